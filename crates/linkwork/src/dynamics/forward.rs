@@ -1,0 +1,194 @@
+//! Forward dynamics, four ways.  [spec 5]
+
+use super::inverse;
+use crate::model::Compiled;
+use crate::operator::innovations;
+use crate::scalar::Scalar;
+use crate::simd::Sweep;
+use crate::spatial::{Articulated, Force, Motion, Vec3};
+use crate::stage::Stages;
+use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::inflow::Inflow;
+use crate::stage::riccati;
+
+/// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
+/// outward sweep. About 400 operations per link.
+pub(crate) struct Forward;
+/// The same, keeping P⁺ and z⁺ for the reaction forces.
+pub(crate) struct ForwardKeeping;
+/// T → q̈, bias-free: T' = T − C by inverse dynamics, then 𝓜⁻¹T'. Also leaves every link's acceleration in `alpha`.
+pub(crate) struct ForwardBiasFree;
+/// T → q̈, biased: ζ = Mφ*a + b, ε = T − Hψ(KT + ζ), q̈ = (I − HψK)*D⁻¹ε.
+pub(crate) struct ForwardBiased;
+
+/// D and G.
+pub(crate) struct Gains;
+/// P, D, G and P⁺.
+pub(crate) struct Articulation;
+/// After [`ForwardKeeping`], link by link: f = P⁺(α⁺ + a) + z + Gε = P⁺α⁺ + z⁺.
+pub(crate) struct Reactions;
+/// After [`ForwardBiasFree`]: f = Mα + b − f_ext + Σ φ f(c).
+pub(crate) struct ForcesFromAccelerations;
+
+impl<S: Scalar> Sweep<S> for Gains {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+        s.need_gains(m);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for Articulation {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+        s.need_riccati(m);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for Reactions {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+        let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+        for k in 0..m.bodies.len() {
+            let alpha_p = m.bodies[k].parent.map_or(base, |p| s.alpha[p]);
+            let alpha_plus = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(alpha_p));
+            s.force[k] += s.riccati.p_plus[k].times(alpha_plus);
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+        for (k, body) in m.bodies.iter().enumerate() {
+            let own = body.inertia.lift().times(s.alpha[k]) + s.rates[k].b;
+            s.force[k] = if s.loaded { own - s.loads[k] } else { own };
+        }
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        for k in (0..m.bodies.len()).rev() {
+            let body = &m.bodies[k];
+            let force = inflow.gather(body, s.force[k]);
+            s.force[k] = force;
+            if body.parent.is_some() {
+                at_joint!(m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.force_in(force)));
+            }
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for Forward {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+        s.need_rates(m);
+        if s.filled.riccati {
+            inward::<S, false>(m, s, tau);
+        } else {
+            inward::<S, true>(m, s, tau);
+            s.filled.gains = true;
+        }
+        outward(m, s, qdd);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for ForwardKeeping {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+        s.need_rates(m);
+        s.need_riccati(m);
+        inward::<S, false>(m, s, tau);
+        outward(m, s, qdd);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for ForwardBiasFree {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+        s.need_rates(m);
+        s.need_gains(m);
+        inverse::outward::<S, true>(m, s, -m.gravity.lift(), None);
+        inverse::inward(m, s, qdd);
+        for i in 0..m.nv {
+            s.dofs[i] = tau[i] - qdd[i];
+        }
+        innovations::inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
+        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+        for (alpha, lambda) in s.alpha.iter_mut().zip(&s.lambda) {
+            *alpha += *lambda;
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for ForwardBiased {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+        s.need_rates(m);
+        s.need_gains(m);
+        inverse::outward::<S, true>(m, s, -m.gravity.lift(), None);
+        let (joints, gains, eps) = (&s.joints, &s.riccati.gains, &mut s.eps);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        for k in (0..m.bodies.len()).rev() {
+            let body = &m.bodies[k];
+            let v = body.v;
+            // ζ(k) is what the outward half of inverse dynamics left.
+            let mut z = inflow.gather(body, s.force[k]);
+            at_joint!(m.bodies, joints, k, joint => {
+                joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
+                if body.parent.is_some() {
+                    inflow.hand_in(body, joint.force_in(z));
+                }
+            });
+        }
+        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+    }
+}
+
+/// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;
+/// otherwise P⁺ is there, and z⁺ is kept beside it.
+#[inline(always)]
+fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S]) {
+    let n = m.bodies.len();
+    let (bodies, rates, joints) = (&m.bodies[..n], &s.rates[..n], &s.joints);
+    let (gains, eps) = (&mut s.riccati.gains[..], &mut s.eps[..]);
+    let (p_pluses, z_pluses) = (&s.riccati.p_plus[..n], &mut s.force[..n]);
+    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+    let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+    for k in (0..n).rev() {
+        let (body, rate) = (&bodies[k], &rates[k]);
+        let v = body.v;
+        let b = if s.loaded { rate.b - s.loads[k] } else { rate.b };
+        at_joint!(bodies, joints, k, joint => {
+            let p_plus = if FRESH {
+                riccati::step(joint, body, m, &mut p_in, gains, |_| {})
+            } else {
+                joint.rest(&p_pluses[k])
+            };
+            let mut z = z_in.gather(body, b);
+            joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
+            let z_plus = joint.rest_times(&p_plus, rate.a) + z;
+            if !FRESH {
+                z_pluses[k] = z_plus;
+            }
+            if body.parent.is_some() {
+                z_in.hand_in(body, joint.force_in(z_plus));
+            }
+        });
+    }
+}
+
+/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈.
+#[inline(always)]
+fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S]) {
+    let n = m.bodies.len();
+    let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
+    let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
+    let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+    for k in 0..n {
+        let body = &bodies[k];
+        let v = body.v;
+        let alpha_p = body.parent.map_or(base, |p| alphas[p]);
+        at_joint!(bodies, joints, k, joint => {
+            let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
+            joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
+            alphas[k] = alpha;
+        });
+    }
+}

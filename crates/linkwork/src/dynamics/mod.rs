@@ -1,0 +1,9 @@
+//! The algorithms, one family per file, over stages that are filled on demand.
+
+pub(crate) mod centroidal;
+pub(crate) mod composite;
+pub(crate) mod coriolis;
+pub(crate) mod forward;
+pub(crate) mod inverse;
+pub(crate) mod inverse_mass;
+pub(crate) mod kinematics;

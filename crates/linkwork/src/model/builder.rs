@@ -1,0 +1,174 @@
+//! The one checked way to a mechanism.
+
+use super::check::{Tree, check};
+use super::compile::{Resolved, compile};
+use super::compiled::Placed;
+use super::mechanism::{Names, Passive};
+use super::{Frame, Joint, JointId, Link, Mechanism, WORLD};
+use crate::Result;
+use crate::spatial::{Pose, Vec3};
+
+/// Collects links, joints and frames, in any order, and checks and compiles them once.
+///
+/// ```
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::spatial::Inertia;
+/// let pendulum = Mechanism::builder("pendulum")
+///     .link(Link::new("bob", Inertia::point(1.0, [0.0, 0.0, -1.0])))
+///     .joint(Joint::revolute("pivot", [0.0, 1.0, 0.0]).between("world", "bob"))
+///     .build()?;
+/// assert_eq!((pendulum.nq(), pendulum.nv()), (1, 1));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Builder {
+    pub(crate) name: String,
+    pub(crate) gravity: Vec3,
+    pub(crate) links: Vec<Link>,
+    pub(crate) joints: Vec<Joint>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) any_positive_inertia: bool,
+}
+
+impl Builder {
+    /// Nothing yet, in a gravity of 9.81 m/s² along −z.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            links: Vec::new(),
+            joints: Vec::new(),
+            frames: Vec::new(),
+            any_positive_inertia: false,
+        }
+    }
+
+    /// The acceleration of free fall in the world's axes.
+    pub fn gravity(mut self, gravity: impl Into<Vec3>) -> Self {
+        self.gravity = gravity.into();
+        self
+    }
+
+    /// Adds a link.
+    pub fn link(mut self, link: Link) -> Self {
+        self.links.push(link);
+        self
+    }
+
+    /// Adds a joint. The order of joints is the order of coordinates.
+    pub fn joint(mut self, joint: Joint) -> Self {
+        self.joints.push(joint);
+        self
+    }
+
+    /// Adds a named frame.
+    pub fn frame(mut self, name: impl Into<String>, link: impl Into<String>, pose: Pose) -> Self {
+        self.frames.push(Frame::new(name, link, pose));
+        self
+    }
+
+    /// Accepts rotational inertias that no body has, as long as they are positive.
+    ///
+    /// Identification from measured torques often gives principal moments of which one exceeds the sum of the others:
+    /// only some combinations of parameters show in the torques, and those are right. Published models are full of
+    /// them.
+    pub fn any_positive_inertia(mut self) -> Self {
+        self.any_positive_inertia = true;
+        self
+    }
+
+    /// Checks everything and compiles the mechanism.
+    ///
+    /// Refused are: NaN, infinity and negative masses; rotational inertia that no body has; axes of no length and
+    /// parallel universal axes; poses that are no rigid displacement (rotations within 10⁻⁶ are made exact); names that
+    /// are missing, taken or unknown; links held by no joint, by two, or by each other in a ring; lists of the wrong
+    /// length (a list is empty, or holds one number for all degrees of freedom, or one each; `rest` holds nq); limits
+    /// in the wrong order; and joints that nothing gives inertia to. Links and frames share their names with `"world"`;
+    /// joints have their own.
+    pub fn build(mut self) -> Result<Mechanism> {
+        let Tree {
+            inboard,
+            parent,
+            frames,
+            ..
+        } = check(&mut self)?;
+        let (mut q_start, mut v_start, mut armature) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut nq, mut nv) = (0, 0);
+        let mut quaternions = Vec::new();
+        let mut passive = Passive::default();
+        for (j, joint) in self.joints.iter().enumerate() {
+            q_start.push(nq);
+            v_start.push(nv);
+            if joint.kind.has_quaternion() {
+                quaternions.push((nq, JointId(j)));
+            }
+            nq += joint.kind.nq();
+            nv += joint.kind.nv();
+            armature.extend(per_dof(&joint.armature, joint.kind.nv(), 0.0));
+            passive.damping.extend(per_dof(&joint.damping, joint.kind.nv(), 0.0));
+            passive.friction.extend(per_dof(&joint.friction, joint.kind.nv(), 0.0));
+            passive
+                .stiffness
+                .extend(per_dof(&joint.stiffness, joint.kind.nv(), 0.0));
+            if joint.rest.is_empty() {
+                passive.rest.extend(joint.kind.neutral());
+            } else {
+                passive.rest.extend(&joint.rest);
+            }
+        }
+        let (compiled, links) = compile(Resolved {
+            links: &self.links,
+            joints: &self.joints,
+            inboard: &inboard,
+            parent: &parent,
+            q_start: &q_start,
+            v_start: &v_start,
+            armature,
+            gravity: self.gravity,
+        });
+        let world = Placed {
+            body: None,
+            pose: Pose::IDENTITY,
+        };
+        let mut placed = vec![world];
+        placed.extend(links);
+        for (frame, link) in self.frames.iter().zip(frames) {
+            let on = link.map_or(world, |l| placed[l + 1]);
+            placed.push(Placed {
+                body: on.body,
+                pose: on.pose * frame.pose,
+            });
+        }
+        let named = [WORLD].into_iter();
+        let named = named.chain(self.links.iter().map(|l| l.name.as_str()));
+        let named = named.chain(self.frames.iter().map(|f| f.name.as_str()));
+        let names = Names {
+            joints: self
+                .joints
+                .iter()
+                .enumerate()
+                .map(|(i, j)| (j.name.clone(), i))
+                .collect(),
+            frames: named.enumerate().map(|(i, name)| (name.to_owned(), i)).collect(),
+        };
+        Ok(Mechanism {
+            given: self,
+            names,
+            q_start,
+            v_start,
+            quaternions,
+            compiled,
+            passive,
+            placed,
+        })
+    }
+}
+
+/// One number per degree of freedom from none, one for all, or one each.
+pub(crate) fn per_dof<T: Copy>(given: &[T], n: usize, none: T) -> Vec<T> {
+    match given {
+        [] => vec![none; n],
+        [one] => vec![*one; n],
+        each => each.to_vec(),
+    }
+}

@@ -1,0 +1,348 @@
+//! From links and joints as given to the form that sweeps run on.
+
+use super::compiled::Tilted;
+use super::compiled::{Body, Compiled, Dofs, Hinge, Placed, Route};
+use super::{Joint, JointKind, Link};
+use crate::spatial::{Flat, Inertia, Lean, Pose, Quarter, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
+
+/// Links and joints whose names are resolved and whose tree is known to be one.
+pub(crate) struct Resolved<'a> {
+    pub(crate) links: &'a [Link],
+    pub(crate) joints: &'a [Joint],
+    /// Per link, the joint that holds it.
+    pub(crate) inboard: &'a [usize],
+    /// Per link, its parent link; none for the world.
+    pub(crate) parent: &'a [Option<usize>],
+    /// Where each joint's coordinates start.
+    pub(crate) q_start: &'a [usize],
+    pub(crate) v_start: &'a [usize],
+    pub(crate) armature: Vec<f64>,
+    pub(crate) gravity: Vec3,
+}
+
+/// The compiled mechanism, and where each user link is in it.
+pub(crate) fn compile(given: Resolved<'_>) -> (Compiled, Vec<Placed>) {
+    let order = depth_first(given.parent, given.inboard);
+    let (mut bodies, mut placed, inertias) = merge(&given, &order);
+    align(&mut bodies, &mut placed);
+    for (body, inertia) in bodies.iter_mut().zip(&inertias) {
+        body.inertia = RigidBody::from(inertia);
+    }
+    // Inertias were gathered in frames that `align` has since turned: bring them along.
+    let turned = placed.turned;
+    for (body, turn) in bodies.iter_mut().zip(&turned) {
+        body.inertia = body.inertia.through(&turn.inverse());
+    }
+    let (generals, branches) = connect(&mut bodies);
+    let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
+    let compiled = Compiled {
+        nq,
+        nv: given.armature.len(),
+        generals,
+        branches,
+        has_armature: given.armature.iter().any(|&x| x != 0.0),
+        dofs: dofs(&bodies, given.armature.len()),
+        armature: given.armature,
+        gravity: given.gravity,
+        bodies,
+    };
+    (compiled, placed.links)
+}
+
+/// Links so that every parent comes before its children, and each subtree is contiguous; siblings by joint order.
+fn depth_first(parent: &[Option<usize>], inboard: &[usize]) -> Vec<usize> {
+    let n = parent.len();
+    let mut by_joint: Vec<usize> = (0..n).collect();
+    by_joint.sort_unstable_by_key(|&l| core::cmp::Reverse(inboard[l]));
+    // Children as linked lists: the last link pushed, the one of the earliest joint, is visited first.
+    let (mut first, mut next) = (vec![None; n], vec![None; n]);
+    let mut stack = Vec::new();
+    for &l in &by_joint {
+        match parent[l] {
+            Some(p) => {
+                next[l] = first[p];
+                first[p] = Some(l);
+            }
+            None => stack.push(l),
+        }
+    }
+    let mut order = Vec::with_capacity(n);
+    let mut siblings = Vec::new();
+    while let Some(l) = stack.pop() {
+        order.push(l);
+        siblings.clear();
+        let mut child = first[l];
+        while let Some(c) = child {
+            siblings.push(c);
+            child = next[c];
+        }
+        stack.extend(siblings.iter().rev());
+    }
+    order
+}
+
+/// Where things are while compiling.
+struct Places {
+    /// Per user link.
+    links: Vec<Placed>,
+    /// Per compiled link: its final frame seen from the frame its inertia was gathered in.
+    turned: Vec<Pose>,
+}
+
+/// One body per moving joint (two for a universal one); fixed links join the body that carries them.
+/// Bodies still have the frames of the links as given, and `placement` is the joint's frame at q = 0.
+fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inertia>) {
+    let mut bodies: Vec<Body> = Vec::with_capacity(order.len());
+    let mut inertias: Vec<Inertia> = Vec::with_capacity(order.len());
+    let world = Placed {
+        body: None,
+        pose: Pose::IDENTITY,
+    };
+    let mut links = vec![world; order.len()];
+    for &l in order {
+        let j = given.inboard[l];
+        let joint = &given.joints[j];
+        let inner = given.parent[l].map_or(world, |p| links[p]);
+        let placement = inner.pose * joint.origin;
+        let mut add = |parent, hinge, placement, dof, inertia| {
+            bodies.push(Body {
+                parent,
+                hinge,
+                plain_revolute: hinge == Hinge::Revolute && given.armature[given.v_start[j] + dof] == 0.0,
+                q: given.q_start[j] + dof,
+                v: given.v_start[j] + dof,
+                route: Route::Root,
+                placement,
+                theta: 0.0,
+                shift: 0.0,
+                inertia: RigidBody::ZERO,
+                has_child: false,
+                branch: None,
+                hands_to: None,
+                end: 0,
+                root: 0,
+            });
+            inertias.push(inertia);
+            bodies.len() - 1
+        };
+        let inertia = given.links[l].inertia;
+        // `turn` leads from the body's frame, whose z is the joint's axis, to the link's own.
+        let mut single = |hinge, axis: Option<Vec3>| {
+            let turn = axis.map_or(Pose::IDENTITY, along_z);
+            let seen = inertia.seen_from(&turn.inverse());
+            let k = add(inner.body, hinge, placement * turn, 0, seen);
+            Placed {
+                body: Some(k),
+                pose: turn.inverse(),
+            }
+        };
+        links[l] = match joint.kind {
+            JointKind::Fixed => {
+                if let Some(k) = inner.body {
+                    inertias[k] = inertias[k].with(&inertia.seen_from(&placement));
+                }
+                Placed {
+                    body: inner.body,
+                    pose: placement,
+                }
+            }
+            JointKind::Revolute { axis } | JointKind::Continuous { axis } => single(Hinge::Revolute, Some(axis)),
+            JointKind::Prismatic { axis } => single(Hinge::Prismatic, Some(axis)),
+            JointKind::Helical { axis, pitch } => single(Hinge::Helical { pitch }, Some(axis)),
+            JointKind::Cylindrical { axis } => single(Hinge::Cylindrical, Some(axis)),
+            JointKind::Planar => single(Hinge::Planar, None),
+            JointKind::Translation => single(Hinge::Translation, None),
+            JointKind::Spherical => single(Hinge::Spherical, None),
+            JointKind::Free => single(Hinge::Free, None),
+            JointKind::Universal { axes } => {
+                let [first, second] = axes.map(along_z);
+                let cross = add(inner.body, Hinge::Revolute, placement * first, 0, Inertia::ZERO);
+                let seen = inertia.seen_from(&second.inverse());
+                let k = add(Some(cross), Hinge::Revolute, first.inverse() * second, 1, seen);
+                Placed {
+                    body: Some(k),
+                    pose: second.inverse(),
+                }
+            }
+        };
+    }
+    let turned = vec![Pose::IDENTITY; bodies.len()];
+    (bodies, Places { links, turned }, inertias)
+}
+
+/// The least turn that takes z to an axis.
+fn along_z(axis: Vec3) -> Pose {
+    let z = axis * (1.0 / axis.norm());
+    let across = Vec3::new(-z.y, z.x, 0.0);
+    let sin = across.norm();
+    let rotation = if sin < 1e-150 {
+        // Along z already, or against it: half a turn about x.
+        let s = z.z.signum();
+        Rotation::from_rows([[1.0, 0.0, 0.0], [0.0, s, 0.0], [0.0, 0.0, s]])
+    } else {
+        let x = Vec3::new(z.x * z.z / sin, z.y * z.z / sin, -sin);
+        let y = Vec3::new(-z.y / sin, z.x / sin, 0.0);
+        Rotation { x, y, z }
+    };
+    Pose::from_rotation(rotation)
+}
+
+/// Factors every placement into screw, tilt and screw, and lets each parent absorb the inner screw of its first child.
+fn align(bodies: &mut [Body], places: &mut Places) {
+    let mut generals = 0;
+    for k in 0..bodies.len() {
+        let mut body = bodies[k];
+        if let Some(p) = body.parent {
+            // The parent's frame may have moved since the placement was taken.
+            body.placement = places.turned[p].inverse() * body.placement;
+        }
+        if !body.hinge.is_screw() {
+            body.route = Route::General { index: generals };
+            generals += 1;
+        } else if let Some(p) = body.parent {
+            let Factored { inner, tilt, outer } = factor(&body.placement);
+            (body.theta, body.shift) = outer;
+            // Only the first child: no placement in the parent's frame has been taken yet.
+            let before = if bodies[p].hinge.is_screw() && p + 1 == k {
+                let (angle, shift) = inner;
+                bodies[p].theta += angle;
+                bodies[p].shift += shift;
+                places.turned[p] = places.turned[p] * screw_pose(angle, shift);
+                None
+            } else {
+                let (angle, shift) = inner;
+                (angle != 0.0 || shift != 0.0).then(|| {
+                    let (sin, cos) = angle.sin_cos();
+                    Screw::new(cos, sin, shift)
+                })
+            };
+            body.route = Route::Screws { before, tilt };
+        }
+        bodies[k] = body;
+    }
+    for placed in &mut places.links {
+        if let Some(k) = placed.body {
+            placed.pose = places.turned[k].inverse() * placed.pose;
+        }
+    }
+}
+
+fn screw_pose(angle: f64, shift: f64) -> Pose {
+    let (s, c) = angle.sin_cos();
+    let rotation = Rotation::from_rows([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]);
+    Pose::new(rotation, [0.0, 0.0, shift])
+}
+
+struct Factored {
+    /// Angle and shift of the screw about the parent's z.
+    inner: (f64, f64),
+    tilt: Tilted,
+    /// Angle and shift of the screw about the child's z.
+    outer: (f64, f64),
+}
+
+/// Below this sine of the angle between two axes their common normal is too far away to be used.
+const NEARLY_PARALLEL: f64 = 0.3;
+/// Below this a sine or cosine is rounding.
+const ROUNDING: f64 = 1e-15;
+
+/// T = Z(inner) X(tilt) Z(outer).
+fn factor(t: &Pose) -> Factored {
+    let (r, l) = (&t.rotation, t.translation);
+    let sin = r.z.x.hypot(r.z.y);
+    let cos = r.z.z;
+    let parallel = sin < ROUNDING;
+    // The inner turn brings x to the common normal of the two axes; parallel axes have many, and the one through
+    // the child's origin leaves nothing to shift across.
+    let inner_angle = if !parallel {
+        r.z.x.atan2(-r.z.y)
+    } else if l.x.hypot(l.y) > 0.0 {
+        l.y.atan2(l.x)
+    } else {
+        0.0
+    };
+    let unturned = screw_pose(inner_angle, 0.0).inverse() * *t;
+    let l = unturned.translation;
+    // What remains after inner turn and tilt is a turn about z; its x axis lies in the first column.
+    let x = unturned.rotation.x;
+    let outer_angle = cos.mul_add(x.y, sin * x.z).atan2(x.x);
+    // Sliding along the child's axis, (0, −sin, cos), moves its origin to the common normal.
+    let slide = if sin > NEARLY_PARALLEL { -l.y / sin } else { 0.0 };
+    let across = if sin > NEARLY_PARALLEL || parallel { 0.0 } else { l.y };
+    let along = l.x;
+    let tilt = if cos.abs() < ROUNDING {
+        Tilted::Quarter(Tilt { turn: Quarter, along })
+    } else if parallel && cos > 0.0 {
+        Tilted::Flat(Tilt { turn: Flat, along })
+    } else {
+        let sin = if parallel { 0.0 } else { sin };
+        let lean = Lean { cos, sin };
+        if across == 0.0 {
+            Tilted::Lean(Tilt { turn: lean, along })
+        } else {
+            let turn = Skew { lean, across };
+            Tilted::Skew(Tilt { turn, along })
+        }
+    };
+    Factored {
+        inner: (inner_angle, l.z - slide * cos),
+        tilt,
+        outer: (outer_angle, slide),
+    }
+}
+
+/// Fills in what depends on the neighbours, and counts.
+fn connect(bodies: &mut [Body]) -> (usize, usize) {
+    let n = bodies.len();
+    let mut branches = 0;
+    for k in (0..n).rev() {
+        bodies[k].end = bodies[k].end.max(k + 1);
+        if let Some(p) = bodies[k].parent {
+            bodies[p].end = bodies[p].end.max(bodies[k].end);
+            if p + 1 == k {
+                bodies[p].has_child = true;
+            } else {
+                if bodies[p].branch.is_none() {
+                    bodies[p].branch = Some(branches);
+                    branches += 1;
+                }
+                bodies[k].hands_to = bodies[p].branch;
+            }
+        }
+    }
+    for k in 0..n {
+        bodies[k].root = bodies[k].parent.map_or(k, |p| bodies[p].root);
+    }
+    let generals = bodies
+        .iter()
+        .filter(|b| matches!(b.route, Route::General { .. }))
+        .count();
+    (generals, branches)
+}
+
+/// The tree of single degrees of freedom.
+fn dofs(bodies: &[Body], nv: usize) -> Dofs {
+    let mut parent = vec![None; nv];
+    let (mut outward, mut tree_start) = (Vec::with_capacity(nv), Vec::with_capacity(nv));
+    let mut start = 0;
+    for body in bodies {
+        let last = body.v + body.hinge.axes().len() - 1;
+        if body.parent.is_none() {
+            start = outward.len();
+        }
+        for v in (body.v..=last).rev() {
+            parent[v] = if v < last {
+                Some(v + 1)
+            } else {
+                body.parent.map(|p| bodies[p].v)
+            };
+            outward.push(v);
+            tree_start.push(start);
+        }
+    }
+    Dofs {
+        parent,
+        outward,
+        tree_start,
+    }
+}

@@ -1,0 +1,248 @@
+//! Configurations on their manifold.
+//!
+//! A configuration q has nq numbers and its differences nv: rotations are unit quaternions, and a step v turns and
+//! moves each link in its own axes. `integrate` is the exponential, q ⊕ v; `difference` the logarithm, v = q₁ ⊖ q₀.
+
+mod exponential;
+mod logarithm;
+mod random;
+
+pub(crate) use random::Generator;
+
+use super::{JointId, JointKind, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::{Pose, Rotation, Vec3};
+use crate::{Error, Result};
+
+/// How far from unit length a quaternion may be and still be meant as a rotation.
+pub(crate) const QUATERNION_TOLERANCE: f64 = 1e-3;
+
+/// What a number measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Angle,
+    Length,
+}
+
+impl JointKind {
+    /// What each degree of freedom measures.
+    fn measures(&self) -> &'static [Measure] {
+        use Measure::{Angle, Length};
+        match self {
+            Self::Fixed => &[],
+            Self::Revolute { .. } | Self::Continuous { .. } | Self::Helical { .. } => &[Angle],
+            Self::Prismatic { .. } => &[Length],
+            Self::Cylindrical { .. } => &[Angle, Length],
+            Self::Universal { .. } => &[Angle, Angle],
+            Self::Planar => &[Angle, Length, Length],
+            Self::Translation => &[Length, Length, Length],
+            Self::Spherical => &[Angle, Angle, Angle],
+            Self::Free => &[Angle, Angle, Angle, Length, Length, Length],
+        }
+    }
+
+    /// The configuration at which the link's frame is the joint's.
+    pub(crate) fn neutral(&self) -> Vec<f64> {
+        let mut q = vec![0.0; self.nq()];
+        if self.has_quaternion() {
+            q[3] = 1.0;
+        }
+        q
+    }
+
+    /// The link's frame seen from the joint's, at a configuration of nq numbers with a unit quaternion.
+    pub(crate) fn pose(&self, q: &[f64]) -> Pose {
+        let turn = |axis: Vec3, angle: f64| Pose::from_rotation(Rotation::about(axis, angle));
+        let slide = |axis: Vec3, distance: f64| Pose::from_translation(axis * (distance / axis.norm()));
+        match *self {
+            Self::Fixed => Pose::IDENTITY,
+            Self::Revolute { axis } | Self::Continuous { axis } => turn(axis, q[0]),
+            Self::Prismatic { axis } => slide(axis, q[0]),
+            Self::Helical { axis, pitch } => turn(axis, q[0]) * slide(axis, pitch * q[0]),
+            Self::Cylindrical { axis } => turn(axis, q[0]) * slide(axis, q[1]),
+            Self::Universal { axes: [first, second] } => turn(first, q[0]) * turn(second, q[1]),
+            Self::Planar => Pose::from_translation([q[1], q[2], 0.0]) * turn(Vec3::new(0.0, 0.0, 1.0), q[0]),
+            Self::Translation => Pose::from_translation([q[0], q[1], q[2]]),
+            Self::Spherical => Pose::from_rotation(Rotation::from_quaternion([q[0], q[1], q[2], q[3]])),
+            Self::Free => Pose::new(Rotation::from_quaternion([q[0], q[1], q[2], q[3]]), [q[4], q[5], q[6]]),
+        }
+    }
+}
+
+/// # Configurations
+///
+/// ```
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::spatial::Inertia;
+/// let ball = Mechanism::builder("ball")
+///     .link(Link::new("ball", Inertia::sphere(1.0, 0.1)))
+///     .joint(Joint::free("float").between("world", "ball"))
+///     .build()?;
+/// let (q0, q1) = (ball.neutral(), ball.random(7));
+/// let (mut v, mut q) = ([0.0; 6], [0.0; 7]);
+/// ball.difference(&q0, &q1, &mut v)?;
+/// ball.integrate(&q0, &v, &mut q)?;
+/// assert!(ball.distance(&q, &q1)? < 1e-14);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+impl Mechanism {
+    /// The configuration at which every link's frame is its joint's: noughts, and quaternions 0, 0, 0, 1.
+    pub fn neutral(&self) -> Vec<f64> {
+        let mut q = vec![0.0; self.nq()];
+        for &(start, _) in &self.quaternions {
+            q[start + 3] = 1.0;
+        }
+        q
+    }
+
+    /// A random configuration, the same for the same seed on every machine.
+    ///
+    /// Within position limits where they are finite; else angles in [−π, π], lengths in [−1, 1] and quaternions uniform
+    /// over all rotations. Limits of a spherical or free joint bound the components of its rotation vector.
+    pub fn random(&self, seed: u64) -> Vec<f64> {
+        let mut generator = Generator::new(seed);
+        let mut q = Vec::with_capacity(self.nq());
+        for joint in self.joints() {
+            q.extend(generator.configuration(joint.kind, &joint.position_limits));
+        }
+        q
+    }
+
+    /// `out` = q ⊕ v: every joint moves by its step, exactly along a screw where it turns and slides at once.
+    ///
+    /// A step of a free or spherical joint is a twist in the link's own axes; scale velocities by the time step first.
+    pub fn integrate<S: Scalar>(&self, q: &[S], v: &[S], out: &mut [S]) -> Result<()> {
+        self.check_configuration("q", q)?;
+        self.check_vector("v", v)?;
+        check_length("out", self.nq(), out.len())?;
+        self.integrate_unchecked(q, v, out);
+        Ok(())
+    }
+
+    /// [`Mechanism::integrate`] for arguments known to be right.
+    pub(crate) fn integrate_unchecked<S: Scalar>(&self, q: &[S], v: &[S], out: &mut [S]) {
+        for (j, joint) in self.joints().iter().enumerate() {
+            let (i, k) = (self.q_start[j], self.v_start[j]);
+            let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
+            exponential::step(&joint.kind, &q[i..i + nq], &v[k..k + nv], &mut out[i..i + nq]);
+        }
+    }
+
+    /// `v` = q₁ ⊖ q₀, the step that leads from q₀ to q₁ the short way: the inverse of [`Mechanism::integrate`].
+    ///
+    /// Angles of revolute and continuous joints count turns and are subtracted; the angle of a planar joint is brought
+    /// to [−π, π], and rotations of spherical and free joints are at most half a turn.
+    pub fn difference(&self, q0: &[f64], q1: &[f64], v: &mut [f64]) -> Result<()> {
+        self.check_configuration("q0", q0)?;
+        self.check_configuration("q1", q1)?;
+        check_length("v", self.nv(), v.len())?;
+        self.difference_unchecked(q0, q1, v);
+        Ok(())
+    }
+
+    fn difference_unchecked(&self, q0: &[f64], q1: &[f64], v: &mut [f64]) {
+        for (j, joint) in self.joints().iter().enumerate() {
+            let (i, k) = (self.q_start[j], self.v_start[j]);
+            let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
+            logarithm::step(&joint.kind, &q0[i..i + nq], &q1[i..i + nq], &mut v[k..k + nv]);
+        }
+    }
+
+    /// `out` = q₀ ⊕ t (q₁ ⊖ q₀): q₀ at t = 0, q₁ at t = 1, and the shortest way between; other t extrapolate.
+    pub fn interpolate(&self, q0: &[f64], q1: &[f64], t: f64, out: &mut [f64]) -> Result<()> {
+        if !t.is_finite() {
+            return Err(Error::Parameter {
+                argument: "t",
+                value: t,
+            });
+        }
+        check_length("out", self.nq(), out.len())?;
+        let mut v = vec![0.0; self.nv()];
+        self.difference(q0, q1, &mut v)?;
+        v.iter_mut().for_each(|x| *x *= t);
+        self.integrate_unchecked(q0, &v, out);
+        Ok(())
+    }
+
+    /// The length of q₁ ⊖ q₀, radians and metres alike.
+    pub fn distance(&self, q0: &[f64], q1: &[f64]) -> Result<f64> {
+        let mut v = vec![0.0; self.nv()];
+        self.difference(q0, q1, &mut v)?;
+        Ok(v.iter().map(|x| x * x).sum::<f64>().sqrt())
+    }
+
+    /// Brings quaternions to unit length; those further than 10⁻³ from it are refused, and q left as it was.
+    pub fn normalise<S: Scalar>(&self, q: &mut [S]) -> Result<()> {
+        self.check_configuration("q", q)?;
+        for &(i, _) in &self.quaternions {
+            exponential::normalise(&mut q[i..i + 4]);
+        }
+        Ok(())
+    }
+
+    /// Checks a vector of nv numbers: its length, and that all are finite.
+    pub(crate) fn check_vector<S: Scalar>(&self, argument: &'static str, x: &[S]) -> Result<()> {
+        check_length(argument, self.nv(), x.len())?;
+        match not_finite(x) {
+            None => Ok(()),
+            Some((index, value)) => Err(self.not_finite(argument, index, value, self.joint_of_dof(index).0)),
+        }
+    }
+
+    /// Checks a vector of nq numbers: its length, that all are finite, and that quaternions are nearly unit.
+    pub(crate) fn check_configuration<S: Scalar>(&self, argument: &'static str, q: &[S]) -> Result<()> {
+        check_length(argument, self.nq(), q.len())?;
+        if let Some((index, value)) = not_finite(q) {
+            return Err(self.not_finite(argument, index, value, self.joint_of_coordinate(index)));
+        }
+        for &(index, joint) in &self.quaternions {
+            let x = &q[index..index + 4];
+            for lane in 0..S::LANES {
+                let norm = x.iter().map(|x| x.lane(lane).powi(2)).sum::<f64>().sqrt();
+                if (norm - 1.0).abs() > QUATERNION_TOLERANCE {
+                    return Err(Error::Quaternion {
+                        joint: self.joints()[joint.0].name.clone(),
+                        index,
+                        norm,
+                        tolerance: QUATERNION_TOLERANCE,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn not_finite(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {
+        Error::NotFinite {
+            argument,
+            index,
+            joint: self.joints()[joint.0].name.clone(),
+            value,
+        }
+    }
+}
+
+pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) -> Result<()> {
+    if needed == given {
+        return Ok(());
+    }
+    Err(Error::Length {
+        argument,
+        needed,
+        given,
+    })
+}
+
+/// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
+fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
+    // Infinity and NaN times nought are NaN, and stay so in a sum.
+    let sum = x.iter().fold(S::ZERO, |sum, x| sum + *x * S::ZERO);
+    if sum.is_finite() {
+        return None;
+    }
+    let index = x.iter().position(|x| !x.is_finite())?;
+    let lanes = (0..S::LANES).map(|lane| x[index].lane(lane));
+    // A dual number may be finite while its derivative is not.
+    let value = lanes.fold(f64::NAN, |bad, value| if value.is_infinite() { value } else { bad });
+    Some((index, value))
+}

@@ -1,0 +1,104 @@
+//! q₁ ⊖ q₀, joint by joint.
+
+use crate::model::JointKind;
+use crate::spatial::{Rotation, Vec3};
+use core::f64::consts::TAU;
+
+/// The step that leads from one configuration of a joint to another.
+pub(super) fn step(kind: &JointKind, q0: &[f64], q1: &[f64], v: &mut [f64]) {
+    match kind {
+        JointKind::Spherical => v.copy_from_slice(&rotation(q0, q1).vector.to_array()),
+        JointKind::Free => {
+            let turn = rotation(q0, q1);
+            let world = Vec3::new(q1[4] - q0[4], q1[5] - q0[5], q1[6] - q0[6]);
+            let start = unit([q0[0], q0[1], q0[2], q0[3]]);
+            let moved = Rotation::from_quaternion(start).inverse_mul(world);
+            v[..3].copy_from_slice(&turn.vector.to_array());
+            v[3..].copy_from_slice(&turn.velocity(moved).to_array());
+        }
+        JointKind::Planar => planar(q0, q1, v),
+        _ => {
+            for ((v, q0), q1) in v.iter_mut().zip(q0).zip(q1) {
+                *v = q1 - q0;
+            }
+        }
+    }
+}
+
+/// A turn by at most half a circle.
+struct Turn {
+    /// Axis times angle.
+    vector: Vec3,
+    /// (1 − θ/2 cot θ/2) / θ².
+    rest: f64,
+}
+
+impl Turn {
+    /// The velocity of the screw that turns so and moves its origin by `moved`: the inverse of the exponential's
+    /// u + (1 − cos θ)/θ² ω × u + (θ − sin θ)/θ³ ω × (ω × u).
+    fn velocity(&self, moved: Vec3) -> Vec3 {
+        let first = self.vector.cross(moved);
+        moved - first * 0.5 + self.vector.cross(first) * self.rest
+    }
+}
+
+/// The logarithm of q₀* ⊗ q₁.
+fn rotation(q0: &[f64], q1: &[f64]) -> Turn {
+    let (a, b) = (Vec3::new(q0[0], q0[1], q0[2]), Vec3::new(q1[0], q1[1], q1[2]));
+    let vector = b * q0[3] - a * q1[3] - a.cross(b);
+    let scalar = q0[3] * q1[3] + a.dot(b);
+    // Both signs are the same rotation: w ≥ 0 is the short way.
+    let sign = 1.0_f64.copysign(scalar);
+    let (sin, cos) = (vector.norm(), scalar.abs());
+    // θ = 2 atan2(‖v‖, w) is as exact near half a turn as near none.
+    let angle = 2.0 * sin.atan2(cos);
+    // The quotient θ/‖v‖ tends to 2/w.
+    let quotient = if sin > 1e-150 { angle / sin } else { 2.0 / cos };
+    Turn {
+        vector: vector * (sign * quotient),
+        rest: cotangent_rest(angle, 0.5 * quotient * cos),
+    }
+}
+
+/// (1 − θ/2 cot θ/2) / θ², given θ/2 cot θ/2.
+fn cotangent_rest(angle: f64, cotangent: f64) -> f64 {
+    const SMALL: f64 = 0.25;
+    let x = angle * angle;
+    if angle.abs() > SMALL {
+        return (1.0 - cotangent) / x;
+    }
+    // 1/12 + θ²/720 + …: the first term left out is below 1e-16 of the sum.
+    let terms = [
+        12.0,
+        720.0,
+        30_240.0,
+        1_209_600.0,
+        47_900_160.0,
+        1_307_674_368_000.0 / 691.0,
+    ];
+    terms.iter().rev().fold(0.0, |sum, term| sum * x + 1.0 / term)
+}
+
+/// The same in the plane.
+fn planar(q0: &[f64], q1: &[f64], v: &mut [f64]) {
+    let angle = q1[0] - q0[0];
+    let angle = angle - TAU * (angle / TAU).round();
+    let (s, c) = q0[0].sin_cos();
+    let (dx, dy) = (q1[1] - q0[1], q1[2] - q0[2]);
+    let (x, y) = (c * dx + s * dy, c * dy - s * dx);
+    let half = 0.5 * angle;
+    let cotangent = if half.abs() > 1e-4 {
+        half / half.tan()
+    } else {
+        1.0 - half * half / 3.0
+    };
+    v[0] = angle;
+    v[1] = cotangent * x + half * y;
+    v[2] = cotangent * y - half * x;
+}
+
+/// A quaternion at unit length.
+fn unit(q: [f64; 4]) -> [f64; 4] {
+    let norm = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+    q.map(|x| x / norm)
+}

@@ -1,0 +1,191 @@
+//! H(k): what a joint does to motions and forces, in its link's compiled frame.
+//!
+//! In that frame H picks coordinates of [ω; v] (a helical joint picks one combination), so a joint of several degrees
+//! of freedom is released one coordinate after the other: the pivots met on the way are the LDL* factors of D.
+
+use super::compiled::Hinge;
+use crate::scalar::Scalar;
+use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
+
+/// 1/D and G of one degree of freedom.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gain<S> {
+    pub(crate) d_inv: S,
+    pub(crate) g: [S; 6],
+}
+
+impl Hinge {
+    /// (ω, a) of a link behind the joint: `inner` is the parent's ω in this frame and the centripetal acceleration that
+    /// it causes; none behind the world.
+    #[inline(always)]
+    pub(crate) fn step<S: Scalar>(self, inner: Option<(Vec3<S>, Vec3<S>)>, qd: &[S]) -> (Vec3<S>, Motion<S>) {
+        let o = S::ZERO;
+        if self == Hinge::Revolute {
+            let rate = qd[0];
+            let Some((w, linear)) = inner else {
+                return (Vec3::new(o, o, rate), Motion::ZERO);
+            };
+            // ω_p × e_z q̇ = (ω_y, −ω_x, 0) q̇.
+            let angular = Vec3::new(w.y * rate, -(w.x * rate), o);
+            return (Vec3::new(w.x, w.y, w.z + rate), Motion { angular, linear });
+        }
+        let relative = self.motion(qd);
+        let (w, centripetal) = inner.unwrap_or((Vec3::ZERO, Vec3::ZERO));
+        let omega = w + relative.angular;
+        let a = Motion {
+            angular: w.cross(relative.angular),
+            linear: (w + omega).cross(relative.linear) + centripetal,
+        };
+        (omega, a)
+    }
+
+    /// H* x.
+    #[inline(always)]
+    pub(crate) fn motion<S: Scalar>(self, x: &[S]) -> Motion<S> {
+        let mut v = [S::ZERO; 6];
+        for (i, &axis) in self.axes().iter().enumerate() {
+            v[axis] = x[i];
+        }
+        if let Some(pitch) = self.pitch() {
+            v[5] = S::lift(pitch) * x[0];
+        }
+        Motion::from_array(v)
+    }
+
+    /// V + H* x.
+    #[inline(always)]
+    pub(crate) fn add_motion<S: Scalar>(self, mut v: Motion<S>, x: &[S]) -> Motion<S> {
+        match self {
+            Self::Revolute => {
+                v.angular.z += x[0];
+                v
+            }
+            _ => v + self.motion(x),
+        }
+    }
+
+    /// r H* of one degree of freedom.
+    #[inline(always)]
+    pub(crate) fn column_of<S: Scalar>(self, r: &RigidBody<S>, i: usize) -> Force<S> {
+        let axis = self.axes()[i];
+        let mut column = r.column(axis);
+        if let Some(pitch) = self.pitch() {
+            column = r.column(5).mul_add(S::lift(pitch), column);
+        }
+        column
+    }
+
+    /// H f.
+    #[inline(always)]
+    pub(crate) fn project<S: Scalar>(self, f: Force<S>, out: &mut [S]) {
+        if self == Self::Revolute {
+            out[0] = f.moment.z;
+            return;
+        }
+        let f = f.to_array();
+        for (i, &axis) in self.axes().iter().enumerate() {
+            out[i] = f[axis];
+        }
+        if let Some(pitch) = self.pitch() {
+            out[0] = S::lift(pitch).mul_add(f[5], out[0]);
+        }
+    }
+
+    /// D, G and P⁺, one degree of freedom after the other: u = P h, D = h·u + armature, G = u / D, P ← P − G u*.
+    #[inline(always)]
+    pub(crate) fn release<S: Scalar>(
+        self,
+        mut p: Articulated<S>,
+        armature: &[f64],
+        gains: &mut [Gain<S>],
+    ) -> Articulated<S> {
+        if self == Self::Free && armature[..6].iter().all(|&rotor| rotor == 0.0) {
+            release_all(&p, gains);
+            return Articulated::ZERO;
+        }
+        for (i, &axis) in self.axes().iter().enumerate() {
+            let mut u = p.column(axis);
+            let mut d = u[axis];
+            if let Some(pitch) = self.pitch() {
+                let (h, other) = (S::lift(pitch), p.column(5));
+                for j in 0..6 {
+                    u[j] = h.mul_add(other[j], u[j]);
+                }
+                d = h.mul_add(u[5], u[2]);
+            }
+            let d_inv = (d + S::lift(armature[i])).recip();
+            let g = [
+                u[0] * d_inv,
+                u[1] * d_inv,
+                u[2] * d_inv,
+                u[3] * d_inv,
+                u[4] * d_inv,
+                u[5] * d_inv,
+            ];
+            gains[i] = Gain { d_inv, g };
+            p.subtract_outer(g, u);
+            if armature[i] == 0.0 && self.pitch().is_none() {
+                p.clear(axis);
+            }
+        }
+        p
+    }
+
+    /// ε = T − H z and z ← z + G ε, one degree of freedom after the other.
+    #[inline(always)]
+    pub(crate) fn innovate<S: Scalar>(self, z: &mut Force<S>, tau: &[S], gains: &[Gain<S>], eps: &mut [S]) {
+        if self == Self::Revolute {
+            eps[0] = tau[0] - z.moment.z;
+            *z = Force::from_array(gains[0].g).mul_add(eps[0], *z);
+            return;
+        }
+        for (i, &axis) in self.axes().iter().enumerate() {
+            let f = z.to_array();
+            let mut h_z = f[axis];
+            if let Some(pitch) = self.pitch() {
+                h_z = S::lift(pitch).mul_add(f[5], h_z);
+            }
+            eps[i] = tau[i] - h_z;
+            *z = Force::from_array(gains[i].g).mul_add(eps[i], *z);
+        }
+    }
+
+    /// q̈ = D⁻¹ε − G*α and α ← α + H*q̈, last degree of freedom first.
+    #[inline(always)]
+    pub(crate) fn resolve<S: Scalar>(self, alpha: &mut Motion<S>, eps: &[S], gains: &[Gain<S>], qdd: &mut [S]) {
+        if self == Self::Revolute {
+            qdd[0] = gains[0].d_inv.mul_sub(eps[0], alpha.dot(Force::from_array(gains[0].g)));
+            alpha.angular.z += qdd[0];
+            return;
+        }
+        let mut v = alpha.to_array();
+        for (i, &axis) in self.axes().iter().enumerate().rev() {
+            let along = Motion::from_array(v).dot(Force::from_array(gains[i].g));
+            qdd[i] = gains[i].d_inv.mul_sub(eps[i], along);
+            v[axis] += qdd[i];
+            if let Some(pitch) = self.pitch() {
+                v[5] = S::lift(pitch).mul_add(qdd[i], v[5]);
+            }
+        }
+        *alpha = Motion::from_array(v);
+    }
+}
+
+/// Releases all six: the LDL* factors of P, with no P⁺ to keep up.
+#[inline(always)]
+fn release_all<S: Scalar>(p: &Articulated<S>, gains: &mut [Gain<S>]) {
+    let mut rows = p.to_rows();
+    for i in 0..6 {
+        let d_inv = rows[i][i].recip();
+        let mut g = [S::ZERO; 6];
+        for j in i..6 {
+            g[j] = rows[i][j] * d_inv;
+        }
+        for j in i + 1..6 {
+            for l in j..6 {
+                rows[j][l] = (-g[j]).mul_add(rows[i][l], rows[j][l]);
+            }
+        }
+        gains[i] = Gain { d_inv, g };
+    }
+}

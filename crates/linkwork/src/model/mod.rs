@@ -1,0 +1,26 @@
+//! The immutable mechanism, and the one checked way into it.
+
+mod builder;
+mod check;
+mod compile;
+mod compiled;
+mod configuration;
+mod dh;
+mod edit;
+pub mod examples;
+mod hinge;
+mod joint;
+mod link;
+mod mechanism;
+
+pub use builder::Builder;
+pub(crate) use compiled::{Body, Compiled, Hinge, Placed, Route, Tilted};
+pub use dh::{Dh, DhRow};
+pub use edit::Base;
+pub(crate) use hinge::Gain;
+pub use joint::{Joint, JointKind};
+pub use link::{Frame, Link};
+pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
+
+/// The name of the fixed frame that every mechanism stands in.
+pub const WORLD: &str = "world";

@@ -1,0 +1,68 @@
+//! I − HψK and its adjoint: the two sweeps of 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK).  [spec 4, 5]
+
+use crate::model::{Compiled, Gain};
+use crate::scalar::Scalar;
+use crate::simd::Sweep;
+use crate::spatial::{Force, Motion};
+use crate::stage::Stages;
+use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::inflow::{Inflow, Waiting};
+use crate::stage::joints::Joints;
+
+/// x → 𝓜⁻¹x in O(N).
+pub(crate) struct InverseMassTimes;
+
+impl<S: Scalar> Sweep<S> for InverseMassTimes {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, x: &[S], out: &mut [S]) {
+        s.need_gains(m);
+        inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, x, &mut s.eps);
+        outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+    }
+}
+
+/// Inward: z = Σ φ z⁺;  ε = T − H z;  z⁺ = z + Gε.  ε = (I − HψK) T.
+#[inline(always)]
+pub(crate) fn inward<S: Scalar>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    gains: &[Gain<S>],
+    waiting: &mut Waiting<S>,
+    tau: &[S],
+    eps: &mut [S],
+) {
+    let mut inflow = Inflow::<S, Force<S>>::new(waiting);
+    for k in (0..m.bodies.len()).rev() {
+        let body = &m.bodies[k];
+        let v = body.v;
+        let mut z = inflow.gather(body, Force::ZERO);
+        at_joint!(m.bodies, joints, k, joint => {
+            joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
+            if body.parent.is_some() {
+                inflow.hand_in(body, joint.force_in(z));
+            }
+        });
+    }
+}
+
+/// Outward: λ⁺ = φ*λ(p);  x = D⁻¹ε − G*λ⁺;  λ = λ⁺ + H*x.  x = (I − HψK)* D⁻¹ ε.
+#[inline(always)]
+pub(crate) fn outward<S: Scalar>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    gains: &[Gain<S>],
+    eps: &[S],
+    lambda: &mut [Motion<S>],
+    out: &mut [S],
+) {
+    for k in 0..m.bodies.len() {
+        let body = &m.bodies[k];
+        let v = body.v;
+        let inner = body.parent.map(|p| lambda[p]);
+        at_joint!(m.bodies, joints, k, joint => {
+            let mut plus = inner.map_or(Motion::ZERO, |inner| joint.motion_out(inner));
+            joint.hinge().resolve(&mut plus, &eps[v..], &gains[v..], &mut out[v..]);
+            lambda[k] = plus;
+        });
+    }
+}

@@ -1,0 +1,3 @@
+//! Operators as sweeps over stages.
+
+pub(crate) mod innovations;

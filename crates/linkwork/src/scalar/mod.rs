@@ -1,0 +1,142 @@
+//! The numbers a sweep runs on.
+//!
+//! Every sweep is written once over [`Scalar`]: `f64` and `f32` for work, [`Dual`] for exact derivatives,
+//! [`Count`] for operation counts; several states side by side fit the same trait. The parameters of a mechanism
+//! stay `f64` and are lifted. Control flow never depends on the value of a scalar, so that every lane of a wide
+//! scalar, and every count, is exact.
+
+mod count;
+mod dual;
+mod float;
+
+pub use count::{Count, Operations};
+pub use dual::Dual;
+
+use core::fmt::Debug;
+use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// A number that a sweep can run on.
+///
+/// ```
+/// use linkwork::scalar::{Dual, Scalar};
+/// fn square_plus_one<S: Scalar>(x: S) -> S {
+///     x.mul_add(x, S::ONE)
+/// }
+/// assert_eq!(square_plus_one(3.0_f64), 10.0);
+/// assert_eq!(square_plus_one(Dual::variable(3.0_f64)).derivative, 6.0);
+/// ```
+pub trait Scalar:
+    Copy
+    + Debug
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + 'static
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// Nought.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// How many independent numbers it holds side by side.
+    const LANES: usize = 1;
+    /// The relative rounding error of one operation.
+    const EPSILON: f64 = f64::EPSILON;
+
+    /// A constant of the mechanism.
+    fn lift(x: f64) -> Self;
+    /// The plain value in a lane.
+    fn lane(self, lane: usize) -> f64;
+    /// `self · b + c`, rounded once on every processor whose compiler target can.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `1 / self`.
+    fn recip(self) -> Self;
+    /// The non-negative square root.
+    fn sqrt(self) -> Self;
+    /// Sine and cosine.
+    fn sin_cos(self) -> (Self, Self);
+    /// Lane by lane: `yes` where `self < bound`, else `no`.
+    fn where_below(self, bound: f64, yes: Self, no: Self) -> Self;
+
+    /// Sines and cosines of many angles; implementations may take several at a time.
+    #[inline(always)]
+    fn sin_cos_all(angles: &[Self], sin: &mut [Self], cos: &mut [Self]) {
+        for ((x, s), c) in angles.iter().zip(sin).zip(cos) {
+            (*s, *c) = x.sin_cos();
+        }
+    }
+
+    /// `self · b − c`.
+    #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, -c)
+    }
+
+    /// Whether every lane is a number.
+    fn is_finite(self) -> bool {
+        (0..Self::LANES).all(|i| self.lane(i).is_finite())
+    }
+}
+
+/// `(cos √x, sin √x / √x)` for x ≥ 0: both are analytic at nought, which the exponential of a rotation vector needs.
+#[inline(always)]
+pub(crate) fn cos_sinc_sqrt<S: Scalar>(x: S) -> (S, S) {
+    const SMALL: f64 = 0.25;
+    // 1 − x/2! + x²/4! … and 1 − x/3! + x²/5! …: the first term left out is below 1e-19 for x < ¼.
+    let (mut cos, mut sinc) = (S::ZERO, S::ZERO);
+    for k in (0..10).rev() {
+        cos = cos.mul_add(x, S::lift(SERIES[2 * k]));
+        sinc = sinc.mul_add(x, S::lift(SERIES[2 * k + 1]));
+    }
+    let t = x.where_below(SMALL, S::ONE, x).sqrt();
+    let (sin_t, cos_t) = t.sin_cos();
+    (
+        x.where_below(SMALL, cos, cos_t),
+        x.where_below(SMALL, sinc, sin_t * t.recip()),
+    )
+}
+
+/// (−1)^⌊i/2⌋ / i!
+const SERIES: [f64; 20] = {
+    let mut series = [1.0; 20];
+    let mut factorial = 1.0;
+    let mut i = 1;
+    while i < 20 {
+        factorial *= i as f64;
+        series[i] = if (i / 2) % 2 == 0 { 1.0 } else { -1.0 } / factorial;
+        i += 1;
+    }
+    series
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sinc_of_a_root_and_its_derivative_are_smooth_through_nought() {
+        for t in [1e-8_f64, 1e-3, 0.3, 0.499, 0.501, 1.0, 2.5, 40.0] {
+            let (c, s) = cos_sinc_sqrt(Dual::variable(t * t));
+            // d/dx sin√x/√x = (cos t − sin t / t) / (2 t²) = −1/6 + t²/60 − …
+            let slope = if t < 0.01 {
+                -1.0 / 6.0 + t * t / 60.0
+            } else {
+                (t.cos() - t.sin() / t) / (2.0 * t * t)
+            };
+            assert!((s.derivative - slope).abs() < 2e-14, "{t}: {} {slope}", s.derivative);
+            assert!(
+                (c.value - t.cos()).abs() < 4e-16 && (s.value - t.sin() / t).abs() < 4e-16,
+                "{t}"
+            );
+            assert!((c.derivative + 0.5 * s.value).abs() < 4e-16, "{t}");
+        }
+        let (c, s) = cos_sinc_sqrt(Dual::variable(0.0));
+        assert_eq!((c.value, s.value, c.derivative), (1.0, 1.0, -0.5));
+    }
+}

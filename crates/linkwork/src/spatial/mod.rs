@@ -1,0 +1,21 @@
+//! Six-dimensional algebra that knows no tree.
+//!
+//! Motions and forces are angular first and are different types: they cannot be added, and only their pairing is a
+//! number (power). Rigid transformations are stored as a rotation and a vector, never as 6×6.
+
+mod articulated;
+mod inertia;
+mod pose;
+mod rotation;
+mod screw;
+mod vector;
+mod wrench;
+
+pub(crate) use articulated::{Articulated, ArticulatedAboutZ};
+pub use inertia::Inertia;
+pub(crate) use inertia::RigidBody;
+pub use pose::Pose;
+pub use rotation::Rotation;
+pub(crate) use screw::{Flat, Lean, PlanarTurn, Quarter, Screw, Skew, Tilt};
+pub use vector::Vec3;
+pub use wrench::{Force, Motion};

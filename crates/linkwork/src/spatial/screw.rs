@@ -1,0 +1,413 @@
+//! Planar turns and screws: what every rigid step of a sweep is made of.
+//!
+//! Any placement factors into a screw about z, one about x and one about z again. Each turns one plane only, so a
+//! symmetric 2×2 block changes at the price of seven operations instead of a 3×3 product.
+
+use super::{Force, Motion, Pose, Rotation, Vec3};
+use crate::scalar::Scalar;
+
+/// A turn of one plane, applied to what lives in it.
+pub(crate) trait PlanarTurn<S: Scalar>: Copy {
+    /// A vector (u, v), turned.
+    fn pair(self, u: S, v: S) -> (S, S);
+    /// A vector (u, v), turned back.
+    fn pair_back(self, u: S, v: S) -> (S, S);
+    /// The symmetric [[a, b], [b, d]], both sides turned.
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S);
+    /// Any [[a, b], [c, d]], both sides turned.
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S);
+    /// A vector (u, 0), turned.
+    fn first(self, u: S) -> (S, S);
+    /// The symmetric [[a, 0], [0, 0]], both sides turned.
+    fn corner(self, a: S) -> (S, S, S);
+    /// A shift along y that comes with the turn; nought for most.
+    #[inline(always)]
+    fn across(self) -> f64 {
+        0.0
+    }
+}
+
+/// A turn by any angle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn<S> {
+    pub(crate) cos: S,
+    pub(crate) sin: S,
+}
+
+impl<S: Scalar> PlanarTurn<S> for Turn<S> {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        (self.cos.mul_sub(u, self.sin * v), self.cos.mul_add(v, self.sin * u))
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        (self.cos.mul_add(u, self.sin * v), self.cos.mul_sub(v, self.sin * u))
+    }
+
+    /// The trace and, with c² + s² = 1, the rest need one product each: t = s(d − a) − 2cb.
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        let t = self.sin.mul_sub(d - a, self.cos * (b + b));
+        (
+            self.sin.mul_add(t, a),
+            -self.cos.mul_add(t, b),
+            (-self.sin).mul_add(t, d),
+        )
+    }
+
+    /// As [`PlanarTurn::symmetric`]; the antisymmetric part does not change.
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        let sum = b + c;
+        let t = self.sin.mul_sub(d - a, self.cos * sum);
+        let change = self.cos.mul_add(t, sum);
+        (
+            self.sin.mul_add(t, a),
+            b - change,
+            c - change,
+            (-self.sin).mul_add(t, d),
+        )
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        (self.cos * u, self.sin * u)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        let (u, v) = self.first(a);
+        (self.cos * u, self.cos * v, self.sin * v)
+    }
+}
+
+/// No turn at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flat;
+
+impl<S: Scalar> PlanarTurn<S> for Flat {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        (u, v)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        (u, v)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        (a, b, d)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        (a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        (u, S::ZERO)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        (a, S::ZERO, S::ZERO)
+    }
+}
+
+/// A quarter turn: nothing but exchanges and signs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quarter;
+
+impl<S: Scalar> PlanarTurn<S> for Quarter {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        (-v, u)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        (v, -u)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        (d, -b, a)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        (d, -c, -b, a)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        (S::ZERO, u)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        (S::ZERO, S::ZERO, a)
+    }
+}
+
+/// A constant turn by any angle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lean {
+    pub(crate) cos: f64,
+    pub(crate) sin: f64,
+}
+
+impl Lean {
+    #[inline(always)]
+    fn lift<S: Scalar>(self) -> Turn<S> {
+        Turn {
+            cos: S::lift(self.cos),
+            sin: S::lift(self.sin),
+        }
+    }
+}
+
+impl<S: Scalar> PlanarTurn<S> for Lean {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        self.lift().pair(u, v)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        self.lift().pair_back(u, v)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        self.lift().symmetric(a, b, d)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        self.lift().block(a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        (S::lift(self.cos) * u, S::lift(self.sin) * u)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        let Self { cos, sin } = self;
+        (S::lift(cos * cos) * a, S::lift(cos * sin) * a, S::lift(sin * sin) * a)
+    }
+}
+
+/// A constant turn with a shift along y: between axes that are almost, but not quite, parallel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skew {
+    pub(crate) lean: Lean,
+    pub(crate) across: f64,
+}
+
+impl<S: Scalar> PlanarTurn<S> for Skew {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        self.lean.pair(u, v)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        self.lean.pair_back(u, v)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        self.lean.symmetric(a, b, d)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        self.lean.block(a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        self.lean.first(u)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        self.lean.corner(a)
+    }
+
+    #[inline(always)]
+    fn across(self) -> f64 {
+        self.across
+    }
+}
+
+/// A turn about z and a shift along z.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screw<S> {
+    pub(crate) turn: Turn<S>,
+    pub(crate) shift: S,
+}
+
+impl Screw<f64> {
+    #[inline(always)]
+    pub(crate) fn lift<S: Scalar>(&self) -> Screw<S> {
+        Screw::new(S::lift(self.turn.cos), S::lift(self.turn.sin), S::lift(self.shift))
+    }
+}
+
+impl<S: Scalar> Screw<S> {
+    #[inline(always)]
+    pub(crate) fn new(cos: S, sin: S, shift: S) -> Self {
+        Self {
+            turn: Turn { cos, sin },
+            shift,
+        }
+    }
+
+    /// The frame that the screw takes a frame to.
+    #[inline(always)]
+    pub(crate) fn after(self, pose: Pose<S>) -> Pose<S> {
+        let Rotation { x, y, z } = pose.rotation;
+        let (x, y) = turn_axes(self.turn, x, y);
+        Pose {
+            rotation: Rotation { x, y, z },
+            translation: z.mul_add(self.shift, pose.translation),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn vector_in(self, v: Vec3<S>) -> Vec3<S> {
+        let (x, y) = self.turn.pair(v.x, v.y);
+        Vec3::new(x, y, v.z)
+    }
+
+    #[inline(always)]
+    pub(crate) fn vector_out(self, v: Vec3<S>) -> Vec3<S> {
+        let (x, y) = self.turn.pair_back(v.x, v.y);
+        Vec3::new(x, y, v.z)
+    }
+
+    /// φ f.
+    #[inline(always)]
+    pub(crate) fn force_in(self, f: Force<S>) -> Force<S> {
+        let (n, d) = (f.moment, self.shift);
+        let moment = Vec3::new((-d).mul_add(f.force.y, n.x), d.mul_add(f.force.x, n.y), n.z);
+        Force {
+            moment: self.vector_in(moment),
+            force: self.vector_in(f.force),
+        }
+    }
+
+    /// φ* V.
+    #[inline(always)]
+    pub(crate) fn motion_out(self, v: Motion<S>) -> Motion<S> {
+        let (w, u, d) = (self.vector_out(v.angular), self.vector_out(v.linear), self.shift);
+        Motion {
+            angular: w,
+            linear: Vec3::new(d.mul_add(w.y, u.x), (-d).mul_add(w.x, u.y), u.z),
+        }
+    }
+}
+
+/// A constant turn about x and a shift.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tilt<T> {
+    pub(crate) turn: T,
+    /// Shift along x: the common normal of two joint axes.
+    pub(crate) along: f64,
+}
+
+/// Two axes of a frame, turned about the third.
+#[inline(always)]
+fn turn_axes<S: Scalar>(turn: impl PlanarTurn<S>, u: Vec3<S>, v: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+    let ((ux, vx), (uy, vy), (uz, vz)) = (
+        turn.pair_back(u.x, v.x),
+        turn.pair_back(u.y, v.y),
+        turn.pair_back(u.z, v.z),
+    );
+    (Vec3::new(ux, uy, uz), Vec3::new(vx, vy, vz))
+}
+
+impl<T: Copy> Tilt<T> {
+    /// The frame that the tilt takes a frame to.
+    #[inline(always)]
+    pub(crate) fn after<S: Scalar>(&self, pose: Pose<S>) -> Pose<S>
+    where
+        T: PlanarTurn<S>,
+    {
+        let Rotation { x, y, z } = pose.rotation;
+        let mut translation = x.mul_add(S::lift(self.along), pose.translation);
+        if self.turn.across() != 0.0 {
+            translation = y.mul_add(S::lift(self.turn.across()), translation);
+        }
+        let (y, z) = turn_axes(self.turn, y, z);
+        Pose {
+            rotation: Rotation { x, y, z },
+            translation,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn vector_in<S: Scalar>(&self, mut v: Vec3<S>) -> Vec3<S>
+    where
+        T: PlanarTurn<S>,
+    {
+        (v.y, v.z) = self.turn.pair(v.y, v.z);
+        v
+    }
+
+    #[inline(always)]
+    pub(crate) fn vector_out<S: Scalar>(&self, mut v: Vec3<S>) -> Vec3<S>
+    where
+        T: PlanarTurn<S>,
+    {
+        (v.y, v.z) = self.turn.pair_back(v.y, v.z);
+        v
+    }
+
+    /// φ f.
+    #[inline(always)]
+    pub(crate) fn force_in<S: Scalar>(&self, f: Force<S>) -> Force<S>
+    where
+        T: PlanarTurn<S>,
+    {
+        let (mut n, f) = (self.vector_in(f.moment), self.vector_in(f.force));
+        let a = S::lift(self.along);
+        n.y = (-a).mul_add(f.z, n.y);
+        n.z = a.mul_add(f.y, n.z);
+        if self.turn.across() != 0.0 {
+            let b = S::lift(self.turn.across());
+            n.x = b.mul_add(f.z, n.x);
+            n.z = (-b).mul_add(f.x, n.z);
+        }
+        Force { moment: n, force: f }
+    }
+
+    /// φ* V.
+    #[inline(always)]
+    pub(crate) fn motion_out<S: Scalar>(&self, v: Motion<S>) -> Motion<S>
+    where
+        T: PlanarTurn<S>,
+    {
+        let (w, mut u) = (v.angular, v.linear);
+        let a = S::lift(self.along);
+        u.y = a.mul_add(w.z, u.y);
+        u.z = (-a).mul_add(w.y, u.z);
+        if self.turn.across() != 0.0 {
+            let b = S::lift(self.turn.across());
+            u.x = (-b).mul_add(w.z, u.x);
+            u.z = b.mul_add(w.x, u.z);
+        }
+        Motion {
+            angular: self.vector_out(w),
+            linear: self.vector_out(u),
+        }
+    }
+}

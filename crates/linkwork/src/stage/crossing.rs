@@ -1,0 +1,406 @@
+//! What happens at a joint: φ(p, k), H(k) and the release of P.
+//!
+//! A sweep handles every link alike through [`Crossing`]. Most links of most robots hang on a revolute joint, for which
+//! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
+//! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
+
+use crate::model::{Body, Gain, Hinge, Route, Tilted};
+use crate::scalar::Scalar;
+use crate::spatial::{Articulated, ArticulatedAboutZ, Force, Motion, PlanarTurn, Pose, RigidBody, Screw, Tilt, Vec3};
+
+/// φ(p, k) and H(k) of one link.
+pub(crate) trait Crossing<S: Scalar>: Copy {
+    /// P⁺.
+    type Rest: Copy;
+
+    /// φ f.
+    fn force_in(self, f: Force<S>) -> Force<S>;
+    /// φ* V.
+    fn motion_out(self, v: Motion<S>) -> Motion<S>;
+    /// The parent's ω seen from the link, and the centripetal acceleration ω × (ω × l) that it gives the link's origin.
+    fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>);
+    /// φ r φ*.
+    fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S>;
+    /// φ P⁺ φ*.
+    fn carry_in(self, rest: Self::Rest) -> Articulated<S>;
+
+    /// The link's pose in the world from its parent's; none for the world's own.
+    fn place(self, parent: Option<Pose<S>>) -> Pose<S>;
+
+    /// The joint.
+    fn hinge(self) -> Hinge;
+    /// D, G and P⁺ from P.
+    fn release(self, p: Articulated<S>, armature: &[f64], gains: &mut [Gain<S>]) -> Self::Rest;
+    /// P⁺ V.
+    fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S>;
+    /// P⁺ in full, and back.
+    fn full(self, rest: &Self::Rest) -> Articulated<S>;
+    /// P⁺ from full.
+    fn rest(self, full: &Articulated<S>) -> Self::Rest;
+}
+
+/// The way to the parent of a link whose joint is a screw about z.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<'a, S, T> {
+    pub(crate) before: Option<&'a Screw<f64>>,
+    pub(crate) tilt: &'a Tilt<T>,
+    pub(crate) z: Screw<S>,
+}
+
+impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
+    #[inline(always)]
+    fn force_in(self, f: Force<S>) -> Force<S> {
+        let f = self.tilt.force_in(self.z.force_in(f));
+        self.before.map_or(f, |z| z.lift().force_in(f))
+    }
+
+    #[inline(always)]
+    fn motion_out(self, v: Motion<S>) -> Motion<S> {
+        let v = self.before.map_or(v, |z| z.lift().motion_out(v));
+        self.z.motion_out(self.tilt.motion_out(v))
+    }
+
+    #[inline(always)]
+    fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+        let along = S::lift(self.tilt.along);
+        let (mut w, mut c) = (w, centripetal_x(w, along));
+        if let Some(before) = self.before {
+            let z = before.lift();
+            w = z.vector_out(w);
+            c = centripetal_x(w, along) + centripetal_z(w, z.shift);
+        }
+        if self.tilt.turn.across() != 0.0 {
+            let l = Vec3::new(S::ZERO, S::lift(self.tilt.turn.across()), S::ZERO);
+            c += w.cross(w.cross(l));
+        }
+        let out = |v: Vec3<S>| self.z.vector_out(self.tilt.vector_out(v));
+        let (w, c) = (out(w), out(c));
+        (w, c + centripetal_z(w, self.z.shift))
+    }
+
+    #[inline(always)]
+    fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
+        let pose = parent.unwrap_or(Pose::IDENTITY);
+        let pose = self.before.map_or(pose, |z| z.lift().after(pose));
+        self.z.after(self.tilt.after(pose))
+    }
+
+    #[inline(always)]
+    fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
+        let r = r.through_screw(self.z).through_tilt(self.tilt);
+        self.before.map_or(r, |z| r.through_screw(z.lift()))
+    }
+
+    #[inline(always)]
+    fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
+        let p = p.through_screw(self.z).through_tilt(self.tilt);
+        self.before.map_or(p, |z| p.through_screw(z.lift()))
+    }
+
+    #[inline(always)]
+    fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
+        let p = rest.through_screw(self.z).through_tilt(self.tilt);
+        self.before.map_or(p, |z| p.through_screw(z.lift()))
+    }
+}
+
+/// A revolute joint without armature, behind a moving parent.
+#[derive(Clone, Copy)]
+pub(crate) struct Turning<'a, S, T>(pub(crate) Way<'a, S, T>);
+
+/// A prismatic joint, behind a moving parent.
+#[derive(Clone, Copy)]
+pub(crate) struct Sliding<'a, S, T>(pub(crate) Way<'a, S, T>);
+
+macro_rules! same_way {
+    () => {
+        #[inline(always)]
+        fn force_in(self, f: Force<S>) -> Force<S> {
+            self.0.force_in(f)
+        }
+
+        #[inline(always)]
+        fn motion_out(self, v: Motion<S>) -> Motion<S> {
+            self.0.motion_out(v)
+        }
+
+        #[inline(always)]
+        fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+            self.0.spin_out(w)
+        }
+
+        #[inline(always)]
+        fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
+            self.0.place(parent)
+        }
+
+        #[inline(always)]
+        fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
+            self.0.carry_rigid_in(r)
+        }
+    };
+}
+
+impl<S: Scalar, T: PlanarTurn<S>> Crossing<S> for Turning<'_, S, T> {
+    type Rest = ArticulatedAboutZ<S>;
+
+    same_way!();
+
+    #[inline(always)]
+    fn carry_in(self, rest: Self::Rest) -> Articulated<S> {
+        self.0.carry_in_about_z(rest)
+    }
+
+    #[inline(always)]
+    fn hinge(self) -> Hinge {
+        Hinge::Revolute
+    }
+
+    #[inline(always)]
+    fn release(self, p: Articulated<S>, _: &[f64], gains: &mut [Gain<S>]) -> Self::Rest {
+        let d_inv = p.a[5].recip();
+        let (g, rest) = p.release_about_z(d_inv);
+        gains[0] = Gain { d_inv, g };
+        rest
+    }
+
+    #[inline(always)]
+    fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
+        rest.times(v)
+    }
+
+    #[inline(always)]
+    fn full(self, rest: &Self::Rest) -> Articulated<S> {
+        (*rest).into()
+    }
+
+    #[inline(always)]
+    fn rest(self, full: &Articulated<S>) -> Self::Rest {
+        full.about_z()
+    }
+}
+
+impl<S: Scalar, T: PlanarTurn<S>> Crossing<S> for Sliding<'_, S, T> {
+    type Rest = Articulated<S>;
+
+    same_way!();
+
+    #[inline(always)]
+    fn carry_in(self, rest: Self::Rest) -> Articulated<S> {
+        self.0.carry_in(rest)
+    }
+
+    #[inline(always)]
+    fn hinge(self) -> Hinge {
+        Hinge::Prismatic
+    }
+
+    #[inline(always)]
+    fn release(self, p: Articulated<S>, armature: &[f64], gains: &mut [Gain<S>]) -> Self::Rest {
+        Hinge::Prismatic.release(p, armature, gains)
+    }
+
+    #[inline(always)]
+    fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
+        rest.times(v)
+    }
+
+    #[inline(always)]
+    fn full(self, rest: &Self::Rest) -> Articulated<S> {
+        *rest
+    }
+
+    #[inline(always)]
+    fn rest(self, full: &Articulated<S>) -> Self::Rest {
+        *full
+    }
+}
+
+/// Any joint.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyJoint<'a, S> {
+    pub(crate) body: &'a Body,
+    pub(crate) z: Screw<S>,
+    pub(crate) general: &'a [Pose<S>],
+}
+
+/// Runs one of three expressions, by how a link hangs on its parent.
+macro_rules! by_route {
+    ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {
+        match &$joint.body.route {
+            Route::Root => {
+                let $placement = $joint.body.placement.lift::<S>();
+                $root
+            }
+            Route::General { index } => {
+                let $pose = &$joint.general[*index];
+                $general
+            }
+            Route::Screws { before, tilt } => {
+                let (before, z) = (before.as_ref(), $joint.z);
+                match tilt {
+                    Tilted::Flat(tilt) => {
+                        let $way = Way { before, tilt, z };
+                        $screws
+                    }
+                    Tilted::Quarter(tilt) => {
+                        let $way = Way { before, tilt, z };
+                        $screws
+                    }
+                    Tilted::Lean(tilt) => {
+                        let $way = Way { before, tilt, z };
+                        $screws
+                    }
+                    Tilted::Skew(tilt) => {
+                        let $way = Way { before, tilt, z };
+                        $screws
+                    }
+                }
+            }
+        }
+    };
+}
+
+impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
+    type Rest = Articulated<S>;
+
+    #[inline(always)]
+    fn force_in(self, f: Force<S>) -> Force<S> {
+        by_route!(self,
+            root placement => placement.force_in(self.z.force_in(f)),
+            screws way => way.force_in(f),
+            general pose => pose.force_in(f))
+    }
+
+    #[inline(always)]
+    fn motion_out(self, v: Motion<S>) -> Motion<S> {
+        by_route!(self,
+            root placement => self.z.motion_out(placement.motion_out(v)),
+            screws way => way.motion_out(v),
+            general pose => pose.motion_out(v))
+    }
+
+    #[inline(always)]
+    fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+        by_route!(self,
+        root _placement => (Vec3::ZERO, Vec3::ZERO),
+        screws way => way.spin_out(w),
+        general pose => {
+            let c = w.cross(w.cross(pose.translation));
+            (pose.rotation.inverse_mul(w), pose.rotation.inverse_mul(c))
+        })
+    }
+
+    #[inline(always)]
+    fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
+        by_route!(self,
+            root placement => self.z.after(placement),
+            screws way => way.place(parent),
+            general pose => parent.map_or(*pose, |parent| parent * *pose))
+    }
+
+    #[inline(always)]
+    fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
+        by_route!(self,
+            root placement => r.through_screw(self.z).through(&placement),
+            screws way => way.carry_rigid_in(r),
+            general pose => r.through(pose))
+    }
+
+    #[inline(always)]
+    fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
+        by_route!(self,
+            root placement => p.through_screw(self.z).through(&placement),
+            screws way => way.carry_in(p),
+            general pose => p.through(pose))
+    }
+
+    #[inline(always)]
+    fn hinge(self) -> Hinge {
+        self.body.hinge
+    }
+
+    #[inline(always)]
+    fn release(self, p: Articulated<S>, armature: &[f64], gains: &mut [Gain<S>]) -> Self::Rest {
+        self.body.hinge.release(p, armature, gains)
+    }
+
+    #[inline(always)]
+    fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
+        rest.times(v)
+    }
+
+    #[inline(always)]
+    fn full(self, rest: &Self::Rest) -> Articulated<S> {
+        *rest
+    }
+
+    #[inline(always)]
+    fn rest(self, full: &Articulated<S>) -> Self::Rest {
+        *full
+    }
+}
+
+/// ω × (ω × d e_z).
+#[inline(always)]
+fn centripetal_z<S: Scalar>(w: Vec3<S>, d: S) -> Vec3<S> {
+    let t = w.z * d;
+    Vec3::new(t * w.x, t * w.y, -(w.x.mul_add(w.x, w.y * w.y) * d))
+}
+
+/// ω × (ω × d e_x).
+#[inline(always)]
+fn centripetal_x<S: Scalar>(w: Vec3<S>, d: S) -> Vec3<S> {
+    let t = w.x * d;
+    Vec3::new(-(w.y.mul_add(w.y, w.z * w.z) * d), t * w.y, t * w.z)
+}
+
+/// Runs `$run` with `$joint` bound to the crossing of link `$k`.
+macro_rules! at_joint {
+    ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
+        use $crate::model::{Route, Tilted};
+        use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
+        let body: &$crate::model::Body = &$bodies[$k];
+        let z = $joints.screws[$k];
+        match &body.route {
+            Route::Screws {
+                before,
+                tilt: Tilted::Flat(tilt),
+            } if body.plain_revolute => {
+                let before = before.as_ref();
+                let $joint = Turning(Way { before, tilt, z });
+                $run
+            }
+            Route::Screws {
+                before,
+                tilt: Tilted::Quarter(tilt),
+            } if body.plain_revolute => {
+                let before = before.as_ref();
+                let $joint = Turning(Way { before, tilt, z });
+                $run
+            }
+            Route::Screws {
+                before,
+                tilt: Tilted::Lean(tilt),
+            } if body.plain_revolute => {
+                let before = before.as_ref();
+                let $joint = Turning(Way { before, tilt, z });
+                $run
+            }
+            Route::Screws {
+                before,
+                tilt: Tilted::Quarter(tilt),
+            } if body.hinge == $crate::model::Hinge::Prismatic => {
+                let before = before.as_ref();
+                let $joint = Sliding(Way { before, tilt, z });
+                $run
+            }
+            _ => {
+                let general = &$joints.general;
+                let $joint = AnyJoint { body, z, general };
+                $run
+            }
+        }
+    }};
+}
+pub(crate) use at_joint;

@@ -1,0 +1,145 @@
+//! Σ over the children, in an inward sweep.
+
+use crate::model::Body;
+use crate::scalar::Scalar;
+use crate::spatial::{Articulated, Force, RigidBody};
+use core::ops::AddAssign;
+
+/// What children hand to their parents in an inward sweep.
+///
+/// Links are depth-first: the next link, if it is a child, is the one just visited, and what it hands in stays in
+/// registers. Only the other children of a branching link go through memory.
+pub(crate) struct Inflow<'a, S, T> {
+    carried: T,
+    waiting: &'a mut Waiting<S>,
+}
+
+/// Room for what waits at branching links; nought between sweeps.
+///
+/// Numbers stand apart in memory: side by side they would tempt the compiler into packing the arithmetic that makes
+/// them, which is slower for the many different formulas of an inertia (a measured fifth of forward dynamics).
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting<S>(Vec<[S; 2]>);
+
+impl<S: Scalar> Waiting<S> {
+    /// Room at so many branching links, for anything that sweeps hand in.
+    pub(crate) fn new(branches: usize) -> Self {
+        Self(vec![[S::ZERO; 2]; branches * Articulated::<S>::NUMBERS])
+    }
+}
+
+/// Something that is handed in.
+pub(crate) trait Handed<S>: Copy + Default + AddAssign {
+    /// How many numbers it has.
+    const NUMBERS: usize;
+    /// Adds each number to its place.
+    fn leave(self, places: &mut [[S; 2]]);
+    /// Takes the numbers, and leaves noughts.
+    fn fetch(places: &mut [[S; 2]]) -> Self;
+}
+
+impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
+    #[inline(always)]
+    pub(crate) fn new(waiting: &'a mut Waiting<S>) -> Self {
+        Self {
+            carried: T::default(),
+            waiting,
+        }
+    }
+
+    /// own(k) + Σ_c (what child c handed in).
+    #[inline(always)]
+    pub(crate) fn gather<U>(&mut self, body: &Body, own: U) -> T
+    where
+        T: From<U> + AddAssign<U>,
+    {
+        let mut sum = if body.has_child {
+            let mut sum = self.carried;
+            sum += own;
+            sum
+        } else {
+            T::from(own)
+        };
+        if let Some(slot) = body.branch {
+            sum += T::fetch(&mut self.waiting.0[slot * T::NUMBERS..][..T::NUMBERS]);
+        }
+        sum
+    }
+
+    /// Hands y in from a link to its parent.
+    #[inline(always)]
+    pub(crate) fn hand_in(&mut self, body: &Body, y: T) {
+        match body.hands_to {
+            Some(slot) => y.leave(&mut self.waiting.0[slot * T::NUMBERS..][..T::NUMBERS]),
+            None => self.carried = y,
+        }
+    }
+}
+
+#[inline(always)]
+fn fetch<S: Scalar>(place: &mut [S; 2]) -> S {
+    core::mem::replace(&mut place[0], S::ZERO)
+}
+
+impl<S: Scalar> Handed<S> for Force<S> {
+    const NUMBERS: usize = 6;
+
+    #[inline(always)]
+    fn leave(self, places: &mut [[S; 2]]) {
+        for (place, x) in places.iter_mut().zip(self.to_array()) {
+            place[0] += x;
+        }
+    }
+
+    #[inline(always)]
+    fn fetch(places: &mut [[S; 2]]) -> Self {
+        Self::from_array(core::array::from_fn(|i| fetch(&mut places[i])))
+    }
+}
+
+impl<S: Scalar> Handed<S> for RigidBody<S> {
+    const NUMBERS: usize = 10;
+
+    #[inline(always)]
+    fn leave(self, places: &mut [[S; 2]]) {
+        let (h, j) = (self.first, self.second);
+        let numbers = [self.mass, h.x, h.y, h.z, j[0], j[1], j[2], j[3], j[4], j[5]];
+        for (place, x) in places.iter_mut().zip(numbers) {
+            place[0] += x;
+        }
+    }
+
+    #[inline(always)]
+    fn fetch(places: &mut [[S; 2]]) -> Self {
+        let x: [S; 10] = core::array::from_fn(|i| fetch(&mut places[i]));
+        Self {
+            mass: x[0],
+            first: [x[1], x[2], x[3]].into(),
+            second: [x[4], x[5], x[6], x[7], x[8], x[9]],
+        }
+    }
+}
+
+impl<S: Scalar> Handed<S> for Articulated<S> {
+    const NUMBERS: usize = 21;
+
+    #[inline(always)]
+    fn leave(self, places: &mut [[S; 2]]) {
+        for i in 0..6 {
+            places[i][0] += self.a[i];
+            places[i + 6][0] += self.c[i];
+        }
+        for i in 0..9 {
+            places[i + 12][0] += self.b[i / 3][i % 3];
+        }
+    }
+
+    #[inline(always)]
+    fn fetch(places: &mut [[S; 2]]) -> Self {
+        Self {
+            a: core::array::from_fn(|i| fetch(&mut places[i])),
+            c: core::array::from_fn(|i| fetch(&mut places[i + 6])),
+            b: core::array::from_fn(|i| core::array::from_fn(|j| fetch(&mut places[12 + 3 * i + j]))),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a state determines, computed once and read by many.
+//!
+//! A stage is a struct of arrays in the compiled frames, filled by one sweep. [`Stages`] owns them all and knows which
+//! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
+
+pub(crate) mod crossing;
+pub(crate) mod inflow;
+pub(crate) mod joints;
+pub(crate) mod rates;
+pub(crate) mod riccati;
+pub(crate) mod velocity;
+pub(crate) mod world;
+
+use crate::model::Compiled;
+use crate::scalar::Scalar;
+use crate::spatial::{Force, Motion, RigidBody, Vec3};
+use inflow::Waiting;
+use joints::Joints;
+use rates::Rate;
+use riccati::Riccati;
+use world::World;
+
+/// All memory of a workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Stages<S> {
+    /// Which stages hold for the present state.
+    pub(crate) filled: Filled,
+    pub(crate) q: Vec<S>,
+    pub(crate) qd: Vec<S>,
+    pub(crate) joints: Joints<S>,
+    pub(crate) world: World<S>,
+    pub(crate) rates: Vec<Rate<S>>,
+    /// V(k) in the links' compiled frames.
+    pub(crate) velocities: Vec<Motion<S>>,
+    pub(crate) riccati: Riccati<S>,
+    /// External forces on the links, in their compiled frames, and whether there are any.
+    pub(crate) loads: Vec<Force<S>>,
+    pub(crate) loaded: bool,
+    /// α(k) of the links' origins, with the base accelerating against gravity.
+    pub(crate) alpha: Vec<Motion<S>>,
+    /// λ(k), the accelerations that 𝓜⁻¹ alone gives.
+    pub(crate) lambda: Vec<Motion<S>>,
+    /// Forces across the joints, or what is on the way to them.
+    pub(crate) force: Vec<Force<S>>,
+    /// Composite bodies and their rates of change.
+    pub(crate) composite: Vec<RigidBody<S>>,
+    pub(crate) composite_rate: Vec<RigidBody<S>>,
+    /// ε, and other numbers per degree of freedom.
+    pub(crate) eps: Vec<S>,
+    pub(crate) dofs: Vec<S>,
+    /// Per degree of freedom, a motion or a force in the world's axes.
+    pub(crate) motions: Vec<Motion<S>>,
+    pub(crate) forces: Vec<Force<S>>,
+    pub(crate) waiting: Waiting<S>,
+    pub(crate) waiting_too: Waiting<S>,
+}
+
+/// Which stages are filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Filled {
+    pub(crate) world: bool,
+    pub(crate) columns: bool,
+    pub(crate) rates: bool,
+    pub(crate) velocities: bool,
+    pub(crate) riccati: bool,
+    /// D and G are there; P and P⁺ only with `riccati`.
+    pub(crate) gains: bool,
+}
+
+impl<S: Scalar> Stages<S> {
+    pub(crate) fn new(m: &Compiled) -> Self {
+        let (n, nv) = (m.bodies.len(), m.nv);
+        let still = Rate {
+            omega: Vec3::ZERO,
+            a: Motion::ZERO,
+            b: Force::ZERO,
+        };
+        Self {
+            filled: Filled::default(),
+            q: vec![S::ZERO; m.nq],
+            qd: vec![S::ZERO; nv],
+            joints: Joints::new(m),
+            world: World::new(m),
+            rates: vec![still; n],
+            velocities: vec![Motion::ZERO; n],
+            riccati: Riccati::new(m),
+            loads: vec![Force::ZERO; n],
+            loaded: false,
+            alpha: vec![Motion::ZERO; n],
+            lambda: vec![Motion::ZERO; n],
+            force: vec![Force::ZERO; n],
+            composite: vec![RigidBody::ZERO; n],
+            composite_rate: vec![RigidBody::ZERO; n],
+            eps: vec![S::ZERO; nv],
+            dofs: vec![S::ZERO; nv],
+            motions: vec![Motion::ZERO; nv],
+            forces: vec![Force::ZERO; nv],
+            waiting: Waiting::new(m.branches),
+            waiting_too: Waiting::new(m.branches),
+        }
+    }
+
+    /// A new configuration: nothing that depended on the old one holds.
+    #[inline(always)]
+    pub(crate) fn pose(&mut self, m: &Compiled, q: &[S]) {
+        self.filled = Filled::default();
+        if self.loaded {
+            self.loads.fill(Force::ZERO);
+            self.loaded = false;
+        }
+        self.q.copy_from_slice(q);
+        self.joints.fill(m, q);
+    }
+
+    /// The stages that depend on q̇, where they are not filled yet.
+    #[inline(always)]
+    pub(crate) fn need_rates(&mut self, m: &Compiled) {
+        if !self.filled.rates {
+            rates::fill(m, &self.joints, &self.qd, &mut self.rates);
+            self.filled.rates = true;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn need_velocities(&mut self, m: &Compiled) {
+        if !self.filled.velocities {
+            velocity::fill(m, &self.joints, &self.qd, &mut self.velocities);
+            self.filled.velocities = true;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn need_world(&mut self, m: &Compiled) {
+        if !self.filled.world {
+            self.world.place(m, &self.joints);
+            self.filled.world = true;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn need_columns(&mut self, m: &Compiled) {
+        self.need_world(m);
+        if !self.filled.columns {
+            self.world.span(m);
+            self.filled.columns = true;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn need_riccati(&mut self, m: &Compiled) {
+        if !self.filled.riccati {
+            self.riccati.fill(m, &self.joints, &mut self.waiting);
+            self.filled.riccati = true;
+            self.filled.gains = true;
+        }
+    }
+
+    /// D and G, without keeping P.
+    #[inline(always)]
+    pub(crate) fn need_gains(&mut self, m: &Compiled) {
+        if !self.filled.gains {
+            self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
+            self.filled.gains = true;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The façade: memory that is allocated once, and views that cannot be stale.
+//!
+//! A [`Workspace`] owns all memory. Giving it q returns a [`Posed`] view that borrows it; giving that q̇ returns a
+//! [`Moving`] one; giving that q̈ or torques returns an [`Accelerating`] one. Each view computes a stage when it is first
+//! asked for and reuses it; setting a new q needs the workspace back, so that nothing can be read that belongs to
+//! another state. No method of a view allocates.
+
+mod accelerating;
+mod moving;
+mod plain;
+mod posed;
+
+pub use accelerating::Accelerating;
+pub use moving::Moving;
+pub use posed::Posed;
+
+use crate::model::{Compiled, Mechanism};
+use crate::scalar::Scalar;
+use crate::simd::{Sweep, widest};
+use crate::stage::Stages;
+use crate::{Error, Result};
+
+/// All memory that the algorithms need for one mechanism, allocated once.
+///
+/// ```
+/// use linkwork::model::examples;
+/// let arm = examples::puma560();
+/// let mut workspace = arm.workspace();
+/// let q = arm.neutral();
+/// let mut posed = workspace.at(&q)?;
+/// let mut mass_matrix = vec![0.0; 36];
+/// posed.mass_matrix(&mut mass_matrix)?;
+/// let mut moving = posed.moving(&[0.1; 6])?;
+/// let mut qdd = [0.0; 6];
+/// moving.forward_dynamics(&[0.0; 6], &mut qdd)?;
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Workspace<'m, S = f64> {
+    mechanism: &'m Mechanism,
+    stages: Stages<S>,
+}
+
+impl Mechanism {
+    /// Memory for calls with `f64`.
+    pub fn workspace(&self) -> Workspace<'_, f64> {
+        self.workspace_of()
+    }
+
+    /// Memory for calls with another scalar, such as [`crate::scalar::Dual`].
+    pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
+        Workspace {
+            mechanism: self,
+            stages: Stages::new(&self.compiled),
+        }
+    }
+}
+
+impl<'m, S: Scalar> Workspace<'m, S> {
+    /// The mechanism it belongs to.
+    pub fn mechanism(&self) -> &'m Mechanism {
+        self.mechanism
+    }
+
+    /// Sets the configuration. Quaternions are normalised if they are almost of unit length, and refused otherwise.
+    pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, 'm, S>> {
+        self.mechanism.check_configuration("q", q)?;
+        let mut view = View {
+            mechanism: self.mechanism,
+            stages: &mut self.stages,
+        };
+        view.sweep::<Pose>(q, &mut []);
+        Ok(Posed { view })
+    }
+}
+
+struct Pose;
+
+impl<S: Scalar> Sweep<S> for Pose {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, q: &[S], _: &mut [S]) {
+        s.pose(m, q);
+    }
+}
+
+/// A mechanism and the stages of its present state.
+struct View<'w, 'm, S> {
+    mechanism: &'m Mechanism,
+    stages: &'w mut Stages<S>,
+}
+
+impl<S: Scalar> View<'_, '_, S> {
+    #[inline(always)]
+    fn sweep<W: Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
+        widest::<W, S>(&self.mechanism.compiled, self.stages, input, out);
+    }
+
+    fn nv(&self) -> usize {
+        self.mechanism.nv()
+    }
+
+    /// An error if a pivot of D is not positive: then nothing resists the joint it belongs to.
+    fn check_pivots(&self) -> Result<()> {
+        let sound = |x: f64| x > 0.0 && x < f64::INFINITY;
+        for (i, gain) in self.stages.riccati.gains.iter().enumerate() {
+            for lane in 0..S::LANES {
+                let d_inv = gain.d_inv.lane(lane);
+                if !sound(d_inv) {
+                    let (joint, index) = self.mechanism.joint_of_dof(i);
+                    return Err(Error::Singular {
+                        joint: self.mechanism.joints()[joint.index()].name.clone(),
+                        index,
+                        value: 1.0 / d_inv,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An error unless an output has room for exactly what is written.
+fn check_length(argument: &'static str, given: usize, needed: usize) -> Result<()> {
+    if given == needed {
+        Ok(())
+    } else {
+        Err(Error::Length {
+            argument,
+            needed,
+            given,
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! What configuration and velocity determine.
+
+use super::{Accelerating, Posed, check_length};
+use crate::Result;
+use crate::dynamics::centroidal;
+use crate::dynamics::coriolis::CoriolisMatrix;
+use crate::dynamics::forward::{Forward, ForwardBiasFree, ForwardBiased, ForwardKeeping};
+use crate::dynamics::inverse::{Bias, Coriolis, Inverse};
+use crate::dynamics::kinematics::{self, Motions, Reference, Velocities};
+use crate::model::FrameId;
+use crate::scalar::Scalar;
+use crate::spatial::{Force, Motion};
+use core::ops::{Deref, DerefMut};
+
+/// A mechanism in motion. It is also a [`Posed`] one.
+///
+/// Torques are all that acts along the joints: 𝓜q̈ + C + … = T. What springs, dampers and friction of the joints
+/// contribute to T is [`Moving::passive_torque`].
+pub struct Moving<'w, 'm, S = f64> {
+    pub(super) posed: Posed<'w, 'm, S>,
+}
+
+impl<'w, 'm, S> Deref for Moving<'w, 'm, S> {
+    type Target = Posed<'w, 'm, S>;
+    fn deref(&self) -> &Self::Target {
+        &self.posed
+    }
+}
+
+impl<S> DerefMut for Moving<'_, '_, S> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.posed
+    }
+}
+
+impl<'m, S: Scalar> Moving<'_, 'm, S> {
+    // Kinematics.
+
+    /// The velocity of a frame.
+    pub fn velocity(&mut self, frame: impl Into<FrameId>, reference: Reference) -> Motion<S> {
+        self.view.sweep::<Velocities>(&[], &mut []);
+        let placed = &self.view.mechanism.placed[frame.into().0];
+        kinematics::velocity(self.view.stages, placed, reference)
+    }
+
+    /// The time derivative of [`Posed::jacobian`], 6 × nv.
+    pub fn jacobian_rate(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), 6 * self.view.nv())?;
+        self.view.sweep::<Motions>(&[], &mut []);
+        let m = self.view.mechanism;
+        let placed = &m.placed[frame.into().0];
+        kinematics::jacobian_rate(&m.compiled, self.view.stages, placed, reference, out);
+        Ok(())
+    }
+
+    /// The kinetic energy ½ q̇*𝓜q̇, rotors included.
+    pub fn kinetic_energy(&mut self) -> S {
+        self.view.sweep::<Velocities>(&[], &mut []);
+        centroidal::kinetic_energy(&self.view.mechanism.compiled, self.view.stages)
+    }
+
+    /// The momentum [angular; linear] of all moving links about their centre of mass, in the world's axes, without the
+    /// rotors' own spin.
+    pub fn centroidal_momentum(&mut self) -> Force<S> {
+        let com = self.com();
+        self.view.sweep::<Velocities>(&[], &mut []);
+        centroidal::momentum(&self.view.mechanism.compiled, self.view.stages, com)
+    }
+
+    /// The momentum [angular; linear] of all moving links about the world's origin, without the rotors' own spin.
+    pub fn momentum(&mut self) -> Force<S> {
+        self.view.sweep::<Velocities>(&[], &mut []);
+        let origin = crate::spatial::Vec3::ZERO;
+        centroidal::momentum(&self.view.mechanism.compiled, self.view.stages, origin)
+    }
+
+    /// The time derivative of [`Posed::centroidal_matrix`], 6 × nv.
+    pub fn centroidal_matrix_rate(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), 6 * self.view.nv())?;
+        let momentum = self.centroidal_momentum();
+        let com = self.com();
+        let com_rate = momentum.force * S::lift(self.mass()).recip();
+        self.view.sweep::<centroidal::CompositeRatesAtHome>(&[], &mut []);
+        centroidal::momentum_matrix_rate(&self.view.mechanism.compiled, self.view.stages, com, com_rate, out);
+        Ok(())
+    }
+
+    // Dynamics.
+
+    /// T for given accelerations: 𝓜q̈ + C − J*f.
+    pub fn inverse_dynamics(&mut self, qdd: &[S], tau: &mut [S]) -> Result<()> {
+        self.view.mechanism.check_vector("qdd", qdd)?;
+        check_length("tau", tau.len(), self.view.nv())?;
+        self.view.sweep::<Inverse>(qdd, tau);
+        Ok(())
+    }
+
+    /// C: inverse dynamics without acceleration, with gravity, velocity terms and external forces.
+    pub fn bias(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv())?;
+        self.view.sweep::<Bias>(&[], out);
+        Ok(())
+    }
+
+    /// The velocity terms alone: Coriolis and centrifugal torques.
+    pub fn coriolis(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv())?;
+        self.view.sweep::<Coriolis>(&[], out);
+        Ok(())
+    }
+
+    /// The Coriolis matrix, nv × nv: times q̇ it is [`Moving::coriolis`], and 𝓜̇ − 2C is skew.
+    pub fn coriolis_matrix(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv() * self.view.nv())?;
+        self.view.sweep::<CoriolisMatrix>(&[], out);
+        Ok(())
+    }
+
+    /// q̈ for given torques, by the articulated body algorithm: the fastest of four.
+    pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
+        self.check_drive(tau, qdd)?;
+        self.view.sweep::<Forward>(tau, qdd);
+        self.view.check_pivots()
+    }
+
+    /// The same q̈ through T' = T − C and 𝓜⁻¹T': three more sweeps, kept as a second opinion.
+    pub fn forward_dynamics_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
+        self.check_drive(tau, qdd)?;
+        self.view.sweep::<ForwardBiasFree>(tau, qdd);
+        self.view.check_pivots()
+    }
+
+    /// The same q̈ with D'Alembert forces ζ = Mφ*a + b in the innovations, kept as a third opinion.
+    pub fn forward_dynamics_biased(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
+        self.check_drive(tau, qdd)?;
+        self.view.sweep::<ForwardBiased>(tau, qdd);
+        self.view.check_pivots()
+    }
+
+    /// The accelerations of everything under given torques, and the forces across the joints, from the sweeps of
+    /// forward dynamics; q̈ is written to `qdd`.
+    pub fn driven(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+        self.check_drive(tau, qdd)?;
+        self.view.sweep::<ForwardKeeping>(tau, qdd);
+        self.view.check_pivots()?;
+        self.view.sweep::<Velocities>(&[], &mut []);
+        self.view.sweep::<crate::dynamics::forward::Reactions>(&[], &mut []);
+        Ok(Accelerating::new(&mut self.posed.view))
+    }
+
+    /// The same as [`Moving::driven`], bias-free: λ of 𝓜⁻¹T' and α of q̈ = 0 add up to the links' accelerations.
+    pub fn driven_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+        self.check_drive(tau, qdd)?;
+        self.view.sweep::<ForwardBiasFree>(tau, qdd);
+        self.view.check_pivots()?;
+        self.view.sweep::<Velocities>(&[], &mut []);
+        self.view
+            .sweep::<crate::dynamics::forward::ForcesFromAccelerations>(&[], &mut []);
+        Ok(Accelerating::new(&mut self.posed.view))
+    }
+
+    /// The accelerations of everything at given q̈, and the forces across the joints; the torques are written to
+    /// `tau`.
+    pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+        self.inverse_dynamics(qdd, tau)?;
+        self.view.sweep::<Velocities>(&[], &mut []);
+        Ok(Accelerating::new(&mut self.posed.view))
+    }
+
+    fn check_drive(&self, tau: &[S], qdd: &[S]) -> Result<()> {
+        self.view.mechanism.check_vector("tau", tau)?;
+        check_length("qdd", qdd.len(), self.view.nv())
+    }
+}
+
+impl Moving<'_, '_, f64> {
+    /// What springs, dampers and dry friction of the joints contribute to T:
+    /// −stiffness (q ⊖ rest) − damping q̇ − friction q̇ / √(q̇² + v₀²), with v₀ = 10⁻³ rad/s or m/s.
+    ///
+    /// Add it to the motors' torques before [`Moving::forward_dynamics`].
+    pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
+        let (mechanism, stages) = (self.view.mechanism, &*self.view.stages);
+        let passive = &mechanism.passive;
+        mechanism.difference(&passive.rest, &stages.q, out)?;
+        for i in 0..out.len() {
+            let qd = stages.qd[i];
+            let slip = qd / qd.hypot(SLOW);
+            out[i] = -(passive.stiffness[i] * out[i] + passive.damping[i] * qd + passive.friction[i] * slip);
+        }
+        Ok(())
+    }
+}
+
+/// Below this speed dry friction fades smoothly, in rad/s or m/s.
+const SLOW: f64 = 1e-3;

@@ -1,2 +1,40 @@
-//! Developer commands.
-fn main() {}
+//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` races another library.
+
+mod bench;
+mod checks;
+mod layers;
+mod test;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
+       cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["test"] => test::run(&root()),
+        ["bench", directory] => bench::run(&root(), Path::new(directory)),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

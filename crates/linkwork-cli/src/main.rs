@@ -1,2 +1,52 @@
-//! The linkwork program.
-fn main() {}
+//! The `linkwork` program: robot dynamics from the command line.
+//!
+//! Each command is a module with its arguments and a `run`. Results go to standard output, messages to standard error.
+//! Exit codes: 0 for success, 1 for failure, 2 for wrong usage.
+
+mod bench;
+mod complaint;
+mod demo;
+mod random;
+mod robot;
+mod style;
+mod text_model;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Robot dynamics as operators: fast kinematics and dynamics of articulated mechanisms.
+#[derive(Parser)]
+#[command(name = "linkwork", version, propagate_version = true, arg_required_else_help = true)]
+#[command(styles = style::HELP, after_help = EXAMPLES)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Simulate a built-in robot, check the laws of the algebra on it, and plot its motion.
+    Demo(demo::Arguments),
+    /// Time every algorithm on a robot, in nanoseconds per call.
+    Bench(bench::Arguments),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  linkwork demo
+  linkwork demo --robot double_pendulum --seconds 20 --out swing.svg
+  linkwork bench arm7
+  linkwork bench --json > times.jsonl
+
+Exit codes: 0 success, 1 failure, 2 wrong usage. NO_COLOR turns colours off.";
+
+fn main() -> ExitCode {
+    let done = match Program::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complaint::report(&error),
+    }
+}

@@ -12,7 +12,11 @@ pub mod spatial;
 mod stage;
 pub mod workspace;
 
-pub use dynamics::kinematics::Reference;
 pub use error::{Error, Result};
 pub use model::Mechanism;
+pub use spatial::Reference;
 pub use workspace::Workspace;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,63 +1,65 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  [spec 3]
 
-use crate::model::Compiled;
+use crate::model::{Compiled, Placed};
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
-use crate::spatial::{Force, RigidBody};
+use crate::simd::{At, Sweep};
+use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
-use crate::stage::joints::Joints;
 
-/// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; each column r(k)H*(k) then goes on to the base, giving an
-/// element at every joint it passes: O(n · depth).
+/// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree, which give
+/// an element at every joint that they pass on the way to the base: O(n · depth).
 pub(crate) struct MassMatrix;
-/// r(k) of every link, into the stage.
-pub(crate) struct Composites;
+/// Thirty-six numbers: r(k) of a link in a frame on it.
+pub(crate) struct CompositeOf;
+/// Thirty-six numbers: P(k) of a link in a frame on it.
+pub(crate) struct ArticulatedOf;
 
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], out: &mut [S]) {
-        let (bodies, joints) = (&m.bodies[..], &s.joints);
-        out.fill(S::ZERO);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        let (bodies, joints, n) = (&m.bodies[..], &s.joints, m.nv);
+        if !m.is_chain {
+            out.fill(S::ZERO);
+        }
         let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
         for k in (0..bodies.len()).rev() {
             let body = &bodies[k];
+            let (start, end) = (m.columns.start[k], m.columns.end[k]);
+            let (columns, dofs) = (&mut s.forces[start..end], &m.columns.dof[start..end]);
             let r = inflow.gather(body, body.inertia.lift::<S>());
-            if body.parent.is_some() {
-                at_joint!(bodies, joints, k, joint => inflow.hand_in(body, joint.carry_rigid_in(r)));
-            }
-            for i in 0..body.hinge.axes().len() {
-                climb(m, joints, k, body.v + i, body.hinge.column_of(&r, i), out);
-            }
+            at_joint!(bodies, joints, k, joint => {
+                if body.parent.is_some() {
+                    inflow.hand_in(body, joint.carry_rigid_in(r));
+                }
+                for i in 0..body.dofs {
+                    columns[i] = joint.hinge().column_of(&r, i);
+                }
+                for (column, &at) in columns.iter_mut().zip(dofs) {
+                    let mut elements = [S::ZERO; 6];
+                    joint.hinge().project(*column, &mut elements);
+                    for (i, x) in elements.into_iter().enumerate().take(body.dofs) {
+                        out[(body.v + i) * n + at] = x;
+                        out[at * n + body.v + i] = x;
+                    }
+                    if body.parent.is_some() {
+                        *column = joint.force_in(*column);
+                    }
+                }
+            });
         }
-        for i in 0..m.nv {
-            out[i * m.nv + i] += S::lift(m.armature[i]);
+        if m.has_armature {
+            for i in 0..n {
+                out[i * n + i] += S::lift(m.armature[i]);
+            }
         }
     }
 }
 
-/// H(j) φ(j,k) f for link k and each of its ancestors j, into row and column `at`.
-#[inline(always)]
-fn climb<S: Scalar>(m: &Compiled, joints: &Joints<S>, k: usize, at: usize, f: Force<S>, out: &mut [S]) {
-    let (bodies, nv) = (&m.bodies[..], m.nv);
-    let (mut j, mut f) = (k, f);
-    loop {
-        let body = &bodies[j];
-        let row = at * nv + body.v;
-        body.hinge.project(f, &mut out[row..]);
-        for i in 0..body.hinge.axes().len() {
-            out[(body.v + i) * nv + at] = out[row + i];
-        }
-        let Some(p) = body.parent else { break };
-        f = at_joint!(bodies, joints, j, joint => joint.force_in(f));
-        j = p;
-    }
-}
-
-impl<S: Scalar> Sweep<S> for Composites {
+impl<S: Scalar> Sweep<S> for CompositeOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
@@ -67,5 +69,27 @@ impl<S: Scalar> Sweep<S> for Composites {
                 at_joint!(m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.carry_rigid_in(r)));
             }
         }
+        if let Some(k) = at.frame.body {
+            write_in_frame(s.composite[k].into(), at.frame, out);
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for ArticulatedOf {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_riccati(m);
+        if let Some(k) = at.frame.body {
+            write_in_frame(s.riccati.p[k], at.frame, out);
+        }
+    }
+}
+
+/// An inertia in the compiled frame of a link, seen from a frame on it.
+#[inline(always)]
+fn write_in_frame<S: Scalar>(inertia: Articulated<S>, frame: &Placed, out: &mut [S]) {
+    let rows = inertia.through(&frame.pose.inverse().lift()).to_rows();
+    for (i, row) in rows.iter().enumerate() {
+        out[6 * i..6 * i + 6].copy_from_slice(row);
     }
 }

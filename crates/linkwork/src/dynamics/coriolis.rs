@@ -8,7 +8,7 @@ use super::centroidal::{at_home, gather};
 use super::kinematics::velocity_at_home;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
+use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 use crate::stage::Stages;
 
@@ -17,12 +17,12 @@ pub(crate) struct CoriolisMatrix;
 
 impl<S: Scalar> Sweep<S> for CoriolisMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], out: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         s.need_velocities(m);
         out.fill(S::ZERO);
         for k in 0..m.bodies.len() {
-            let v = velocity_at_home(m, s, k);
+            let v = velocity_at_home(s, k);
             let body = at_home(m, s, k);
             s.composite[k] = body;
             s.composite_rate[k] = body.rate(v);
@@ -32,8 +32,8 @@ impl<S: Scalar> Sweep<S> for CoriolisMatrix {
         gather(m, &mut s.composite_rate);
         gather(m, &mut s.force);
         for (k, body) in m.bodies.iter().enumerate() {
-            let v = velocity_at_home(m, s, k);
-            for c in body.v..body.v + body.hinge.axes().len() {
+            let v = velocity_at_home(s, k);
+            for c in body.v..body.v + body.dofs {
                 s.motions[c] = v.cross(s.world.columns[c]);
             }
         }
@@ -44,16 +44,16 @@ impl<S: Scalar> Sweep<S> for CoriolisMatrix {
                 r_rate: s.composite_rate[k],
                 momentum: s.force[k],
             };
-            for c in body.v..body.v + body.hinge.axes().len() {
+            for c in body.v..body.v + body.dofs {
                 let column = subtree.coriolis(h[c], h_rate[c]);
                 // The same joint first, then its ancestors.
-                for i in body.v..body.v + body.hinge.axes().len() {
+                for i in body.v..body.v + body.dofs {
                     out[i * m.nv + c] = h[i].dot(column);
                 }
                 let mut next = body.parent;
                 while let Some(p) = next {
                     let ancestor = &m.bodies[p];
-                    for i in ancestor.v..ancestor.v + ancestor.hinge.axes().len() {
+                    for i in ancestor.v..ancestor.v + ancestor.dofs {
                         out[i * m.nv + c] = h[i].dot(column);
                         out[c * m.nv + i] = h[c].dot(subtree.coriolis(h[i], h_rate[i]));
                     }

@@ -4,7 +4,7 @@ use super::inverse;
 use crate::model::Compiled;
 use crate::operator::innovations;
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
+use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
@@ -23,8 +23,6 @@ pub(crate) struct ForwardBiased;
 
 /// D and G.
 pub(crate) struct Gains;
-/// P, D, G and P⁺.
-pub(crate) struct Articulation;
 /// After [`ForwardKeeping`], link by link: f = P⁺(α⁺ + a) + z + Gε = P⁺α⁺ + z⁺.
 pub(crate) struct Reactions;
 /// After [`ForwardBiasFree`]: f = Mα + b − f_ext + Σ φ f(c).
@@ -32,21 +30,14 @@ pub(crate) struct ForcesFromAccelerations;
 
 impl<S: Scalar> Sweep<S> for Gains {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_gains(m);
-    }
-}
-
-impl<S: Scalar> Sweep<S> for Articulation {
-    #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
-        s.need_riccati(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Reactions {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         for k in 0..m.bodies.len() {
             let alpha_p = m.bodies[k].parent.map_or(base, |p| s.alpha[p]);
@@ -58,7 +49,7 @@ impl<S: Scalar> Sweep<S> for Reactions {
 
 impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         for (k, body) in m.bodies.iter().enumerate() {
             let own = body.inertia.lift().times(s.alpha[k]) + s.rates[k].b;
             s.force[k] = if s.loaded { own - s.loads[k] } else { own };
@@ -77,7 +68,7 @@ impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
 
 impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         if s.filled.riccati {
             inward::<S, false>(m, s, tau);
@@ -91,7 +82,7 @@ impl<S: Scalar> Sweep<S> for Forward {
 
 impl<S: Scalar> Sweep<S> for ForwardKeeping {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
         inward::<S, false>(m, s, tau);
@@ -101,10 +92,9 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
 
 impl<S: Scalar> Sweep<S> for ForwardBiasFree {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
-        s.need_rates(m);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_gains(m);
-        inverse::outward::<S, true>(m, s, -m.gravity.lift(), None);
+        inverse::outward_moving(m, s, -m.gravity.lift(), None);
         inverse::inward(m, s, qdd);
         for i in 0..m.nv {
             s.dofs[i] = tau[i] - qdd[i];
@@ -119,10 +109,9 @@ impl<S: Scalar> Sweep<S> for ForwardBiasFree {
 
 impl<S: Scalar> Sweep<S> for ForwardBiased {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, tau: &[S], qdd: &mut [S]) {
-        s.need_rates(m);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_gains(m);
-        inverse::outward::<S, true>(m, s, -m.gravity.lift(), None);
+        inverse::outward_moving(m, s, -m.gravity.lift(), None);
         let (joints, gains, eps) = (&s.joints, &s.riccati.gains, &mut s.eps);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
         for k in (0..m.bodies.len()).rev() {
@@ -163,12 +152,15 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
             };
             let mut z = z_in.gather(body, b);
             joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
-            let z_plus = joint.rest_times(&p_plus, rate.a) + z;
-            if !FRESH {
-                z_pluses[k] = z_plus;
-            }
-            if body.parent.is_some() {
-                z_in.hand_in(body, joint.force_in(z_plus));
+            // Behind a root nobody asks for z⁺ but the reaction forces.
+            if !FRESH || body.parent.is_some() {
+                let z_plus = joint.rest_times(&p_plus, rate.a) + z;
+                if !FRESH {
+                    z_pluses[k] = z_plus;
+                }
+                if body.parent.is_some() {
+                    z_in.hand_in(body, joint.force_in(z_plus));
+                }
             }
         });
     }

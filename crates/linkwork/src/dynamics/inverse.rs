@@ -2,11 +2,12 @@
 
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
+use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
+use crate::stage::rates::{self, Rate};
 
 /// q̈ → T. About 190 operations per link, the rates included.
 pub(crate) struct Inverse;
@@ -21,9 +22,8 @@ pub(crate) struct MassTimes;
 
 impl<S: Scalar> Sweep<S> for Inverse {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, qdd: &[S], tau: &mut [S]) {
-        s.need_rates(m);
-        outward::<S, true>(m, s, -m.gravity.lift(), Some(qdd));
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
+        outward_moving(m, s, -m.gravity.lift(), Some(qdd));
         inward(m, s, tau);
         add_rotors(m, qdd, tau);
     }
@@ -31,19 +31,17 @@ impl<S: Scalar> Sweep<S> for Inverse {
 
 impl<S: Scalar> Sweep<S> for Bias {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], tau: &mut [S]) {
-        s.need_rates(m);
-        outward::<S, true>(m, s, -m.gravity.lift(), None);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
+        outward_moving(m, s, -m.gravity.lift(), None);
         inward(m, s, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Coriolis {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], tau: &mut [S]) {
-        s.need_rates(m);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, true>(m, s, Vec3::ZERO, None);
+        outward_moving(m, s, Vec3::ZERO, None);
         s.loaded = loaded;
         inward(m, s, tau);
     }
@@ -51,9 +49,9 @@ impl<S: Scalar> Sweep<S> for Coriolis {
 
 impl<S: Scalar> Sweep<S> for Gravity {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], tau: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, false>(m, s, -m.gravity.lift(), None);
+        outward::<S, STILL>(m, s, -m.gravity.lift(), None);
         s.loaded = loaded;
         inward(m, s, tau);
     }
@@ -61,41 +59,60 @@ impl<S: Scalar> Sweep<S> for Gravity {
 
 impl<S: Scalar> Sweep<S> for MassTimes {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, x: &[S], out: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, false>(m, s, Vec3::ZERO, Some(x));
+        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x));
         s.loaded = loaded;
         inward(m, s, out);
         add_rotors(m, x, out);
     }
 }
 
-/// α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at `base`. Without `MOVING`, a and b are
-/// nought.
+/// Where a and b come from: they are nought, are there already, or are made on the way.
+const STILL: u8 = 0;
+const THERE: u8 = 1;
+const FRESH: u8 = 2;
+
+/// The outward half, with rates that are made on the way if need be.
 #[inline(always)]
-pub(crate) fn outward<S: Scalar, const MOVING: bool>(
-    m: &Compiled,
-    s: &mut Stages<S>,
-    base: Vec3<S>,
-    qdd: Option<&[S]>,
-) {
+pub(crate) fn outward_moving<S: Scalar>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
+    if s.filled.rates {
+        outward::<S, THERE>(m, s, base, qdd);
+    } else {
+        outward::<S, FRESH>(m, s, base, qdd);
+    }
+}
+
+/// α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at `base`.
+#[inline(always)]
+fn outward<S: Scalar, const RATES: u8>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
     let n = m.bodies.len();
-    let (bodies, rates) = (&m.bodies[..n], &s.rates[..n]);
-    let (alphas, forces, joints) = (&mut s.alpha[..n], &mut s.force[..n], &s.joints);
+    let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
+    let (alphas, forces) = (&mut s.alpha[..n], &mut s.force[..n]);
     for k in 0..n {
         let body = &bodies[k];
         let alpha_p = body.parent.map_or(Motion::new(Vec3::ZERO, base), |p| alphas[p]);
         at_joint!(bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p);
-            if MOVING {
-                alpha += rates[k].a;
+            let rate = match RATES {
+                STILL => Rate::ZERO,
+                THERE => rates[k],
+                _ => rates::step(joint, body, rates, &s.qd),
+            };
+            if RATES == FRESH {
+                // All that the children need.
+                rates[k].omega = rate.omega;
             }
+            let mut own = rate.a;
             if let Some(qdd) = qdd {
-                alpha = joint.hinge().add_motion(alpha, &qdd[body.v..]);
+                own = joint.hinge().add_motion(own, &qdd[body.v..]);
+            }
+            if RATES != STILL || qdd.is_some() {
+                alpha += own;
             }
             alphas[k] = alpha;
             let inertial = body.inertia.lift().times(alpha);
-            forces[k] = if MOVING { inertial + rates[k].b } else { inertial };
+            forces[k] = if RATES == STILL { inertial } else { inertial + rate.b };
         });
     }
     if s.loaded {

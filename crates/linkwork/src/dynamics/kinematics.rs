@@ -2,72 +2,104 @@
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
-use crate::spatial::{Motion, Pose, Vec3};
+use crate::simd::{At, Sweep};
+use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
 
-/// Where a motion [ω; v] is taken, and in which axes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reference {
-    /// The world's axes, at the world's origin: the spatial velocity of the body-fixed point that is there just now.
-    World,
-    /// The frame's own axes, at its origin.
-    Local,
-    /// The world's axes, at the frame's origin: plain angular and linear velocity.
-    Aligned,
-}
-
+/// Poses of all links in the world, in the users' frames.
+pub(crate) struct LinkPoses;
 /// Poses of all links in the world.
 pub(crate) struct Placements;
 /// The joints' motions in the world.
 pub(crate) struct Columns;
 /// Spatial velocities of all links.
 pub(crate) struct Velocities;
-/// All that accelerations are made of: poses, angular velocities and velocities.
-pub(crate) struct Motions;
+
+impl<S: Scalar> Sweep<S> for LinkPoses {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+        s.need_world(m);
+        s.world.place_links(m);
+    }
+}
 
 impl<S: Scalar> Sweep<S> for Placements {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Columns {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_columns(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Velocities {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
         s.need_velocities(m);
     }
 }
 
-impl<S: Scalar> Sweep<S> for Motions {
+/// Twelve numbers: the pose of a frame.
+pub(crate) struct PlaceOf;
+/// Six numbers: the velocity of a frame.
+pub(crate) struct VelocityOf;
+/// The Jacobian of a frame, 6 × nv.
+pub(crate) struct JacobianOf;
+/// Its time derivative.
+pub(crate) struct JacobianRateOf;
+
+impl<S: Scalar> Sweep<S> for PlaceOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: &[S], _: &mut [S]) {
-        s.need_columns(m);
-        s.need_velocities(m);
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_world(m);
+        let pose = s.world.frame(at.frame);
+        for (column, out) in [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
+            .into_iter()
+            .zip(out.chunks_exact_mut(3))
+        {
+            out.copy_from_slice(&column.to_array());
+        }
     }
 }
 
-/// The pose of a frame; poses are filled.
-#[inline(always)]
-pub(crate) fn pose<S: Scalar>(s: &Stages<S>, frame: &Placed) -> Pose<S> {
-    let own = frame.pose.lift();
-    frame.body.map_or(own, |k| s.world.poses[k] * own)
+impl<S: Scalar> Sweep<S> for VelocityOf {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_world(m);
+        s.need_velocities(m);
+        out.copy_from_slice(&velocity(s, at.frame, at.reference).to_array());
+    }
+}
+
+impl<S: Scalar> Sweep<S> for JacobianOf {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_columns(m);
+        jacobian(m, s, at.frame, at.reference, out);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for JacobianRateOf {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_columns(m);
+        s.need_velocities(m);
+        jacobian_rate(m, s, at.frame, at.reference, out);
+    }
 }
 
 /// The velocity of a frame; poses and velocities are filled.
+#[inline(always)]
 pub(crate) fn velocity<S: Scalar>(s: &Stages<S>, frame: &Placed, reference: Reference) -> Motion<S> {
     let Some(k) = frame.body else { return Motion::ZERO };
     let local = frame.pose.lift().motion_out(s.velocities[k]);
-    from_local(local, &pose(s, frame), reference)
+    from_local(local, &s.world.frame(frame), reference)
 }
 
 /// A motion in a frame's own axes at its origin, as another reference sees it.
@@ -85,9 +117,10 @@ pub(crate) fn from_local<S: Scalar>(v: Motion<S>, pose: &Pose<S>, reference: Ref
 
 /// J q̈ + J̇ q̇ of a frame, from α of its link: the base's acceleration `base` is taken off again. Poses and velocities
 /// are filled.
+#[inline(always)]
 pub(crate) fn acceleration<S: Scalar>(s: &Stages<S>, frame: &Placed, base: Vec3<S>, reference: Reference) -> Motion<S> {
     let Some(k) = frame.body else { return Motion::ZERO };
-    let at = pose(s, frame);
+    let at = s.world.frame(frame);
     let alpha = &s.alpha[k];
     let (link, arm) = (&s.world.poses[k].rotation, frame.pose.translation.lift());
     let v = velocity(s, frame, Reference::Aligned);
@@ -111,11 +144,15 @@ pub(crate) fn acceleration<S: Scalar>(s: &Stages<S>, frame: &Placed, base: Vec3<
 }
 
 /// The Jacobian of a frame, 6 × nv row by row; columns are filled.
-pub(crate) fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
+#[inline(always)]
+fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
     out.fill(S::ZERO);
-    let at = pose(s, frame);
+    let at = s.world.frame(frame);
     let Some(k) = frame.body else { return };
-    let arm = arm_from_home(m, s, k, &at, reference);
+    let arm = match reference {
+        Reference::World => -s.world.homes[k],
+        Reference::Local | Reference::Aligned => from_home(s, frame, k),
+    };
     for_each_ancestor(m, k, |_, v| {
         let column = at_reference(s.world.columns[v], arm, &at, reference);
         write_column(m.nv, v, column, out);
@@ -123,23 +160,21 @@ pub(crate) fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, r
 }
 
 /// The time derivative of the Jacobian of a frame; columns and velocities are filled.
-pub(crate) fn jacobian_rate<S: Scalar>(
-    m: &Compiled,
-    s: &Stages<S>,
-    frame: &Placed,
-    reference: Reference,
-    out: &mut [S],
-) {
+#[inline(always)]
+fn jacobian_rate<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
     out.fill(S::ZERO);
-    let at = pose(s, frame);
+    let at = s.world.frame(frame);
     let Some(k) = frame.body else { return };
-    let arm = arm_from_home(m, s, k, &at, reference);
-    let v_frame = velocity_at_home(m, s, k);
-    let origin_rate = v_frame.linear + v_frame.angular.cross(at.translation - s.world.home(m, k));
+    let arm = match reference {
+        Reference::World => -s.world.homes[k],
+        Reference::Local | Reference::Aligned => from_home(s, frame, k),
+    };
+    let v_frame = velocity_at_home(s, k);
+    let origin_rate = v_frame.linear + v_frame.angular.cross(from_home(s, frame, k));
     for_each_ancestor(m, k, |j, v| {
         let column = s.world.columns[v];
         // H is constant in link j: in fixed axes its column turns with the link.
-        let mut rate = velocity_at_home(m, s, j).cross(column);
+        let mut rate = velocity_at_home(s, j).cross(column);
         let column_rate = match reference {
             Reference::World => at_reference(rate, arm, &at, reference),
             Reference::Aligned => {
@@ -158,22 +193,19 @@ pub(crate) fn jacobian_rate<S: Scalar>(
 
 /// V(k) in the world's axes at home.
 #[inline(always)]
-pub(crate) fn velocity_at_home<S: Scalar>(m: &Compiled, s: &Stages<S>, k: usize) -> Motion<S> {
+pub(crate) fn velocity_at_home<S: Scalar>(s: &Stages<S>, k: usize) -> Motion<S> {
     let pose = &s.world.poses[k];
     let (w, u) = (
         pose.rotation * s.velocities[k].angular,
         pose.rotation * s.velocities[k].linear,
     );
-    Motion::new(w, u + (pose.translation - s.world.home(m, k)).cross(w))
+    Motion::new(w, u + pose.translation.cross(w))
 }
 
-/// From home to the point where a reference takes motions.
-fn arm_from_home<S: Scalar>(m: &Compiled, s: &Stages<S>, k: usize, at: &Pose<S>, reference: Reference) -> Vec3<S> {
-    let home = s.world.home(m, k);
-    match reference {
-        Reference::World => -home,
-        Reference::Local | Reference::Aligned => at.translation - home,
-    }
+/// From home to the origin of a frame on link k, in the world's axes.
+#[inline(always)]
+fn from_home<S: Scalar>(s: &Stages<S>, frame: &Placed, k: usize) -> Vec3<S> {
+    s.world.poses[k].point(frame.pose.translation.lift())
 }
 
 /// A motion at home in the world's axes, as a reference sees it.
@@ -190,11 +222,12 @@ fn at_reference<S: Scalar>(v: Motion<S>, arm: Vec3<S>, at: &Pose<S>, reference: 
 }
 
 /// Visits link k and its ancestors with each of their degrees of freedom.
+#[inline(always)]
 fn for_each_ancestor(m: &Compiled, k: usize, mut visit: impl FnMut(usize, usize)) {
     let mut next = Some(k);
     while let Some(j) = next {
         let body = &m.bodies[j];
-        for v in body.v..body.v + body.hinge.axes().len() {
+        for v in body.v..body.v + body.dofs {
             visit(j, v);
         }
         next = body.parent;

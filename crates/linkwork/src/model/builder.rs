@@ -116,7 +116,7 @@ impl Builder {
                 passive.rest.extend(&joint.rest);
             }
         }
-        let (compiled, links) = compile(Resolved {
+        let compiled = compile(Resolved {
             links: &self.links,
             joints: &self.joints,
             inboard: &inboard,
@@ -131,7 +131,7 @@ impl Builder {
             pose: Pose::IDENTITY,
         };
         let mut placed = vec![world];
-        placed.extend(links);
+        placed.extend(&compiled.link_frames);
         for (frame, link) in self.frames.iter().zip(frames) {
             let on = link.map_or(world, |l| placed[l + 1]);
             placed.push(Placed {

@@ -1,9 +1,8 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::Tilted;
-use super::compiled::{Body, Compiled, Dofs, Hinge, Placed, Route};
+use super::compiled::{Body, Columns, Compiled, Hinge, Passage, Placed};
 use super::{Joint, JointKind, Link};
-use crate::spatial::{Flat, Inertia, Lean, Pose, Quarter, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
+use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
 pub(crate) struct Resolved<'a> {
@@ -20,33 +19,45 @@ pub(crate) struct Resolved<'a> {
     pub(crate) gravity: Vec3,
 }
 
-/// The compiled mechanism, and where each user link is in it.
-pub(crate) fn compile(given: Resolved<'_>) -> (Compiled, Vec<Placed>) {
+/// The compiled mechanism.
+pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     let order = depth_first(given.parent, given.inboard);
     let (mut bodies, mut placed, inertias) = merge(&given, &order);
-    align(&mut bodies, &mut placed);
+    align(&mut bodies, &mut placed, &given.armature);
     for (body, inertia) in bodies.iter_mut().zip(&inertias) {
         body.inertia = RigidBody::from(inertia);
     }
     // Inertias were gathered in frames that `align` has since turned: bring them along.
-    let turned = placed.turned;
-    for (body, turn) in bodies.iter_mut().zip(&turned) {
+    for (body, turn) in bodies.iter_mut().zip(&placed.turned) {
         body.inertia = body.inertia.through(&turn.inverse());
     }
-    let (generals, branches) = connect(&mut bodies);
+    let branches = connect(&mut bodies);
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
-    let compiled = Compiled {
+    for body in &mut bodies {
+        let q = body.q;
+        (body.turned_by, body.shifted_by, body.pitch) = match body.hinge {
+            Hinge::Revolute | Hinge::Planar => (q, nq, 0.0),
+            Hinge::Prismatic => (nq, q, 1.0),
+            Hinge::Helical { pitch } => (q, q, pitch),
+            Hinge::Cylindrical => (q, q + 1, 1.0),
+            Hinge::Translation | Hinge::Spherical | Hinge::Free => (nq, nq, 0.0),
+        };
+    }
+    Compiled {
         nq,
         nv: given.armature.len(),
-        generals,
+        general_links: (0..bodies.len())
+            .filter(|&k| bodies[k].passage == Passage::General)
+            .collect(),
         branches,
+        is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
-        dofs: dofs(&bodies, given.armature.len()),
+        columns: columns(&bodies, given.armature.len()),
         armature: given.armature,
         gravity: given.gravity,
+        link_frames: placed.links,
         bodies,
-    };
-    (compiled, placed.links)
+    }
 }
 
 /// Links so that every parent comes before its children, and each subtree is contiguous; siblings by joint order.
@@ -108,19 +119,28 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
             bodies.push(Body {
                 parent,
                 hinge,
-                plain_revolute: hinge == Hinge::Revolute && given.armature[given.v_start[j] + dof] == 0.0,
+                dofs: hinge.axes().len(),
+                revolute: hinge == Hinge::Revolute,
                 q: given.q_start[j] + dof,
                 v: given.v_start[j] + dof,
-                route: Route::Root,
-                placement,
+                passage: Passage::Root,
+                before: None,
+                lean: Lean { cos: 1.0, sin: 0.0 },
+                along: 0.0,
+                across: 0.0,
                 theta: 0.0,
                 shift: 0.0,
+                turned_by: 0,
+                shifted_by: 0,
+                pitch: 0.0,
                 inertia: RigidBody::ZERO,
                 has_child: false,
                 branch: None,
                 hands_to: None,
                 end: 0,
                 root: 0,
+                placement,
+                general: 0,
             });
             inertias.push(inertia);
             bodies.len() - 1
@@ -188,7 +208,7 @@ fn along_z(axis: Vec3) -> Pose {
 }
 
 /// Factors every placement into screw, tilt and screw, and lets each parent absorb the inner screw of its first child.
-fn align(bodies: &mut [Body], places: &mut Places) {
+fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
     let mut generals = 0;
     for k in 0..bodies.len() {
         let mut body = bodies[k];
@@ -197,26 +217,24 @@ fn align(bodies: &mut [Body], places: &mut Places) {
             body.placement = places.turned[p].inverse() * body.placement;
         }
         if !body.hinge.is_screw() {
-            body.route = Route::General { index: generals };
+            body.passage = Passage::General;
+            body.general = generals;
             generals += 1;
         } else if let Some(p) = body.parent {
-            let Factored { inner, tilt, outer } = factor(&body.placement);
-            (body.theta, body.shift) = outer;
-            // Only the first child: no placement in the parent's frame has been taken yet.
-            let before = if bodies[p].hinge.is_screw() && p + 1 == k {
-                let (angle, shift) = inner;
+            let factors = factor(&body.placement);
+            (body.theta, body.shift) = factors.outer;
+            (body.lean, body.along, body.across) = (factors.lean, factors.along, factors.across);
+            let (angle, shift) = factors.inner;
+            // Only for the first child: no placement in the parent's frame has been taken yet.
+            if bodies[p].hinge.is_screw() && p + 1 == k {
                 bodies[p].theta += angle;
                 bodies[p].shift += shift;
                 places.turned[p] = places.turned[p] * screw_pose(angle, shift);
-                None
-            } else {
-                let (angle, shift) = inner;
-                (angle != 0.0 || shift != 0.0).then(|| {
-                    let (sin, cos) = angle.sin_cos();
-                    Screw::new(cos, sin, shift)
-                })
-            };
-            body.route = Route::Screws { before, tilt };
+            } else if angle != 0.0 || shift != 0.0 {
+                let (sin, cos) = angle.sin_cos();
+                body.before = Some(Screw::new(cos, sin, shift));
+            }
+            body.passage = passage(&body, armature[body.v]);
         }
         bodies[k] = body;
     }
@@ -224,6 +242,23 @@ fn align(bodies: &mut [Body], places: &mut Places) {
         if let Some(k) = placed.body {
             placed.pose = places.turned[k].inverse() * placed.pose;
         }
+    }
+}
+
+/// The name of the way to a moving parent.
+fn passage(body: &Body, armature: f64) -> Passage {
+    let flat = body.lean.sin == 0.0 && body.lean.cos > 0.0;
+    let quarter = body.lean.cos == 0.0;
+    let turning = body.revolute && armature == 0.0;
+    match body.hinge {
+        _ if turning && flat => Passage::TurnFlat,
+        _ if turning && quarter => Passage::TurnQuarter,
+        _ if turning && body.across == 0.0 => Passage::TurnLean,
+        Hinge::Prismatic if quarter => Passage::SlideQuarter,
+        _ if flat => Passage::ScrewFlat,
+        _ if quarter => Passage::ScrewQuarter,
+        _ if body.across == 0.0 => Passage::ScrewLean,
+        _ => Passage::ScrewSkew,
     }
 }
 
@@ -236,7 +271,9 @@ fn screw_pose(angle: f64, shift: f64) -> Pose {
 struct Factored {
     /// Angle and shift of the screw about the parent's z.
     inner: (f64, f64),
-    tilt: Tilted,
+    lean: Lean,
+    along: f64,
+    across: f64,
     /// Angle and shift of the screw about the child's z.
     outer: (f64, f64),
 }
@@ -246,7 +283,7 @@ const NEARLY_PARALLEL: f64 = 0.3;
 /// Below this a sine or cosine is rounding.
 const ROUNDING: f64 = 1e-15;
 
-/// T = Z(inner) X(tilt) Z(outer).
+/// T = Z(inner) X(lean) Z(outer).
 fn factor(t: &Pose) -> Factored {
     let (r, l) = (&t.rotation, t.translation);
     let sin = r.z.x.hypot(r.z.y);
@@ -269,30 +306,27 @@ fn factor(t: &Pose) -> Factored {
     // Sliding along the child's axis, (0, −sin, cos), moves its origin to the common normal.
     let slide = if sin > NEARLY_PARALLEL { -l.y / sin } else { 0.0 };
     let across = if sin > NEARLY_PARALLEL || parallel { 0.0 } else { l.y };
-    let along = l.x;
-    let tilt = if cos.abs() < ROUNDING {
-        Tilted::Quarter(Tilt { turn: Quarter, along })
-    } else if parallel && cos > 0.0 {
-        Tilted::Flat(Tilt { turn: Flat, along })
-    } else {
-        let sin = if parallel { 0.0 } else { sin };
-        let lean = Lean { cos, sin };
-        if across == 0.0 {
-            Tilted::Lean(Tilt { turn: lean, along })
-        } else {
-            let turn = Skew { lean, across };
-            Tilted::Skew(Tilt { turn, along })
+    let lean = if cos.abs() < ROUNDING {
+        Lean { cos: 0.0, sin: 1.0 }
+    } else if parallel {
+        Lean {
+            cos: cos.signum(),
+            sin: 0.0,
         }
+    } else {
+        Lean { cos, sin }
     };
     Factored {
         inner: (inner_angle, l.z - slide * cos),
-        tilt,
+        lean,
+        along: l.x,
+        across,
         outer: (outer_angle, slide),
     }
 }
 
 /// Fills in what depends on the neighbours, and counts.
-fn connect(bodies: &mut [Body]) -> (usize, usize) {
+fn connect(bodies: &mut [Body]) -> usize {
     let n = bodies.len();
     let mut branches = 0;
     for k in (0..n).rev() {
@@ -313,36 +347,43 @@ fn connect(bodies: &mut [Body]) -> (usize, usize) {
     for k in 0..n {
         bodies[k].root = bodies[k].parent.map_or(k, |p| bodies[p].root);
     }
-    let generals = bodies
-        .iter()
-        .filter(|b| matches!(b.route, Route::General { .. }))
-        .count();
-    (generals, branches)
+    branches
 }
 
-/// The tree of single degrees of freedom.
-fn dofs(bodies: &[Body], nv: usize) -> Dofs {
-    let mut parent = vec![None; nv];
-    let (mut outward, mut tree_start) = (Vec::with_capacity(nv), Vec::with_capacity(nv));
-    let mut start = 0;
+/// The degrees of freedom as columns.
+fn columns(bodies: &[Body], nv: usize) -> Columns {
+    let n = bodies.len();
+    let (mut start, mut dof) = (Vec::with_capacity(n), Vec::with_capacity(nv));
     for body in bodies {
-        let last = body.v + body.hinge.axes().len() - 1;
-        if body.parent.is_none() {
-            start = outward.len();
-        }
-        for v in (body.v..=last).rev() {
-            parent[v] = if v < last {
-                Some(v + 1)
-            } else {
-                body.parent.map(|p| bodies[p].v)
-            };
-            outward.push(v);
-            tree_start.push(start);
-        }
+        start.push(dof.len());
+        dof.extend(body.v..body.v + body.dofs);
     }
-    Dofs {
-        parent,
-        outward,
-        tree_start,
+    let column_at = |link: usize| start.get(link).copied().unwrap_or(nv);
+    let end: Vec<usize> = bodies.iter().map(|b| column_at(b.end)).collect();
+    let tree_end: Vec<usize> = bodies.iter().map(|b| end[b.root]).collect();
+    let mut level = vec![0; n];
+    for k in 0..n {
+        level[k] = match bodies[k].parent {
+            Some(p) if bodies[k].end == bodies[p].end => level[p],
+            Some(p) => level[p] + 1,
+            None => 0,
+        };
+    }
+    // Multiplications per element: one per common ancestor, or twelve.
+    let (mut product, mut sweep) = (0, 0);
+    for k in 0..n {
+        let (own, subtree, rest) = (bodies[k].dofs, end[k] - start[k], tree_end[k] - start[k]);
+        product += own * subtree * subtree / 2;
+        sweep += own * rest * 12;
+    }
+    Columns {
+        product: product < sweep,
+        levels: level.iter().max().map_or(0, |l| l + 1),
+        level,
+        in_users_order: dof.iter().enumerate().all(|(i, &v)| i == v),
+        start,
+        end,
+        tree_end,
+        dof,
     }
 }

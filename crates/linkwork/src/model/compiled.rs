@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use crate::spatial::{Flat, Lean, Pose, Quarter, RigidBody, Screw, Skew, Tilt, Vec3};
+use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
 /// How a link may move against its parent, in its own compiled frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,24 +54,25 @@ impl Hinge {
     }
 }
 
-/// The way from a link to its parent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Route {
+/// The way from a link to its parent: what lies between their frames. The commonest have names of their own, so that a
+/// sweep can be compiled for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// A revolute joint without armature, behind a tilt of nought, a quarter turn, or any angle.
+    TurnFlat,
+    TurnQuarter,
+    TurnLean,
+    /// A prismatic joint behind a quarter turn.
+    SlideQuarter,
+    /// Any other joint that is a screw about z, behind a tilt; `Skew` also shifts along y.
+    ScrewFlat,
+    ScrewQuarter,
+    ScrewLean,
+    ScrewSkew,
     /// The parent is the world: a constant placement, then the joint's screw.
     Root,
-    /// A constant screw about the parent's z (if any), a tilt about x, then the joint's screw.
-    Screws { before: Option<Screw<f64>>, tilt: Tilted },
-    /// Any motion: the whole placement varies, and is kept in the pose stage at this index.
-    General { index: usize },
-}
-
-/// A tilt whose angle is known by name where it is cheap.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tilted {
-    Flat(Tilt<Flat>),
-    Quarter(Tilt<Quarter>),
-    Lean(Tilt<Lean>),
-    Skew(Tilt<Skew>),
+    /// Any motion: the whole placement varies, and is kept in the joints' stage.
+    General,
 }
 
 /// One compiled link.
@@ -80,17 +81,27 @@ pub(crate) struct Body {
     /// The parent, smaller than the link's own index; none for the world.
     pub(crate) parent: Option<usize>,
     pub(crate) hinge: Hinge,
-    /// Revolute, and without armature.
-    pub(crate) plain_revolute: bool,
+    /// Degrees of freedom, and whether it is a single revolute one.
+    pub(crate) dofs: usize,
+    pub(crate) revolute: bool,
     /// Where its coordinates start in q and v, in the user's order.
     pub(crate) q: usize,
     pub(crate) v: usize,
-    pub(crate) route: Route,
-    /// The constant part of the placement in the parent, for roots and general routes.
-    pub(crate) placement: Pose,
+    pub(crate) passage: Passage,
+    /// A constant screw about the parent's z, which the parent has not absorbed.
+    pub(crate) before: Option<Screw<f64>>,
+    /// The tilt about x, and the shifts along x (the common normal of the two axes) and y (nought unless the axes are
+    /// almost, but not quite, parallel).
+    pub(crate) lean: Lean,
+    pub(crate) along: f64,
+    pub(crate) across: f64,
     /// What the joint's own screw starts from.
     pub(crate) theta: f64,
     pub(crate) shift: f64,
+    /// The coordinates that turn and shift it, the latter times a pitch; nq, which is always nought, if none does.
+    pub(crate) turned_by: usize,
+    pub(crate) shifted_by: usize,
+    pub(crate) pitch: f64,
     /// M(k).
     pub(crate) inertia: RigidBody<f64>,
     /// Whether the next link is its child.
@@ -103,6 +114,10 @@ pub(crate) struct Body {
     pub(crate) end: usize,
     /// The root of its tree.
     pub(crate) root: usize,
+    /// The constant part of the placement in the parent, for roots and general passages.
+    pub(crate) placement: Pose,
+    /// Where a general passage keeps its placement.
+    pub(crate) general: usize,
 }
 
 /// A frame fixed to a compiled link, or to the world.
@@ -112,16 +127,22 @@ pub(crate) struct Placed {
     pub(crate) pose: Pose,
 }
 
-/// The mechanism seen as a tree of single degrees of freedom. Those of one joint follow each other, the first outermost:
-/// the order in which a hinge is released.
+/// Degrees of freedom as columns, subtree by subtree: those of a link, then those of its descendants.
 #[derive(Clone, Debug)]
-pub(crate) struct Dofs {
-    /// The next degree of freedom inward.
-    pub(crate) parent: Vec<Option<usize>>,
-    /// Parents before children.
-    pub(crate) outward: Vec<usize>,
-    /// Per place in `outward`, the place where its tree starts.
-    pub(crate) tree_start: Vec<usize>,
+pub(crate) struct Columns {
+    /// Per link: its first column, one past the last of its subtree, and one past the last of its tree.
+    pub(crate) start: Vec<usize>,
+    pub(crate) end: Vec<usize>,
+    pub(crate) tree_end: Vec<usize>,
+    /// Per link: which of a few copies of a row it may use in an outward sweep. The last child goes on with its
+    /// parent's copy; the others take one more.
+    pub(crate) level: Vec<usize>,
+    pub(crate) levels: usize,
+    /// Per column: the degree of freedom, in the users' order.
+    pub(crate) dof: Vec<usize>,
+    pub(crate) in_users_order: bool,
+    /// Whether 𝓜⁻¹ costs less as the product N*D⁻¹N than by an outward sweep.
+    pub(crate) product: bool,
 }
 
 /// The whole of it.
@@ -130,13 +151,17 @@ pub(crate) struct Compiled {
     pub(crate) bodies: Vec<Body>,
     pub(crate) nq: usize,
     pub(crate) nv: usize,
-    /// How many links have [`Route::General`].
-    pub(crate) generals: usize,
+    /// The links that have [`Passage::General`].
+    pub(crate) general_links: Vec<usize>,
     /// How many links have more than one child.
     pub(crate) branches: usize,
+    /// Whether every link is an ancestor of the next.
+    pub(crate) is_chain: bool,
     /// Rotor inertia per degree of freedom.
     pub(crate) armature: Vec<f64>,
     pub(crate) has_armature: bool,
-    pub(crate) dofs: Dofs,
+    pub(crate) columns: Columns,
+    /// The users' link frames, in the users' order.
+    pub(crate) link_frames: Vec<Placed>,
     pub(crate) gravity: Vec3,
 }

@@ -156,19 +156,33 @@ impl Mechanism {
                 value: t,
             });
         }
+        self.check_configuration("q0", q0)?;
+        self.check_configuration("q1", q1)?;
         check_length("out", self.nq(), out.len())?;
-        let mut v = vec![0.0; self.nv()];
-        self.difference(q0, q1, &mut v)?;
-        v.iter_mut().for_each(|x| *x *= t);
-        self.integrate_unchecked(q0, &v, out);
+        for (joint, q) in self.joints().iter().zip(self.q_ranges()) {
+            let mut step = joint_step(&joint.kind, &q0[q.clone()], &q1[q.clone()]);
+            step.iter_mut().for_each(|x| *x *= t);
+            exponential::step(&joint.kind, &q0[q.clone()], &step[..joint.kind.nv()], &mut out[q]);
+        }
         Ok(())
     }
 
     /// The length of q₁ ⊖ q₀, radians and metres alike.
     pub fn distance(&self, q0: &[f64], q1: &[f64]) -> Result<f64> {
-        let mut v = vec![0.0; self.nv()];
-        self.difference(q0, q1, &mut v)?;
-        Ok(v.iter().map(|x| x * x).sum::<f64>().sqrt())
+        self.check_configuration("q0", q0)?;
+        self.check_configuration("q1", q1)?;
+        let mut square = 0.0;
+        for (joint, q) in self.joints().iter().zip(self.q_ranges()) {
+            let step = joint_step(&joint.kind, &q0[q.clone()], &q1[q]);
+            square += step.iter().map(|x| x * x).sum::<f64>();
+        }
+        Ok(square.sqrt())
+    }
+
+    /// Where every joint's coordinates are in q.
+    fn q_ranges(&self) -> impl Iterator<Item = core::ops::Range<usize>> {
+        let joints = self.joints().iter().zip(&self.q_start);
+        joints.map(|(joint, &start)| start..start + joint.kind.nq())
     }
 
     /// Brings quaternions to unit length; those further than 10⁻³ from it are refused, and q left as it was.
@@ -222,6 +236,13 @@ impl Mechanism {
     }
 }
 
+/// The step of one joint from q₀ to q₁; numbers beyond its degrees of freedom are nought.
+fn joint_step(kind: &JointKind, q0: &[f64], q1: &[f64]) -> [f64; 6] {
+    let mut step = [0.0; 6];
+    logarithm::step(kind, q0, q1, &mut step[..kind.nv()]);
+    step
+}
+
 pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) -> Result<()> {
     if needed == given {
         return Ok(());
@@ -235,9 +256,8 @@ pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) 
 
 /// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
 fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
-    // Infinity and NaN times nought are NaN, and stay so in a sum.
-    let sum = x.iter().fold(S::ZERO, |sum, x| sum + *x * S::ZERO);
-    if sum.is_finite() {
+    // Without an early way out, so that several are looked at together.
+    if x.iter().fold(true, |sound, x| sound & x.is_finite()) {
         return None;
     }
     let index = x.iter().position(|x| !x.is_finite())?;

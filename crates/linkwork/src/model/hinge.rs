@@ -20,7 +20,7 @@ impl Hinge {
     #[inline(always)]
     pub(crate) fn step<S: Scalar>(self, inner: Option<(Vec3<S>, Vec3<S>)>, qd: &[S]) -> (Vec3<S>, Motion<S>) {
         let o = S::ZERO;
-        if self == Hinge::Revolute {
+        if matches!(self, Self::Revolute) {
             let rate = qd[0];
             let Some((w, linear)) = inner else {
                 return (Vec3::new(o, o, rate), Motion::ZERO);
@@ -78,17 +78,32 @@ impl Hinge {
     /// H f.
     #[inline(always)]
     pub(crate) fn project<S: Scalar>(self, f: Force<S>, out: &mut [S]) {
-        if self == Self::Revolute {
+        if matches!(self, Self::Revolute) {
             out[0] = f.moment.z;
             return;
         }
         let f = f.to_array();
+        if matches!(self, Self::Free) {
+            out[..6].copy_from_slice(&f);
+            return;
+        }
         for (i, &axis) in self.axes().iter().enumerate() {
             out[i] = f[axis];
         }
         if let Some(pitch) = self.pitch() {
             out[0] = S::lift(pitch).mul_add(f[5], out[0]);
         }
+    }
+
+    /// One element of H f.
+    #[inline(always)]
+    pub(crate) fn element<S: Scalar>(self, f: Force<S>, i: usize) -> S {
+        if matches!(self, Self::Revolute) {
+            return f.moment.z;
+        }
+        let f = f.to_array();
+        let along = f[self.axes()[i]];
+        self.pitch().map_or(along, |pitch| S::lift(pitch).mul_add(f[5], along))
     }
 
     /// D, G and P⁺, one degree of freedom after the other: u = P h, D = h·u + armature, G = u / D, P ← P − G u*.
@@ -99,7 +114,7 @@ impl Hinge {
         armature: &[f64],
         gains: &mut [Gain<S>],
     ) -> Articulated<S> {
-        if self == Self::Free && armature[..6].iter().all(|&rotor| rotor == 0.0) {
+        if matches!(self, Self::Free) && armature[..6].iter().all(|&rotor| rotor == 0.0) {
             release_all(&p, gains);
             return Articulated::ZERO;
         }
@@ -134,7 +149,7 @@ impl Hinge {
     /// ε = T − H z and z ← z + G ε, one degree of freedom after the other.
     #[inline(always)]
     pub(crate) fn innovate<S: Scalar>(self, z: &mut Force<S>, tau: &[S], gains: &[Gain<S>], eps: &mut [S]) {
-        if self == Self::Revolute {
+        if matches!(self, Self::Revolute) {
             eps[0] = tau[0] - z.moment.z;
             *z = Force::from_array(gains[0].g).mul_add(eps[0], *z);
             return;
@@ -153,7 +168,7 @@ impl Hinge {
     /// q̈ = D⁻¹ε − G*α and α ← α + H*q̈, last degree of freedom first.
     #[inline(always)]
     pub(crate) fn resolve<S: Scalar>(self, alpha: &mut Motion<S>, eps: &[S], gains: &[Gain<S>], qdd: &mut [S]) {
-        if self == Self::Revolute {
+        if matches!(self, Self::Revolute) {
             qdd[0] = gains[0].d_inv.mul_sub(eps[0], alpha.dot(Force::from_array(gains[0].g)));
             alpha.angular.z += qdd[0];
             return;

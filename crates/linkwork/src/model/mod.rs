@@ -14,7 +14,7 @@ mod link;
 mod mechanism;
 
 pub use builder::Builder;
-pub(crate) use compiled::{Body, Compiled, Hinge, Placed, Route, Tilted};
+pub(crate) use compiled::{Body, Compiled, Hinge, Passage, Placed};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
 pub(crate) use hinge::Gain;

@@ -2,7 +2,7 @@
 
 use crate::model::{Compiled, Gain};
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
+use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
@@ -14,7 +14,7 @@ pub(crate) struct InverseMassTimes;
 
 impl<S: Scalar> Sweep<S> for InverseMassTimes {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, x: &[S], out: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
         inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, x, &mut s.eps);
         outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);

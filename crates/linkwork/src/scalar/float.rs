@@ -17,6 +17,7 @@ macro_rules! fused {
 impl Scalar for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const SHIPPED: bool = true;
 
     #[inline(always)]
     fn lift(x: f64) -> Self {
@@ -71,6 +72,11 @@ impl Scalar for f64 {
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if self < bound { yes } else { no }
     }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.abs() < Self::INFINITY
+    }
 }
 
 impl Scalar for f32 {
@@ -113,6 +119,11 @@ impl Scalar for f32 {
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if f64::from(self) < bound { yes } else { no }
     }
+
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.abs() < Self::INFINITY
+    }
 }
 
 /// Up to this angle three parts of π/2 reduce without loss: the quotient stays below 2²⁰, so that its product with
@@ -134,10 +145,12 @@ fn sin_cos_reduced(x: f64) -> (f64, f64) {
     let shifted = Scalar::mul_add(x, core::f64::consts::FRAC_2_PI, ROUND);
     let quadrant = shifted.to_bits();
     let n = shifted - ROUND;
-    // r + tail = x − n·π/2.
+    // r + tail = x − n·π/2, the tail below half a unit of r.
     let a = Scalar::mul_add(-n, HALF_PI[0], x);
-    let r = Scalar::mul_add(-n, HALF_PI[1], a);
-    let tail = Scalar::mul_add(-n, HALF_PI[2], Scalar::mul_add(-n, HALF_PI[1], a - r));
+    let b = Scalar::mul_add(-n, HALF_PI[1], a);
+    let rest = Scalar::mul_add(-n, HALF_PI[2], Scalar::mul_add(-n, HALF_PI[1], a - b));
+    let r = b + rest;
+    let tail = (b - r) + rest;
 
     let z = r * r;
     // Minimax polynomials on |r| ≤ π/4: sin r = r + r³·p(r²), cos r = 1 − r²/2 + r⁴·q(r²).

@@ -49,6 +49,10 @@ pub trait Scalar:
     /// The relative rounding error of one operation.
     const EPSILON: f64 = f64::EPSILON;
 
+    /// Whether the library holds its sweeps ready, compiled for every instruction set: true of `f64` alone.
+    #[doc(hidden)]
+    const SHIPPED: bool = false;
+
     /// A constant of the mechanism.
     fn lift(x: f64) -> Self;
     /// The plain value in a lane.

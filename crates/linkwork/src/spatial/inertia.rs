@@ -157,6 +157,28 @@ impl RigidBody<f64> {
         }
     }
 
+    /// The velocity-dependent force of a body whose frame turns at ω, in the frame's own axes, for accelerations of
+    /// its origin: [ω × Jω; ω × (ω × mp)].
+    #[inline(always)]
+    pub(crate) fn gyroscopic<S: Scalar>(&self, w: Vec3<S>) -> Force<S> {
+        let (j, h) = (self.lift::<S>().second, self.first.lift());
+        let [j_xx, _, _, j_yy, _, j_zz] = self.second;
+        let (xx, yy, zz) = (w.x * w.x, w.y * w.y, w.z * w.z);
+        let (xy, xz, yz) = (w.x * w.y, w.x * w.z, w.y * w.z);
+        Force {
+            moment: Vec3::new(
+                S::lift(j_zz - j_yy).mul_add(yz, j[4].mul_add(yy - zz, j[2].mul_sub(xy, j[1] * xz))),
+                S::lift(j_xx - j_zz).mul_add(xz, j[2].mul_add(zz - xx, j[1].mul_sub(yz, j[4] * xy))),
+                S::lift(j_yy - j_xx).mul_add(xy, j[1].mul_add(xx - yy, j[4].mul_sub(xz, j[2] * yz))),
+            ),
+            force: Vec3::new(
+                (-(yy + zz)).mul_add(h.x, xy.mul_add(h.y, xz * h.z)),
+                xy.mul_add(h.x, (-(xx + zz)).mul_add(h.y, yz * h.z)),
+                xz.mul_add(h.x, yz.mul_add(h.y, -(xx + yy) * h.z)),
+            ),
+        }
+    }
+
     /// R J R*.
     pub(crate) fn rotate_symmetric(r: &super::Rotation, j: &[f64; 6]) -> [f64; 6] {
         RigidBody {
@@ -226,27 +248,6 @@ impl<S: Scalar> RigidBody<S> {
         Force {
             moment: self.second_times(v.angular) + self.first.cross(v.linear),
             force: v.linear.mul_add(self.mass, v.angular.cross(self.first)),
-        }
-    }
-
-    /// The velocity-dependent force of a body whose frame turns at ω, in the frame's own axes, for accelerations of
-    /// its origin: [ω × Jω; ω × (ω × mp)].
-    #[inline(always)]
-    pub(crate) fn gyroscopic(&self, w: Vec3<S>) -> Force<S> {
-        let (j, h) = (&self.second, self.first);
-        let (xx, yy, zz) = (w.x * w.x, w.y * w.y, w.z * w.z);
-        let (xy, xz, yz) = (w.x * w.y, w.x * w.z, w.y * w.z);
-        Force {
-            moment: Vec3::new(
-                (j[5] - j[3]).mul_add(yz, j[4].mul_add(yy - zz, j[2].mul_sub(xy, j[1] * xz))),
-                (j[0] - j[5]).mul_add(xz, j[2].mul_add(zz - xx, j[1].mul_sub(yz, j[4] * xy))),
-                (j[3] - j[0]).mul_add(xy, j[1].mul_add(xx - yy, j[4].mul_sub(xz, j[2] * yz))),
-            ),
-            force: Vec3::new(
-                (-(yy + zz)).mul_add(h.x, xy.mul_add(h.y, xz * h.z)),
-                xy.mul_add(h.x, (-(xx + zz)).mul_add(h.y, yz * h.z)),
-                xz.mul_add(h.x, yz.mul_add(h.y, -(xx + yy) * h.z)),
-            ),
         }
     }
 

@@ -6,6 +6,7 @@
 mod articulated;
 mod inertia;
 mod pose;
+mod reference;
 mod rotation;
 mod screw;
 mod vector;
@@ -15,6 +16,7 @@ pub(crate) use articulated::{Articulated, ArticulatedAboutZ};
 pub use inertia::Inertia;
 pub(crate) use inertia::RigidBody;
 pub use pose::Pose;
+pub use reference::Reference;
 pub use rotation::Rotation;
 pub(crate) use screw::{Flat, Lean, PlanarTurn, Quarter, Screw, Skew, Tilt};
 pub use vector::Vec3;

@@ -4,9 +4,11 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
-use crate::model::{Body, Gain, Hinge, Route, Tilted};
+use crate::model::{Body, Gain, Hinge, Passage};
 use crate::scalar::Scalar;
-use crate::spatial::{Articulated, ArticulatedAboutZ, Force, Motion, PlanarTurn, Pose, RigidBody, Screw, Tilt, Vec3};
+use crate::spatial::{
+    Articulated, ArticulatedAboutZ, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Screw, Skew, Tilt, Vec3,
+};
 
 /// φ(p, k) and H(k) of one link.
 pub(crate) trait Crossing<S: Scalar>: Copy {
@@ -24,8 +26,8 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     /// φ P⁺ φ*.
     fn carry_in(self, rest: Self::Rest) -> Articulated<S>;
 
-    /// The link's pose in the world from its parent's; none for the world's own.
-    fn place(self, parent: Option<Pose<S>>) -> Pose<S>;
+    /// The link's pose in the world from its parent's; a root needs none.
+    fn place(self, parent: &Pose<S>) -> Pose<S>;
 
     /// The joint.
     fn hinge(self) -> Hinge;
@@ -39,12 +41,27 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     fn rest(self, full: &Articulated<S>) -> Self::Rest;
 }
 
-/// The way to the parent of a link whose joint is a screw about z.
+/// The way to the parent of a link whose joint is a screw about z: that screw, a tilt, and another screw if the parent has
+/// not absorbed it.
 #[derive(Clone, Copy)]
 pub(crate) struct Way<'a, S, T> {
-    pub(crate) before: Option<&'a Screw<f64>>,
-    pub(crate) tilt: &'a Tilt<T>,
-    pub(crate) z: Screw<S>,
+    before: Option<&'a Screw<f64>>,
+    tilt: Tilt<T>,
+    z: Screw<S>,
+}
+
+impl<'a, S: Scalar, T> Way<'a, S, T> {
+    #[inline(always)]
+    pub(crate) fn new(body: &'a Body, turn: T, z: Screw<S>) -> Self {
+        Self {
+            before: body.before.as_ref(),
+            tilt: Tilt {
+                turn,
+                along: body.along,
+            },
+            z,
+        }
+    }
 }
 
 impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
@@ -79,27 +96,28 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
     }
 
     #[inline(always)]
-    fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
-        let pose = parent.unwrap_or(Pose::IDENTITY);
-        let pose = self.before.map_or(pose, |z| z.lift().after(pose));
-        self.z.after(self.tilt.after(pose))
+    fn place(self, parent: &Pose<S>) -> Pose<S> {
+        match self.before {
+            Some(z) => self.z.after(self.tilt.after(z.lift().after(*parent))),
+            None => self.z.after(self.tilt.after(*parent)),
+        }
     }
 
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        let r = r.through_screw(self.z).through_tilt(self.tilt);
+        let r = r.through_screw(self.z).through_tilt(&self.tilt);
         self.before.map_or(r, |z| r.through_screw(z.lift()))
     }
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        let p = p.through_screw(self.z).through_tilt(self.tilt);
+        let p = p.through_screw(self.z).through_tilt(&self.tilt);
         self.before.map_or(p, |z| p.through_screw(z.lift()))
     }
 
     #[inline(always)]
     fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
-        let p = rest.through_screw(self.z).through_tilt(self.tilt);
+        let p = rest.through_screw(self.z).through_tilt(&self.tilt);
         self.before.map_or(p, |z| p.through_screw(z.lift()))
     }
 }
@@ -130,7 +148,7 @@ macro_rules! same_way {
         }
 
         #[inline(always)]
-        fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
+        fn place(self, parent: &Pose<S>) -> Pose<S> {
             self.0.place(parent)
         }
 
@@ -226,39 +244,36 @@ pub(crate) struct AnyJoint<'a, S> {
 
 /// Runs one of three expressions, by how a link hangs on its parent.
 macro_rules! by_route {
-    ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {
-        match &$joint.body.route {
-            Route::Root => {
-                let $placement = $joint.body.placement.lift::<S>();
+    ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {{
+        let body = $joint.body;
+        match body.passage {
+            Passage::Root => {
+                let $placement = body.placement.lift::<S>();
                 $root
             }
-            Route::General { index } => {
-                let $pose = &$joint.general[*index];
+            Passage::General => {
+                let $pose = &$joint.general[body.general];
                 $general
             }
-            Route::Screws { before, tilt } => {
-                let (before, z) = (before.as_ref(), $joint.z);
-                match tilt {
-                    Tilted::Flat(tilt) => {
-                        let $way = Way { before, tilt, z };
-                        $screws
-                    }
-                    Tilted::Quarter(tilt) => {
-                        let $way = Way { before, tilt, z };
-                        $screws
-                    }
-                    Tilted::Lean(tilt) => {
-                        let $way = Way { before, tilt, z };
-                        $screws
-                    }
-                    Tilted::Skew(tilt) => {
-                        let $way = Way { before, tilt, z };
-                        $screws
-                    }
-                }
+            Passage::TurnFlat | Passage::ScrewFlat => {
+                let $way = Way::new(body, Flat, $joint.z);
+                $screws
+            }
+            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter => {
+                let $way = Way::new(body, Quarter, $joint.z);
+                $screws
+            }
+            Passage::TurnLean | Passage::ScrewLean => {
+                let $way = Way::new(body, body.lean, $joint.z);
+                $screws
+            }
+            Passage::ScrewSkew => {
+                let (lean, across) = (body.lean, body.across);
+                let $way = Way::new(body, Skew { lean, across }, $joint.z);
+                $screws
             }
         }
-    };
+    }};
 }
 
 impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
@@ -292,11 +307,11 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 
     #[inline(always)]
-    fn place(self, parent: Option<Pose<S>>) -> Pose<S> {
+    fn place(self, parent: &Pose<S>) -> Pose<S> {
         by_route!(self,
             root placement => self.z.after(placement),
             screws way => way.place(parent),
-            general pose => parent.map_or(*pose, |parent| parent * *pose))
+            general pose => *parent * *pose)
     }
 
     #[inline(always)]
@@ -358,41 +373,26 @@ fn centripetal_x<S: Scalar>(w: Vec3<S>, d: S) -> Vec3<S> {
 /// Runs `$run` with `$joint` bound to the crossing of link `$k`.
 macro_rules! at_joint {
     ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
-        use $crate::model::{Route, Tilted};
+        use $crate::model::Passage;
+        use $crate::spatial::{Flat, Quarter};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
-        match &body.route {
-            Route::Screws {
-                before,
-                tilt: Tilted::Flat(tilt),
-            } if body.plain_revolute => {
-                let before = before.as_ref();
-                let $joint = Turning(Way { before, tilt, z });
+        match body.passage {
+            Passage::TurnQuarter => {
+                let $joint = Turning(Way::new(body, Quarter, z));
                 $run
             }
-            Route::Screws {
-                before,
-                tilt: Tilted::Quarter(tilt),
-            } if body.plain_revolute => {
-                let before = before.as_ref();
-                let $joint = Turning(Way { before, tilt, z });
+            Passage::TurnFlat => {
+                let $joint = Turning(Way::new(body, Flat, z));
                 $run
             }
-            Route::Screws {
-                before,
-                tilt: Tilted::Lean(tilt),
-            } if body.plain_revolute => {
-                let before = before.as_ref();
-                let $joint = Turning(Way { before, tilt, z });
+            Passage::TurnLean => {
+                let $joint = Turning(Way::new(body, body.lean, z));
                 $run
             }
-            Route::Screws {
-                before,
-                tilt: Tilted::Quarter(tilt),
-            } if body.hinge == $crate::model::Hinge::Prismatic => {
-                let before = before.as_ref();
-                let $joint = Sliding(Way { before, tilt, z });
+            Passage::SlideQuarter => {
+                let $joint = Sliding(Way::new(body, Quarter, z));
                 $run
             }
             _ => {

@@ -1,6 +1,6 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Compiled, Hinge, Route};
+use crate::model::{Compiled, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
@@ -23,36 +23,25 @@ impl<S: Scalar> Joints<S> {
             cos: vec![S::ONE; n],
             sin: vec![S::ZERO; n],
             screws: vec![Screw::new(S::ONE, S::ZERO, S::ZERO); m.bodies.len()],
-            general: vec![Pose::IDENTITY; m.generals],
+            general: vec![Pose::IDENTITY; m.general_links.len()],
         }
     }
 
-    /// Fills the stage.
+    /// Fills the stage; q ends in a nought of its own.
     #[inline(always)]
     pub(crate) fn fill(&mut self, m: &Compiled, q: &[S]) {
         for ((body, angle), screw) in m.bodies.iter().zip(&mut self.angle).zip(&mut self.screws) {
-            let (theta, shift, at) = (S::lift(body.theta), S::lift(body.shift), body.q);
-            (*angle, screw.shift) = match body.hinge {
-                Hinge::Revolute => (q[at] + theta, shift),
-                Hinge::Prismatic => (theta, q[at] + shift),
-                Hinge::Helical { pitch } => (q[at] + theta, q[at].mul_add(S::lift(pitch), shift)),
-                Hinge::Cylindrical => (q[at] + theta, q[at + 1] + shift),
-                Hinge::Planar => (q[at], S::ZERO),
-                Hinge::Translation | Hinge::Spherical | Hinge::Free => (S::ZERO, S::ZERO),
-            };
+            *angle = q[body.turned_by] + S::lift(body.theta);
+            screw.shift = q[body.shifted_by].mul_add(S::lift(body.pitch), S::lift(body.shift));
         }
         S::sin_cos_all(&self.angle, &mut self.sin, &mut self.cos);
         for ((screw, cos), sin) in self.screws.iter_mut().zip(&self.cos).zip(&self.sin) {
             (screw.turn.cos, screw.turn.sin) = (*cos, *sin);
         }
-        if self.general.is_empty() {
-            return;
-        }
-        for (k, body) in m.bodies.iter().enumerate() {
-            if let Route::General { index } = body.route {
-                let moved = self.displacement(body.hinge, k, &q[body.q..]);
-                self.general[index] = body.placement.lift() * moved;
-            }
+        for &k in &m.general_links {
+            let body = &m.bodies[k];
+            let moved = self.displacement(body.hinge, k, &q[body.q..]);
+            self.general[body.general] = body.placement.lift() * moved;
         }
     }
 

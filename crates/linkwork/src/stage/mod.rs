@@ -13,7 +13,7 @@ pub(crate) mod world;
 
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion, RigidBody, Vec3};
+use crate::spatial::{Force, Motion, RigidBody};
 use inflow::Waiting;
 use joints::Joints;
 use rates::Rate;
@@ -25,6 +25,7 @@ use world::World;
 pub(crate) struct Stages<S> {
     /// Which stages hold for the present state.
     pub(crate) filled: Filled,
+    /// The configuration, and a nought.
     pub(crate) q: Vec<S>,
     pub(crate) qd: Vec<S>,
     pub(crate) joints: Joints<S>,
@@ -51,9 +52,14 @@ pub(crate) struct Stages<S> {
     /// Per degree of freedom, a motion or a force in the world's axes.
     pub(crate) motions: Vec<Motion<S>>,
     pub(crate) forces: Vec<Force<S>>,
+    /// Rows of one number per column, for dense results.
+    pub(crate) columns: Vec<S>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
 }
+
+/// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
+const LARGE: usize = 1000;
 
 /// Which stages are filled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,18 +76,13 @@ pub(crate) struct Filled {
 impl<S: Scalar> Stages<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         let (n, nv) = (m.bodies.len(), m.nv);
-        let still = Rate {
-            omega: Vec3::ZERO,
-            a: Motion::ZERO,
-            b: Force::ZERO,
-        };
         Self {
             filled: Filled::default(),
-            q: vec![S::ZERO; m.nq],
+            q: vec![S::ZERO; m.nq + 1],
             qd: vec![S::ZERO; nv],
             joints: Joints::new(m),
             world: World::new(m),
-            rates: vec![still; n],
+            rates: vec![Rate::ZERO; n],
             velocities: vec![Motion::ZERO; n],
             riccati: Riccati::new(m),
             loads: vec![Force::ZERO; n],
@@ -95,6 +96,7 @@ impl<S: Scalar> Stages<S> {
             dofs: vec![S::ZERO; nv],
             motions: vec![Motion::ZERO; nv],
             forces: vec![Force::ZERO; nv],
+            columns: Vec::with_capacity(if nv <= LARGE { 6 * nv * m.columns.levels } else { 0 }),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
         }
@@ -108,8 +110,8 @@ impl<S: Scalar> Stages<S> {
             self.loads.fill(Force::ZERO);
             self.loaded = false;
         }
-        self.q.copy_from_slice(q);
-        self.joints.fill(m, q);
+        self.q[..m.nq].copy_from_slice(q);
+        self.joints.fill(m, &self.q);
     }
 
     /// The stages that depend on q̇, where they are not filled yet.

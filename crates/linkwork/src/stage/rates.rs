@@ -2,7 +2,7 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::Compiled;
+use crate::model::{Body, Compiled};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Vec3};
 
@@ -17,22 +17,30 @@ pub(crate) struct Rate<S> {
     pub(crate) b: Force<S>,
 }
 
+impl<S: Scalar> Rate<S> {
+    /// At rest.
+    pub(crate) const ZERO: Self = Self {
+        omega: Vec3::ZERO,
+        a: Motion::ZERO,
+        b: Force::ZERO,
+    };
+}
+
 /// Outward: ω = φ*ω_p + Hω q̇, and with it a and b. About 90 operations per link.
 #[inline(always)]
 pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>]) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
     for k in 0..n {
-        let body = &bodies[k];
-        let qd = &qd[body.v..];
-        let (omega, a) = match body.parent {
-            Some(p) => {
-                let w_p = rates[p].omega;
-                at_joint!(bodies, joints, k, joint => joint.hinge().step(Some(joint.spin_out(w_p)), qd))
-            }
-            None => body.hinge.step(None, qd),
-        };
-        let b = body.inertia.lift().gyroscopic(omega);
-        rates[k] = Rate { omega, a, b };
+        rates[k] = at_joint!(bodies, joints, k, joint => step(joint, &bodies[k], rates, qd));
     }
+}
+
+/// The rates of a link from its parent's.
+#[inline(always)]
+pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, rates: &[Rate<S>], qd: &[S]) -> Rate<S> {
+    let inner = body.parent.map(|p| joint.spin_out(rates[p].omega));
+    let (omega, a) = joint.hinge().step(inner, &qd[body.v..]);
+    let b = body.inertia.gyroscopic(omega);
+    Rate { omega, a, b }
 }

@@ -2,17 +2,22 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::Compiled;
+use crate::model::{Compiled, Passage, Placed};
 use crate::scalar::Scalar;
 use crate::spatial::{Motion, Pose, Vec3};
 
 /// Poses of the links' compiled frames, and the joints' motions in the world's axes.
 ///
-/// Motions are taken at the link's *home*, the origin of the root of its tree: then nothing depends on how far from
-/// the world's origin a robot stands, and the rigid steps φ are identities.
+/// Places and motions are taken at the link's *home*, the origin of the root of its tree: then nothing depends on how far
+/// from the world's origin a robot stands, and the rigid steps φ are identities.
 #[derive(Clone, Debug)]
 pub(crate) struct World<S> {
+    /// Poses of the compiled frames, seen from home in the world's axes.
     pub(crate) poses: Vec<Pose<S>>,
+    /// Per link: its home, in the world.
+    pub(crate) homes: Vec<Vec3<S>>,
+    /// Poses of the users' link frames.
+    pub(crate) links: Vec<Pose<S>>,
     /// Per degree of freedom: a column of φ*H* in the world's axes, at home.
     pub(crate) columns: Vec<Motion<S>>,
 }
@@ -21,6 +26,8 @@ impl<S: Scalar> World<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         Self {
             poses: vec![Pose::IDENTITY; m.bodies.len()],
+            homes: vec![Vec3::ZERO; m.bodies.len()],
+            links: vec![Pose::IDENTITY; m.link_frames.len()],
             columns: vec![Motion::ZERO; m.nv],
         }
     }
@@ -29,10 +36,37 @@ impl<S: Scalar> World<S> {
     #[inline(always)]
     pub(crate) fn place(&mut self, m: &Compiled, joints: &Joints<S>) {
         let n = m.bodies.len();
-        let poses = &mut self.poses[..n];
+        let (poses, homes) = (&mut self.poses[..n], &mut self.homes[..n]);
         for k in 0..n {
-            let parent = m.bodies[k].parent.map(|p| poses[p]);
-            at_joint!(m.bodies, joints, k, joint => poses[k] = joint.place(parent));
+            let body = &m.bodies[k];
+            if let Some(p) = body.parent {
+                homes[k] = homes[p];
+                at_joint!(m.bodies, joints, k, joint => poses[k] = joint.place(&poses[p]));
+                continue;
+            }
+            let pose = match body.passage {
+                Passage::General => joints.general[body.general],
+                _ => joints.screws[k].after(body.placement.lift()),
+            };
+            homes[k] = pose.translation;
+            poses[k] = Pose::new(pose.rotation, Vec3::ZERO);
+        }
+    }
+
+    /// Where a frame fixed to a link is in the world.
+    #[inline(always)]
+    pub(crate) fn frame(&self, frame: &Placed) -> Pose<S> {
+        let own = frame.pose.lift();
+        let Some(k) = frame.body else { return own };
+        let from_home = self.poses[k] * own;
+        Pose::new(from_home.rotation, from_home.translation + self.homes[k])
+    }
+
+    /// Link by link: the users' frames.
+    #[inline(always)]
+    pub(crate) fn place_links(&mut self, m: &Compiled) {
+        for (i, link) in m.link_frames.iter().enumerate() {
+            self.links[i] = self.frame(link);
         }
     }
 
@@ -40,12 +74,16 @@ impl<S: Scalar> World<S> {
     #[inline(always)]
     pub(crate) fn span(&mut self, m: &Compiled) {
         for (body, pose) in m.bodies.iter().zip(&self.poses) {
-            let arm = pose.translation - self.poses[body.root].translation;
+            let arm = pose.translation;
             let r = &pose.rotation;
+            if body.revolute {
+                // v at home = (p − home) × ω.
+                self.columns[body.v] = Motion::new(r.z, arm.cross(r.z));
+                continue;
+            }
             for (i, &axis) in body.hinge.axes().iter().enumerate() {
                 let along = [r.x, r.y, r.z][axis % 3];
                 self.columns[body.v + i] = if axis < 3 {
-                    // v at home = (p − home) × ω.
                     let slide = body.hinge.pitch().map_or(Vec3::ZERO, |pitch| along * S::lift(pitch));
                     Motion::new(along, arm.cross(along) + slide)
                 } else {
@@ -53,11 +91,5 @@ impl<S: Scalar> World<S> {
                 };
             }
         }
-    }
-
-    /// The home of a link.
-    #[inline(always)]
-    pub(crate) fn home(&self, m: &Compiled, k: usize) -> Vec3<S> {
-        self.poses[m.bodies[k].root].translation
     }
 }

@@ -1,10 +1,10 @@
 //! What configuration, velocity and acceleration determine.
 
 use super::View;
-use crate::dynamics::kinematics::{self, Reference};
+use crate::dynamics::kinematics;
 use crate::model::{FrameId, JointId, Mechanism};
 use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion};
+use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};
 
 /// An accelerating mechanism: every link's acceleration and the force across every joint are known.

@@ -9,16 +9,19 @@ mod accelerating;
 mod moving;
 mod plain;
 mod posed;
+mod sweeps;
 
 pub use accelerating::Accelerating;
 pub use moving::Moving;
 pub use posed::Posed;
 
-use crate::model::{Compiled, Mechanism};
+use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::Scalar;
-use crate::simd::{Sweep, widest};
+use crate::simd::{At, Sweep};
+use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
+use sweeps::{Listed, compiled};
 
 /// All memory that the algorithms need for one mechanism, allocated once.
 ///
@@ -69,16 +72,17 @@ impl<'m, S: Scalar> Workspace<'m, S> {
             mechanism: self.mechanism,
             stages: &mut self.stages,
         };
-        view.sweep::<Pose>(q, &mut []);
+        view.sweep::<Configure>(q, &mut []);
         Ok(Posed { view })
     }
 }
 
-struct Pose;
+/// Takes in a configuration.
+struct Configure;
 
-impl<S: Scalar> Sweep<S> for Pose {
+impl<S: Scalar> Sweep<S> for Configure {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, q: &[S], _: &mut [S]) {
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, q: &[S], _: &mut [S]) {
         s.pose(m, q);
     }
 }
@@ -91,8 +95,31 @@ struct View<'w, 'm, S> {
 
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
-    fn sweep<W: Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
-        widest::<W, S>(&self.mechanism.compiled, self.stages, input, out);
+    fn sweep<W: Sweep<S> + Listed>(&mut self, input: &[S], out: &mut [S]) {
+        self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
+    }
+
+    #[inline(always)]
+    fn sweep_at<W: Sweep<S> + Listed>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
+        let at = At {
+            frame: &self.mechanism.placed[frame.0],
+            reference,
+        };
+        compiled::<W, S>()(&self.mechanism.compiled, self.stages, at, input, out);
+    }
+
+    /// Brings a stage up to date.
+    #[inline(always)]
+    fn need<W: Sweep<S> + Listed>(&mut self) {
+        self.sweep::<W>(&[], &mut []);
+    }
+
+    /// The few numbers that a sweep gives.
+    #[inline(always)]
+    fn numbers<W: Sweep<S> + Listed, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
+        let mut out = [S::ZERO; N];
+        self.sweep_at::<W>(frame, reference, &[], &mut out);
+        out
     }
 
     fn nv(&self) -> usize {

@@ -6,10 +6,10 @@ use crate::dynamics::centroidal;
 use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::forward::{Forward, ForwardBiasFree, ForwardBiased, ForwardKeeping};
 use crate::dynamics::inverse::{Bias, Coriolis, Inverse};
-use crate::dynamics::kinematics::{self, Motions, Reference, Velocities};
+use crate::dynamics::kinematics::{JacobianRateOf, Velocities, VelocityOf};
 use crate::model::FrameId;
 use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion};
+use crate::spatial::{Force, Motion, Reference};
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism in motion. It is also a [`Posed`] one.
@@ -38,50 +38,45 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
 
     /// The velocity of a frame.
     pub fn velocity(&mut self, frame: impl Into<FrameId>, reference: Reference) -> Motion<S> {
-        self.view.sweep::<Velocities>(&[], &mut []);
-        let placed = &self.view.mechanism.placed[frame.into().0];
-        kinematics::velocity(self.view.stages, placed, reference)
+        Motion::from_array(self.view.numbers::<VelocityOf, 6>(frame.into(), reference))
     }
 
     /// The time derivative of [`Posed::jacobian`], 6 × nv.
     pub fn jacobian_rate(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        self.view.sweep::<Motions>(&[], &mut []);
-        let m = self.view.mechanism;
-        let placed = &m.placed[frame.into().0];
-        kinematics::jacobian_rate(&m.compiled, self.view.stages, placed, reference, out);
+        self.view.sweep_at::<JacobianRateOf>(frame.into(), reference, &[], out);
         Ok(())
     }
 
     /// The kinetic energy ½ q̇*𝓜q̇, rotors included.
     pub fn kinetic_energy(&mut self) -> S {
-        self.view.sweep::<Velocities>(&[], &mut []);
-        centroidal::kinetic_energy(&self.view.mechanism.compiled, self.view.stages)
+        let [energy] = self
+            .view
+            .numbers::<centroidal::KineticEnergy, 1>(FrameId::WORLD, Reference::World);
+        energy
     }
 
     /// The momentum [angular; linear] of all moving links about their centre of mass, in the world's axes, without the
     /// rotors' own spin.
     pub fn centroidal_momentum(&mut self) -> Force<S> {
-        let com = self.com();
-        self.view.sweep::<Velocities>(&[], &mut []);
-        centroidal::momentum(&self.view.mechanism.compiled, self.view.stages, com)
+        Force::from_array(
+            self.view
+                .numbers::<centroidal::Momentum, 6>(FrameId::WORLD, Reference::Aligned),
+        )
     }
 
     /// The momentum [angular; linear] of all moving links about the world's origin, without the rotors' own spin.
     pub fn momentum(&mut self) -> Force<S> {
-        self.view.sweep::<Velocities>(&[], &mut []);
-        let origin = crate::spatial::Vec3::ZERO;
-        centroidal::momentum(&self.view.mechanism.compiled, self.view.stages, origin)
+        Force::from_array(
+            self.view
+                .numbers::<centroidal::Momentum, 6>(FrameId::WORLD, Reference::World),
+        )
     }
 
     /// The time derivative of [`Posed::centroidal_matrix`], 6 × nv.
     pub fn centroidal_matrix_rate(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        let momentum = self.centroidal_momentum();
-        let com = self.com();
-        let com_rate = momentum.force * S::lift(self.mass()).recip();
-        self.view.sweep::<centroidal::CompositeRatesAtHome>(&[], &mut []);
-        centroidal::momentum_matrix_rate(&self.view.mechanism.compiled, self.view.stages, com, com_rate, out);
+        self.view.sweep::<centroidal::MomentumMatrixRate>(&[], out);
         Ok(())
     }
 
@@ -143,8 +138,8 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.check_drive(tau, qdd)?;
         self.view.sweep::<ForwardKeeping>(tau, qdd);
         self.view.check_pivots()?;
-        self.view.sweep::<Velocities>(&[], &mut []);
-        self.view.sweep::<crate::dynamics::forward::Reactions>(&[], &mut []);
+        self.view.need::<Velocities>();
+        self.view.need::<crate::dynamics::forward::Reactions>();
         Ok(Accelerating::new(&mut self.posed.view))
     }
 
@@ -153,9 +148,8 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.check_drive(tau, qdd)?;
         self.view.sweep::<ForwardBiasFree>(tau, qdd);
         self.view.check_pivots()?;
-        self.view.sweep::<Velocities>(&[], &mut []);
-        self.view
-            .sweep::<crate::dynamics::forward::ForcesFromAccelerations>(&[], &mut []);
+        self.view.need::<Velocities>();
+        self.view.need::<crate::dynamics::forward::ForcesFromAccelerations>();
         Ok(Accelerating::new(&mut self.posed.view))
     }
 
@@ -163,7 +157,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// `tau`.
     pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
         self.inverse_dynamics(qdd, tau)?;
-        self.view.sweep::<Velocities>(&[], &mut []);
+        self.view.need::<Velocities>();
         Ok(Accelerating::new(&mut self.posed.view))
     }
 
@@ -181,7 +175,7 @@ impl Moving<'_, '_, f64> {
     pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
         let (mechanism, stages) = (self.view.mechanism, &*self.view.stages);
         let passive = &mechanism.passive;
-        mechanism.difference(&passive.rest, &stages.q, out)?;
+        mechanism.difference(&passive.rest, &stages.q[..mechanism.nq()], out)?;
         for i in 0..out.len() {
             let qd = stages.qd[i];
             let slip = qd / qd.hypot(SLOW);

@@ -1,24 +1,21 @@
 //! What a configuration determines.
 
 use super::{Moving, View, check_length};
-use crate::dynamics::composite::{Composites, MassMatrix};
+use crate::dynamics::composite::{ArticulatedOf, CompositeOf, MassMatrix};
 use crate::dynamics::inverse::{Gravity, MassTimes};
 use crate::dynamics::inverse_mass::MassMatrixInverse;
-use crate::dynamics::kinematics::{self, Columns, Placements, Reference};
+use crate::dynamics::kinematics::{Columns, JacobianOf, LinkPoses, PlaceOf, Placements};
 use crate::dynamics::{centroidal, forward};
 use crate::model::{FrameId, JointId, JointKind, LinkId, Mechanism};
 use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
-use crate::spatial::{Articulated, Force, Pose, Vec3};
+use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};
 
 /// A mechanism at a configuration. Matrices are dense, row by row.
 pub struct Posed<'w, 'm, S = f64> {
     pub(super) view: View<'w, 'm, S>,
 }
-
-/// A symmetric 6×6, rows angular first.
-type SixBySix<S> = [[S; 6]; 6];
 
 impl<'m, S: Scalar> Posed<'_, 'm, S> {
     /// The mechanism.
@@ -47,33 +44,31 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 
     /// Where a frame is in the world.
     pub fn pose(&mut self, frame: impl Into<FrameId>) -> Pose<S> {
-        self.view.sweep::<Placements>(&[], &mut []);
-        kinematics::pose(self.view.stages, &self.view.mechanism.placed[frame.into().0])
+        let [a, b, c, d, e, f, g, h, i, x, y, z] = self.view.numbers::<PlaceOf, 12>(frame.into(), Reference::World);
+        let rotation = Rotation {
+            x: Vec3::new(a, b, c),
+            y: Vec3::new(d, e, f),
+            z: Vec3::new(g, h, i),
+        };
+        Pose::new(rotation, [x, y, z])
     }
 
     /// Where every link is in the world, in the order of [`Mechanism::links`].
-    pub fn poses(&mut self, out: &mut [Pose<S>]) -> Result<()> {
-        let placed = &self.view.mechanism.placed[1..=self.view.mechanism.links().len()];
-        check_length("out", out.len(), placed.len())?;
-        self.view.sweep::<Placements>(&[], &mut []);
-        for (pose, link) in out.iter_mut().zip(placed) {
-            *pose = kinematics::pose(self.view.stages, link);
-        }
-        Ok(())
+    pub fn poses(&mut self) -> &[Pose<S>] {
+        self.view.need::<LinkPoses>();
+        &self.view.stages.world.links
     }
 
     /// The Jacobian of a frame, 6 × nv with rows [ω; v]: its velocity is J q̇.
     pub fn jacobian(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        self.view.sweep::<Columns>(&[], &mut []);
-        let m = self.view.mechanism;
-        kinematics::jacobian(&m.compiled, self.view.stages, &m.placed[frame.into().0], reference, out);
+        self.view.sweep_at::<JacobianOf>(frame.into(), reference, &[], out);
         Ok(())
     }
 
     /// Computes the world motions of all joints, which every Jacobian is made of; a Jacobian does so by itself.
     pub fn prepare_jacobians(&mut self) {
-        self.view.sweep::<Columns>(&[], &mut []);
+        self.view.need::<Columns>();
     }
 
     /// The mass of all moving links; what is welded to the world does not count.
@@ -83,16 +78,15 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 
     /// The centre of mass of all moving links, in the world.
     pub fn com(&mut self) -> Vec3<S> {
-        self.view.sweep::<Placements>(&[], &mut []);
-        centroidal::mass_and_com(&self.view.mechanism.compiled, self.view.stages).1
+        self.view
+            .numbers::<centroidal::CentreOfMass, 3>(FrameId::WORLD, Reference::World)
+            .into()
     }
 
     /// The Jacobian of the centre of mass, 3 × nv.
     pub fn com_jacobian(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 3 * self.view.nv())?;
-        self.view.sweep::<centroidal::CompositesAtHome>(&[], &mut []);
-        let mass = S::lift(self.mass());
-        centroidal::com_jacobian(&self.view.mechanism.compiled, self.view.stages, mass, out);
+        self.view.sweep::<centroidal::ComJacobian>(&[], out);
         Ok(())
     }
 
@@ -100,16 +94,16 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
     /// the world's axes.
     pub fn centroidal_matrix(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        self.view.sweep::<centroidal::CompositesAtHome>(&[], &mut []);
-        let com = self.com();
-        centroidal::momentum_matrix(&self.view.mechanism.compiled, self.view.stages, com, out);
+        self.view.sweep::<centroidal::MomentumMatrix>(&[], out);
         Ok(())
     }
 
     /// The potential energy −Σ m g·c of all moving links in gravity. Springs are not in it.
     pub fn potential_energy(&mut self) -> S {
-        self.view.sweep::<Placements>(&[], &mut []);
-        centroidal::potential_energy(&self.view.mechanism.compiled, self.view.stages)
+        let [energy] = self
+            .view
+            .numbers::<centroidal::PotentialEnergy, 1>(FrameId::WORLD, Reference::World);
+        energy
     }
 
     // Dynamics.
@@ -126,17 +120,16 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         }
         let placed = &m.placed[frame.into().0];
         let Some(k) = placed.body else { return Ok(()) };
-        self.view.sweep::<Placements>(&[], &mut []);
+        self.view.need::<Placements>();
         let stages = &mut *self.view.stages;
-        let at = kinematics::pose(stages, placed);
-        let link = stages.world.poses[k];
+        let (at, link, home) = (stages.world.frame(placed), stages.world.poses[k], stages.world.homes[k]);
         // First in the world's axes about the link's origin, then in the link's own.
         let (moment, force, about) = match reference {
             Reference::Local => (at.rotation * force.moment, at.rotation * force.force, at.translation),
             Reference::Aligned => (force.moment, force.force, at.translation),
             Reference::World => (force.moment, force.force, Vec3::ZERO),
         };
-        let moment = moment + (about - link.translation).cross(force);
+        let moment = moment + ((about - home) - link.translation).cross(force);
         stages.loads[k] += Force {
             moment: link.rotation.inverse_mul(moment),
             force: link.rotation.inverse_mul(force),
@@ -184,7 +177,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 
     /// log det 𝓜 = Σ log D, in one sweep.
     pub fn log_det_mass(&mut self) -> Result<f64> {
-        self.view.sweep::<forward::Gains>(&[], &mut []);
+        self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
         Ok(self
             .view
@@ -196,17 +189,18 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
             .sum())
     }
 
-    /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame.
-    pub fn composite_inertia(&mut self, link: LinkId) -> SixBySix<S> {
-        self.view.sweep::<Composites>(&[], &mut []);
-        self.in_link_frame(link, |stages, k| Articulated::from(stages.composite[k]))
+    /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame. Links
+    /// that are welded together are one, and what is welded to the world has none.
+    pub fn composite_inertia(&mut self, link: LinkId) -> [[S; 6]; 6] {
+        six_by_six(self.view.numbers::<CompositeOf, 36>(link.into(), Reference::Local))
     }
 
-    /// P(k): the inertia that a link shows when everything outboard of it is free to move, in the link's frame.
-    pub fn articulated_inertia(&mut self, link: LinkId) -> Result<SixBySix<S>> {
-        self.view.sweep::<forward::Articulation>(&[], &mut []);
+    /// P(k): the inertia that a link shows when everything outboard of it is free to move, in the link's frame. Links
+    /// that are welded together are one, and what is welded to the world has none.
+    pub fn articulated_inertia(&mut self, link: LinkId) -> Result<[[S; 6]; 6]> {
+        let numbers = self.view.numbers::<ArticulatedOf, 36>(link.into(), Reference::Local);
         self.view.check_pivots()?;
-        Ok(self.in_link_frame(link, |stages, k| stages.riccati.p[k]))
+        Ok(six_by_six(numbers))
     }
 
     /// D of a joint, d × d: the inertia it works against, its own armature included. A universal joint is two revolute
@@ -215,7 +209,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         let range = self.view.mechanism.v_range(joint);
         let d = range.len();
         check_length("out", out.len(), d * d)?;
-        self.view.sweep::<forward::Gains>(&[], &mut []);
+        self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
         let kind = &self.view.mechanism.joints()[joint.index()].kind;
         let gains = &self.view.stages.riccati.gains[range];
@@ -243,18 +237,8 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         }
         Ok(())
     }
+}
 
-    fn in_link_frame(
-        &self,
-        link: LinkId,
-        inertia: impl FnOnce(&crate::stage::Stages<S>, usize) -> Articulated<S>,
-    ) -> SixBySix<S> {
-        let placed = &self.view.mechanism.placed[FrameId::from(link).0];
-        match placed.body {
-            Some(k) => inertia(self.view.stages, k)
-                .through(&placed.pose.inverse().lift())
-                .to_rows(),
-            None => Articulated::ZERO.to_rows(),
-        }
-    }
+fn six_by_six<S: Scalar>(numbers: [S; 36]) -> [[S; 6]; 6] {
+    core::array::from_fn(|i| core::array::from_fn(|j| numbers[6 * i + j]))
 }

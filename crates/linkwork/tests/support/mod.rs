@@ -2,13 +2,16 @@
 #![allow(dead_code, unreachable_pub, non_snake_case)]
 
 pub mod dense;
+pub mod dual;
 pub mod golden;
+pub mod library;
 pub mod manifold;
 pub mod matrix;
 pub mod random;
 pub mod riccati;
 pub mod rigid;
 pub mod scale;
+pub mod worst;
 
 /// The largest difference, relative to the largest expected magnitude (or absolute where that is nought).
 pub fn error(got: &[f64], expect: &[f64]) -> f64 {

@@ -353,3 +353,12 @@ pub fn revolutes_for_universals(mechanism: &Mechanism) -> Mechanism {
     }
     builder.build().unwrap_or_else(|e| panic!("{}: {e}", mechanism.name()))
 }
+
+/// The thousand trees of the laws, at random states: every other one of up to 60 links, the rest small.
+pub fn thousand() -> impl Iterator<Item = (u64, Mechanism, State)> {
+    (0..1000).map(|seed| {
+        let mechanism = random_tree(seed, if seed % 2 == 0 { 60 } else { 12 });
+        let state = random_state(&mechanism, seed);
+        (seed, mechanism, state)
+    })
+}

@@ -1,0 +1,299 @@
+//! `linkwork bench`: nanoseconds per call of every algorithm.
+//!
+//! The protocol is one that other libraries can follow: 64 random states in rotation, 2000 calls to warm up, batches of
+//! about 4 ms, 41 of them; the median and the minimum of their means.
+
+use crate::complaint::Complaint;
+use crate::random::Random;
+use crate::{robot, style};
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use linkwork::model::{JointKind, examples};
+use linkwork::{Mechanism, Workspace};
+use serde::Serialize;
+use std::hint::black_box;
+use std::io::Write;
+use std::time::Instant;
+
+/// Arguments of `linkwork bench`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork bench                            every built-in robot
+  linkwork bench humanoid --algorithm aba --algorithm rnea
+  linkwork bench arm7 --floating --json
+  linkwork bench robot.txt                  a text model
+
+A call includes all that a new state needs. Times are of one thread, in f64; on a busy machine compare minima.")]
+pub(crate) struct Arguments {
+    /// A built-in robot, a text model, or `-` for a text model on standard input; all built-in robots if left out.
+    robot: Option<String>,
+    /// Put the robot on a free base.
+    #[arg(long)]
+    floating: bool,
+    /// Print one line of JSON for each algorithm.
+    #[arg(long)]
+    json: bool,
+    /// Time these algorithms only.
+    #[arg(long, short, value_enum, num_args = 1.., value_name = "ALG")]
+    algorithm: Vec<Algorithm>,
+    /// A rough answer at once: fewer and shorter batches.
+    #[arg(long)]
+    quick: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Algorithm {
+    /// Forward kinematics: the poses of all links.
+    Fk,
+    /// Forward kinematics and the motions that all Jacobians are made of.
+    Jacobians,
+    /// Inverse dynamics.
+    Rnea,
+    /// The mass matrix.
+    Crba,
+    /// Forward dynamics.
+    Aba,
+    /// The inverse of the mass matrix.
+    Minv,
+}
+
+impl Algorithm {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Fk => "forward kinematics",
+            Self::Jacobians => "Jacobians",
+            Self::Rnea => "inverse dynamics",
+            Self::Crba => "mass matrix",
+            Self::Aba => "forward dynamics",
+            Self::Minv => "mass matrix inverse",
+        }
+    }
+}
+
+/// One line of results.
+#[derive(Serialize)]
+struct Line<'a> {
+    lib: &'static str,
+    robot: &'a str,
+    nv: usize,
+    alg: Algorithm,
+    batch: usize,
+    scalar: &'static str,
+    ns: f64,
+    min: f64,
+}
+
+/// How long to measure.
+struct Protocol {
+    warm_up: usize,
+    trial: usize,
+    batches: usize,
+    nanoseconds: f64,
+}
+
+const FULL: Protocol = Protocol {
+    warm_up: 2000,
+    trial: 500,
+    batches: 41,
+    nanoseconds: 4e6,
+};
+
+const QUICK: Protocol = Protocol {
+    warm_up: 100,
+    trial: 100,
+    batches: 5,
+    nanoseconds: 1e5,
+};
+
+const STATES: usize = 64;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let protocol = if arguments.quick { QUICK } else { FULL };
+    let algorithms = if arguments.algorithm.is_empty() {
+        Algorithm::value_variants()
+    } else {
+        &arguments.algorithm
+    };
+    let mut first = true;
+    for (name, mechanism) in robots(arguments)? {
+        let mut bench = Bench::new(&mechanism);
+        if !arguments.json {
+            heading(&name, &mechanism, first)?;
+        }
+        first = false;
+        for &alg in algorithms {
+            let (ns, min) = bench.time(alg, &protocol)?;
+            let mut out = anstream::stdout();
+            if arguments.json {
+                let line = Line {
+                    lib: "linkwork",
+                    robot: &name,
+                    nv: mechanism.nv(),
+                    alg,
+                    batch: 1,
+                    scalar: "f64",
+                    ns: tenths(ns),
+                    min: tenths(min),
+                };
+                writeln!(out, "{}", serde_json::to_string(&line)?)?;
+            } else {
+                writeln!(out, "  {} {min:10.1} {ns:10.1}", style::pad(alg.words(), 22))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The robots asked for. With a free base on request; a built-in robot that has none is passed over unless it was named.
+fn robots(arguments: &Arguments) -> Result<Vec<(String, Mechanism)>> {
+    let asked = match &arguments.robot {
+        Some(robot) => vec![robot::find(robot)?],
+        None => examples::all()
+            .map(|(name, example)| (name.to_owned(), example()))
+            .into(),
+    };
+    if !arguments.floating {
+        return Ok(asked);
+    }
+    let mut floating = Vec::new();
+    for (name, mechanism) in asked {
+        match mechanism.with_floating_base() {
+            Ok(free) => floating.push((name, free)),
+            Err(problem) if arguments.robot.is_some() => {
+                return Err(Complaint::usage(
+                    format!("`{name}` cannot have a floating base: {problem}"),
+                    "leave --floating out, or take a robot with a base link, such as arm7",
+                ));
+            }
+            Err(_) => anstream::eprintln!(
+                "{}: {name} has no base to set free",
+                style::paint(style::FAINT, "skipped")
+            ),
+        }
+    }
+    Ok(floating)
+}
+
+fn heading(name: &str, mechanism: &Mechanism, first: bool) -> Result<()> {
+    let mut out = anstream::stdout();
+    if !first {
+        writeln!(out)?;
+    }
+    let freedom = match mechanism.nv() {
+        1 => "1 degree of freedom".to_owned(),
+        nv => format!("{nv} degrees of freedom"),
+    };
+    let columns = style::paint(style::FAINT, &format!("{:>10} {:>10}", "min ns", "median ns"));
+    let title = style::pad(&format!("{name}, {freedom}"), 24);
+    writeln!(out, "{} {columns}", style::paint(style::HEAD, &title))?;
+    Ok(())
+}
+
+fn tenths(x: f64) -> f64 {
+    (10.0 * x).round() / 10.0
+}
+
+/// A robot, its states, and room for results.
+struct Bench<'m> {
+    workspace: Workspace<'m>,
+    states: Vec<State>,
+    vector: Vec<f64>,
+    matrix: Vec<f64>,
+}
+
+struct State {
+    q: Vec<f64>,
+    qd: Vec<f64>,
+    qdd: Vec<f64>,
+    tau: Vec<f64>,
+}
+
+impl<'m> Bench<'m> {
+    fn new(mechanism: &'m Mechanism) -> Self {
+        let mut random = Random::new(1);
+        let nv = mechanism.nv();
+        let states = (0..STATES).map(|_| State {
+            q: configuration(mechanism, &mut random),
+            qd: random.numbers(nv),
+            qdd: random.numbers(nv),
+            tau: random.numbers(nv),
+        });
+        Self {
+            workspace: mechanism.workspace(),
+            states: states.collect(),
+            vector: vec![0.0; nv],
+            matrix: vec![0.0; nv * nv],
+        }
+    }
+
+    /// Median and minimum nanoseconds per call.
+    fn time(&mut self, algorithm: Algorithm, protocol: &Protocol) -> Result<(f64, f64)> {
+        // One call each with every check; the timed ones below cannot fail where these succeed.
+        for i in 0..STATES {
+            let robot = self.workspace.mechanism().name();
+            self.call(algorithm, i)
+                .map_err(|e| anyhow!(e).context(format!("{} of `{robot}` failed", algorithm.words())))?;
+        }
+        // One loop per algorithm: the choice is made outside.
+        Ok(match algorithm {
+            Algorithm::Fk => measure(protocol, |i| self.call(Algorithm::Fk, i)),
+            Algorithm::Jacobians => measure(protocol, |i| self.call(Algorithm::Jacobians, i)),
+            Algorithm::Rnea => measure(protocol, |i| self.call(Algorithm::Rnea, i)),
+            Algorithm::Crba => measure(protocol, |i| self.call(Algorithm::Crba, i)),
+            Algorithm::Aba => measure(protocol, |i| self.call(Algorithm::Aba, i)),
+            Algorithm::Minv => measure(protocol, |i| self.call(Algorithm::Minv, i)),
+        })
+    }
+
+    #[inline(always)]
+    fn call(&mut self, algorithm: Algorithm, i: usize) -> linkwork::Result<()> {
+        let State { q, qd, qdd, tau } = black_box(&self.states[i]);
+        let mut posed = self.workspace.at(q)?;
+        match algorithm {
+            Algorithm::Fk => _ = black_box(posed.poses()),
+            Algorithm::Jacobians => posed.prepare_jacobians(),
+            Algorithm::Rnea => posed.moving(qd)?.inverse_dynamics(qdd, &mut self.vector)?,
+            Algorithm::Crba => posed.mass_matrix(&mut self.matrix)?,
+            Algorithm::Aba => posed.moving(qd)?.forward_dynamics(tau, &mut self.vector)?,
+            Algorithm::Minv => posed.mass_matrix_inverse(&mut self.matrix)?,
+        }
+        black_box((&self.vector, &self.matrix));
+        Ok(())
+    }
+}
+
+/// Every coordinate in [−1, 1], quaternions of unit length.
+fn configuration(mechanism: &Mechanism, random: &mut Random) -> Vec<f64> {
+    let mut q = Vec::with_capacity(mechanism.nq());
+    for joint in mechanism.joints() {
+        let start = q.len();
+        q.extend(random.numbers(joint.kind.nq()));
+        if matches!(joint.kind, JointKind::Spherical | JointKind::Free) {
+            let quaternion = &mut q[start..start + 4];
+            let norm = quaternion.iter().map(|x| x * x).sum::<f64>().sqrt();
+            quaternion.iter_mut().for_each(|x| *x /= norm);
+        }
+    }
+    q
+}
+
+fn measure(protocol: &Protocol, mut call: impl FnMut(usize) -> linkwork::Result<()>) -> (f64, f64) {
+    let mut mean = |calls: usize| {
+        let start = Instant::now();
+        let mut failures = 0;
+        for i in 0..calls {
+            failures += usize::from(call(i % STATES).is_err());
+        }
+        black_box(failures);
+        start.elapsed().as_nanos() as f64 / calls as f64
+    };
+    mean(protocol.warm_up);
+    let per_call = mean(protocol.trial).max(1.0);
+    let calls = ((protocol.nanoseconds / per_call) as usize).max(STATES);
+    let mut means: Vec<f64> = (0..protocol.batches).map(|_| mean(calls)).collect();
+    means.sort_by(f64::total_cmp);
+    (means[means.len() / 2], means[0])
+}

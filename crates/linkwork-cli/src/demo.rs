@@ -1,0 +1,195 @@
+//! `linkwork demo`: a free arm, the laws of the algebra on it, and a plot.
+
+mod dense;
+mod laws;
+mod plot;
+mod report;
+mod step;
+
+use crate::complaint::Complaint;
+use crate::random::Random;
+use anyhow::{Context, Result};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use linkwork::Mechanism;
+use linkwork::model::{JointKind, examples};
+use linkwork::spatial::Vec3;
+use report::{Energy, Report};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Arguments of `linkwork demo`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork demo
+  linkwork demo --robot humanoid --seconds 5
+  linkwork demo --robot double_pendulum --out swing.svg --json
+
+The robot is let go at a random configuration and swings freely: no motors, no friction, no joint stops. One without a
+fixed base is thrown, without gravity. Only the equations of motion are left, so that energy must stay.")]
+pub(crate) struct Arguments {
+    /// A built-in robot.
+    #[arg(long, default_value = "puma560", value_name = "NAME",
+          value_parser = PossibleValuesParser::new(examples::all().map(|(name, _)| name)))]
+    robot: String,
+    /// How long to simulate, in seconds.
+    #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = duration)]
+    seconds: f64,
+    /// Where to write the plot.
+    #[arg(long, default_value = "linkwork-demo.svg", value_name = "FILE.svg")]
+    out: PathBuf,
+    /// Print the report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s <= LONGEST => Ok(s),
+        Ok(_) => Err(format!("must be more than 0 and at most {LONGEST} seconds")),
+        Err(_) => Err("not a number of seconds".to_owned()),
+    }
+}
+
+/// The longest run, in seconds: a day.
+const LONGEST: f64 = 86_400.0;
+/// The time step of the simulation, in seconds.
+const STEP: f64 = 1e-3;
+/// Where the robot is let go.
+const SEED: u64 = 99;
+/// How many states are kept for the plot, about.
+const SAMPLES: usize = 1000;
+/// How many of them the laws are checked at.
+const CHECKED: usize = 25;
+
+/// Energies along a simulation, and the states that they belong to.
+struct Course {
+    samples: Vec<Sample>,
+    steps: u64,
+    wall_seconds: f64,
+}
+
+struct Sample {
+    t: f64,
+    q: Vec<f64>,
+    qd: Vec<f64>,
+    kinetic: f64,
+    potential: f64,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let example = examples::by_name(&arguments.robot).context("clap lets known names through only")?;
+    let (robot, floats) = ideal(&example())?;
+    let story = if floats {
+        "thrown, without gravity"
+    } else {
+        "let go, without friction"
+    };
+    let course = simulate(&robot, floats, arguments.seconds)?;
+    let laws = laws::check(&robot, &checked(&course.samples))?;
+    let picture = plot::draw(&robot, story, &course.samples)?;
+    let out = &arguments.out;
+    std::fs::write(out, picture).with_context(|| format!("cannot write the plot to `{}`", out.display()))?;
+    let report = Report {
+        robot: arguments.robot.clone(),
+        nq: robot.nq(),
+        nv: robot.nv(),
+        story,
+        laws,
+        states: checked(&course.samples).len(),
+        seconds: course.steps as f64 * STEP,
+        step: STEP,
+        steps: course.steps,
+        wall_seconds: course.wall_seconds,
+        real_time_factor: course.steps as f64 * STEP / course.wall_seconds,
+        energy: Energy::along(&course.samples),
+        plot: out.display().to_string(),
+    };
+    report.print(arguments.json)?;
+    let broken: Vec<&str> = report.laws.iter().filter(|l| !l.holds).map(|l| l.name).collect();
+    if broken.is_empty() && report.energy.kept {
+        return Ok(());
+    }
+    let what = if broken.is_empty() {
+        "energy".to_owned()
+    } else {
+        broken.join(", ")
+    };
+    Err(Complaint::failure(
+        format!("not satisfied on {}: {what}", arguments.robot),
+        "this should never happen; please report it with the output of --json and your processor",
+    ))
+}
+
+/// The same mechanism without anything that takes energy or keeps it in springs, and whether it floats. One that floats
+/// has no gravity either: falling together, its links would feel none, and move far away.
+fn ideal(robot: &Mechanism) -> Result<(Mechanism, bool)> {
+    let floats = robot.joints().iter().any(|j| j.kind == JointKind::Free);
+    let gravity = if floats { Vec3::ZERO } else { robot.gravity() };
+    let mut builder = Mechanism::builder(robot.name()).gravity(gravity).any_positive_inertia();
+    for link in robot.links() {
+        builder = builder.link(link.clone());
+    }
+    for joint in robot.joints() {
+        let mut joint = joint.clone();
+        joint.damping.clear();
+        joint.friction.clear();
+        joint.stiffness.clear();
+        joint.rest.clear();
+        builder = builder.joint(joint);
+    }
+    for frame in robot.frames() {
+        builder = builder.frame(&frame.name, &frame.link, frame.pose);
+    }
+    Ok((builder.build()?, floats))
+}
+
+/// Lets the robot go from rest, or throws it.
+fn simulate(robot: &Mechanism, throw: bool, seconds: f64) -> Result<Course> {
+    let steps = (seconds / STEP).round().max(1.0) as u64;
+    let stride = steps.div_ceil(SAMPLES as u64);
+    let mut stepper = step::RungeKutta::new(robot);
+    let mut workspace = robot.workspace();
+    let (mut q, mut qd) = (robot.random(SEED), vec![0.0; robot.nv()]);
+    if throw {
+        qd = Random::new(SEED).numbers(robot.nv());
+    }
+    let mut samples = Vec::new();
+    let mut wall = 0.0;
+    let mut done = 0;
+    loop {
+        let mut posed = workspace.at(&q)?;
+        let potential = posed.potential_energy();
+        let kinetic = posed.moving(&qd)?.kinetic_energy();
+        samples.push(Sample {
+            t: done as f64 * STEP,
+            q: q.clone(),
+            qd: qd.clone(),
+            kinetic,
+            potential,
+        });
+        if done == steps {
+            break;
+        }
+        let go = stride.min(steps - done);
+        let start = Instant::now();
+        for _ in 0..go {
+            stepper.step(&mut q, &mut qd, STEP)?;
+        }
+        wall += start.elapsed().as_secs_f64();
+        done += go;
+    }
+    Ok(Course {
+        samples,
+        steps,
+        wall_seconds: wall,
+    })
+}
+
+/// Some of the samples, evenly spread, the first one apart: there the robot is at rest.
+fn checked(samples: &[Sample]) -> Vec<&Sample> {
+    let n = (samples.len() - 1).min(CHECKED);
+    (1..=n).map(|i| &samples[i * (samples.len() - 1) / n]).collect()
+}

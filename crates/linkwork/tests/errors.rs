@@ -119,7 +119,7 @@ fn quaternions_far_from_unit_length_are_refused_and_near_ones_normalised() {
     let base = robot.joints()[0].name.clone();
     let good = robot.random(1);
     let mut workspace = robot.workspace();
-    for scale in [0.0, 0.5, 0.99, 1.01, 2.0, 1e200] {
+    for scale in [0.0, 0.5, 0.99, 1.01, 2.0, 1e20] {
         let mut q = good.clone();
         q[..4].iter_mut().for_each(|x| *x *= scale);
         let error = says(workspace.at(&q), &[&format!("`{base}`"), "quaternion", "q[0..4]"]);

@@ -28,7 +28,8 @@ impl<S: Scalar> Sweep<S> for CentreOfMass {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
-        out.copy_from_slice(&mass_and_com(m, s).1.to_array());
+        let com = mass_and_com(m, s).1 + first_home(s);
+        out.copy_from_slice(&com.to_array());
     }
 }
 
@@ -39,7 +40,7 @@ impl<S: Scalar> Sweep<S> for PotentialEnergy {
         let g = m.gravity.lift();
         out[0] = S::ZERO;
         for k in 0..m.bodies.len() {
-            out[0] -= g.dot(first_moment(m, s, k));
+            out[0] -= g.dot(first_moment(m, s, k, s.world.homes[k]));
         }
     }
 }
@@ -65,7 +66,7 @@ impl<S: Scalar> Sweep<S> for Momentum {
         s.need_world(m);
         s.need_velocities(m);
         let about = match at.reference {
-            Reference::World => Vec3::ZERO,
+            Reference::World => -first_home(s),
             Reference::Local | Reference::Aligned => mass_and_com(m, s).1,
         };
         out.copy_from_slice(&momentum(m, s, about).to_array());
@@ -96,7 +97,7 @@ impl<S: Scalar> Sweep<S> for MomentumMatrix {
         composites(m, s);
         let (_, com) = mass_and_com(m, s);
         for (k, body) in m.bodies.iter().enumerate() {
-            let arm = com - s.world.homes[k];
+            let arm = com - home_from_first(s, k);
             for v in body.v..body.v + body.dofs {
                 let h = s.composite[k].times(s.world.columns[v]);
                 write_column(m.nv, v, Force::new(h.moment - arm.cross(h.force), h.force), out);
@@ -119,7 +120,7 @@ impl<S: Scalar> Sweep<S> for MomentumMatrixRate {
         let (mass, com) = mass_and_com(m, s);
         let com_rate = momentum(m, s, com).force * mass.recip();
         for (k, body) in m.bodies.iter().enumerate() {
-            let arm = com - s.world.homes[k];
+            let arm = com - home_from_first(s, k);
             let v_k = velocity_at_home(s, k);
             for v in body.v..body.v + body.dofs {
                 let column = s.world.columns[v];
@@ -132,26 +133,40 @@ impl<S: Scalar> Sweep<S> for MomentumMatrixRate {
     }
 }
 
-/// The mass of all moving links and their centre of mass; poses are filled.
+/// The mass of all moving links and their centre of mass, seen from the first link's home; poses are filled.
 #[inline(always)]
 fn mass_and_com<S: Scalar>(m: &Compiled, s: &Stages<S>) -> (S, Vec3<S>) {
     let (mut mass, mut first) = (S::ZERO, Vec3::ZERO);
     for (k, body) in m.bodies.iter().enumerate() {
         mass += S::lift(body.inertia.mass);
-        first += first_moment(m, s, k);
+        first += first_moment(m, s, k, home_from_first(s, k));
+    }
+    if m.bodies.iter().all(|b| b.inertia.mass == 0.0) {
+        return (S::ONE, Vec3::ZERO);
     }
     (mass, first * mass.recip())
 }
 
-/// Mass times centre of mass of a link, in the world.
+/// The home of the first link: near enough to all others that differences of places keep their digits.
 #[inline(always)]
-fn first_moment<S: Scalar>(m: &Compiled, s: &Stages<S>, k: usize) -> Vec3<S> {
-    let (body, pose) = (&m.bodies[k].inertia, &s.world.poses[k]);
-    let origin = pose.translation + s.world.homes[k];
-    pose.rotation * body.first.lift() + origin * S::lift(body.mass)
+fn first_home<S: Scalar>(s: &Stages<S>) -> Vec3<S> {
+    s.world.homes.first().copied().unwrap_or(Vec3::ZERO)
 }
 
-/// Momentum of all moving links about a point, in the world's axes; poses and velocities are filled.
+/// The home of link k, seen from the first link's.
+#[inline(always)]
+fn home_from_first<S: Scalar>(s: &Stages<S>, k: usize) -> Vec3<S> {
+    s.world.homes[k] - first_home(s)
+}
+
+/// Mass times centre of mass of a link whose home is at a place.
+#[inline(always)]
+fn first_moment<S: Scalar>(m: &Compiled, s: &Stages<S>, k: usize, home: Vec3<S>) -> Vec3<S> {
+    let (body, pose) = (&m.bodies[k].inertia, &s.world.poses[k]);
+    pose.rotation * body.first.lift() + (pose.translation + home) * S::lift(body.mass)
+}
+
+/// Momentum of all moving links about a point seen from the first link's home, in the world's axes; poses and velocities are filled.
 #[inline(always)]
 fn momentum<S: Scalar>(m: &Compiled, s: &Stages<S>, about: Vec3<S>) -> Force<S> {
     let mut sum = Force::ZERO;
@@ -159,7 +174,7 @@ fn momentum<S: Scalar>(m: &Compiled, s: &Stages<S>, about: Vec3<S>) -> Force<S> 
         let h = body.inertia.lift().times(s.velocities[k]);
         let pose = &s.world.poses[k];
         let force = pose.rotation * h.force;
-        let arm = pose.translation + (s.world.homes[k] - about);
+        let arm = pose.translation + (home_from_first(s, k) - about);
         let moment = pose.rotation * h.moment + arm.cross(force);
         sum += Force { moment, force };
     }

@@ -28,7 +28,7 @@ const PARALLEL: f64 = 1e-6;
 
 /// Checks everything, makes near-rotations exact, and gives the tree.
 pub(crate) fn check(given: &mut Builder) -> Result<Tree> {
-    if !given.gravity.is_finite() {
+    if !usable(given.gravity) {
         return Err(Error::Gravity {
             gravity: given.gravity.to_array(),
         });
@@ -119,9 +119,9 @@ fn pose(what: &'static str, part: &'static str, name: &str, pose: Pose) -> Resul
             problem,
         })
     };
-    if !pose.translation.is_finite() {
+    if !usable(pose.translation) {
         return fail(format!(
-            "has translation {:?}; every component must be finite",
+            "has translation {:?}; every component must be finite and at most 1e30 m",
             pose.translation.to_array()
         ));
     }
@@ -170,7 +170,7 @@ fn kind(joint: &Joint) -> Result<()> {
         | JointKind::Cylindrical { axis } => check_axis(axis).map(|_| ()),
         JointKind::Helical { axis, pitch } => {
             check_axis(axis)?;
-            if pitch.is_finite() {
+            if pitch.abs() <= LARGEST {
                 return Ok(());
             }
             let problem = format!("its pitch is {pitch}; give the advance in metres per radian");
@@ -283,4 +283,12 @@ fn limits(joint: &Joint) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The largest length, mass or inertia that makes sense: products of a few such numbers do not overflow.
+pub(super) const LARGEST: f64 = 1e30;
+
+/// Whether a vector can be computed with.
+pub(super) fn usable(v: Vec3) -> bool {
+    v.to_array().iter().all(|x| x.abs() <= LARGEST)
 }

@@ -255,14 +255,28 @@ pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) 
 }
 
 /// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
+/// The largest number that a state may hold: products of a few such numbers do not overflow.
+const LARGEST: f64 = 1e60;
+
+#[inline(always)]
+fn usable<S: Scalar>(x: S) -> bool {
+    let small = if S::LANES == 1 {
+        x.lane(0).abs() <= LARGEST
+    } else {
+        (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST)
+    };
+    small & x.is_finite()
+}
+
 fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
     // Without an early way out, so that several are looked at together.
-    if x.iter().fold(true, |sound, x| sound & x.is_finite()) {
+    if x.iter().fold(true, |sound, x| sound & usable(*x)) {
         return None;
     }
-    let index = x.iter().position(|x| !x.is_finite())?;
+    let index = x.iter().position(|x| !usable(*x))?;
     let lanes = (0..S::LANES).map(|lane| x[index].lane(lane));
     // A dual number may be finite while its derivative is not.
-    let value = lanes.fold(f64::NAN, |bad, value| if value.is_infinite() { value } else { bad });
+    let large = |value: f64| value.abs() > LARGEST;
+    let value = lanes.fold(f64::NAN, |bad, value| if large(value) { value } else { bad });
     Some((index, value))
 }

@@ -1,7 +1,7 @@
 //! Planar turns and screws: what every rigid step of a sweep is made of.
 //!
 //! Any placement factors into a screw about z, one about x and one about z again. Each turns one plane only, so a
-//! symmetric 2×2 block changes at the price of seven operations instead of a 3×3 product.
+//! symmetric 2×2 block changes instead of a 3×3 matrix.
 
 use super::{Force, Motion, Pose, Rotation, Vec3};
 use crate::scalar::Scalar;
@@ -45,28 +45,27 @@ impl<S: Scalar> PlanarTurn<S> for Turn<S> {
         (self.cos.mul_add(u, self.sin * v), self.cos.mul_sub(v, self.sin * u))
     }
 
-    /// The trace and, with c² + s² = 1, the rest need one product each: t = s(d − a) − 2cb.
+    /// As squares and products of sine and cosine: the shorter a + s(s(d − a) − 2cb) cancels where a moment is small.
     #[inline(always)]
     fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
-        let t = self.sin.mul_sub(d - a, self.cos * (b + b));
+        let (cc, ss, cs) = (self.cos * self.cos, self.sin * self.sin, self.cos * self.sin);
+        let across = cs * (b + b);
         (
-            self.sin.mul_add(t, a),
-            -self.cos.mul_add(t, b),
-            (-self.sin).mul_add(t, d),
+            cc.mul_add(a, ss.mul_sub(d, across)),
+            cs.mul_add(a - d, (cc - ss) * b),
+            ss.mul_add(a, cc.mul_add(d, across)),
         )
     }
 
-    /// As [`PlanarTurn::symmetric`]; the antisymmetric part does not change.
     #[inline(always)]
     fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
-        let sum = b + c;
-        let t = self.sin.mul_sub(d - a, self.cos * sum);
-        let change = self.cos.mul_add(t, sum);
+        let (cc, ss, cs) = (self.cos * self.cos, self.sin * self.sin, self.cos * self.sin);
+        let (across, along) = (cs * (b + c), cs * (a - d));
         (
-            self.sin.mul_add(t, a),
-            b - change,
-            c - change,
-            (-self.sin).mul_add(t, d),
+            cc.mul_add(a, ss.mul_sub(d, across)),
+            cc.mul_add(b, (-ss).mul_add(c, along)),
+            cc.mul_add(c, (-ss).mul_add(b, along)),
+            ss.mul_add(a, cc.mul_add(d, across)),
         )
     }
 

@@ -3,7 +3,8 @@
 //! A [`Workspace`] owns all memory. Giving it q returns a [`Posed`] view that borrows it; giving that q̇ returns a
 //! [`Moving`] one; giving that q̈ or torques returns an [`Accelerating`] one. Each view computes a stage when it is first
 //! asked for and reuses it; setting a new q needs the workspace back, so that nothing can be read that belongs to
-//! another state. No method of a view allocates.
+//! another state. No method of a view allocates, except that beyond a thousand degrees of freedom the first dense
+//! inverse makes its room.
 
 mod accelerating;
 mod moving;
@@ -13,7 +14,7 @@ mod sweeps;
 
 pub use accelerating::Accelerating;
 pub use moving::Moving;
-pub use posed::Posed;
+pub use posed::{Configured, Posed};
 
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::Scalar;
@@ -79,7 +80,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
             stages: &mut self.stages,
         };
         view.sweep::<Configure>(q, &mut []);
-        Ok(Posed { view })
+        Ok(Posed(Configured { view }))
     }
 }
 
@@ -135,13 +136,15 @@ impl<S: Scalar> View<'_, '_, S> {
         self.mechanism.nv()
     }
 
-    /// An error if a pivot of D is not positive: then nothing resists the joint it belongs to.
+    /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs
+    /// to. As |G_i| ≤ √(P_ii / D), a huge G tells the latter.
     fn check_pivots(&self) -> Result<()> {
-        let sound = |x: f64| x > 0.0 && x < f64::INFINITY;
+        const HUGE: f64 = 1e15;
         for (i, gain) in self.stages.riccati.gains.iter().enumerate() {
             for lane in 0..S::LANES {
                 let d_inv = gain.d_inv.lane(lane);
-                if !sound(d_inv) {
+                let largest = gain.g.iter().fold(0.0, |m, g| f64::max(m, g.lane(lane).abs()));
+                if !(d_inv > 0.0 && d_inv < f64::INFINITY && largest < HUGE) {
                     let (joint, index) = self.mechanism.joint_of_dof(i);
                     return Err(Error::Singular {
                         joint: self.mechanism.joints()[joint.index()].name.clone(),

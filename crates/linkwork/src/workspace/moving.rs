@@ -1,6 +1,6 @@
 //! What configuration and velocity determine.
 
-use super::{Accelerating, Posed, check_length};
+use super::{Accelerating, Configured, check_length};
 use crate::Result;
 use crate::dynamics::centroidal;
 use crate::dynamics::coriolis::CoriolisMatrix;
@@ -12,24 +12,24 @@ use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Reference};
 use core::ops::{Deref, DerefMut};
 
-/// A mechanism in motion. It is also a [`Posed`] one.
+/// A mechanism in motion: everything of [`Configured`], and what q̇ adds.
 ///
 /// Torques are all that acts along the joints: 𝓜q̈ + C + … = T. What springs, dampers and friction of the joints
 /// contribute to T is [`Moving::passive_torque`].
 pub struct Moving<'w, 'm, S: 'static = f64> {
-    pub(super) posed: Posed<'w, 'm, S>,
+    pub(super) configured: Configured<'w, 'm, S>,
 }
 
 impl<'w, 'm, S> Deref for Moving<'w, 'm, S> {
-    type Target = Posed<'w, 'm, S>;
+    type Target = Configured<'w, 'm, S>;
     fn deref(&self) -> &Self::Target {
-        &self.posed
+        &self.configured
     }
 }
 
 impl<S> DerefMut for Moving<'_, '_, S> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.posed
+        &mut self.configured
     }
 }
 
@@ -41,7 +41,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         Motion::from_array(self.view.numbers::<VelocityOf, 6>(frame.into(), reference))
     }
 
-    /// The time derivative of [`Posed::jacobian`], 6 × nv.
+    /// The time derivative of [`Configured::jacobian`], 6 × nv.
     pub fn jacobian_rate(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
         self.view.sweep_at::<JacobianRateOf>(frame.into(), reference, &[], out);
@@ -73,7 +73,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         )
     }
 
-    /// The time derivative of [`Posed::centroidal_matrix`], 6 × nv.
+    /// The time derivative of [`Configured::centroidal_matrix`], 6 × nv.
     pub fn centroidal_matrix_rate(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
         self.view.sweep::<centroidal::MomentumMatrixRate>(&[], out);
@@ -140,7 +140,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
         self.view.need::<crate::dynamics::forward::Reactions>();
-        Ok(Accelerating::new(&mut self.posed.view))
+        Ok(Accelerating::new(&mut self.configured.view))
     }
 
     /// The same as [`Moving::driven`], bias-free: λ of 𝓜⁻¹T' and α of q̈ = 0 add up to the links' accelerations.
@@ -150,7 +150,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
         self.view.need::<crate::dynamics::forward::ForcesFromAccelerations>();
-        Ok(Accelerating::new(&mut self.posed.view))
+        Ok(Accelerating::new(&mut self.configured.view))
     }
 
     /// The accelerations of everything at given q̈, and the forces across the joints; the torques are written to
@@ -158,7 +158,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
         self.inverse_dynamics(qdd, tau)?;
         self.view.need::<Velocities>();
-        Ok(Accelerating::new(&mut self.posed.view))
+        Ok(Accelerating::new(&mut self.configured.view))
     }
 
     fn check_drive(&self, tau: &[S], qdd: &[S]) -> Result<()> {
@@ -173,6 +173,7 @@ impl Moving<'_, '_, f64> {
     ///
     /// Add it to the motors' torques before [`Moving::forward_dynamics`].
     pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv())?;
         let (mechanism, stages) = (self.view.mechanism, &*self.view.stages);
         let passive = &mechanism.passive;
         mechanism.difference(&passive.rest, &stages.q[..mechanism.nq()], out)?;

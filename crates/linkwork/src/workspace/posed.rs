@@ -11,35 +11,51 @@ use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};
+use core::ops::{Deref, DerefMut};
 
-/// A mechanism at a configuration. Matrices are dense, row by row.
-pub struct Posed<'w, 'm, S: 'static = f64> {
+/// A mechanism at a configuration: everything of [`Configured`], and [`Posed::moving`].
+pub struct Posed<'w, 'm, S: 'static = f64>(pub(super) Configured<'w, 'm, S>);
+
+/// What a configuration determines. Matrices are dense, row by row.
+pub struct Configured<'w, 'm, S: 'static = f64> {
     pub(super) view: View<'w, 'm, S>,
 }
 
+impl<'w, 'm, S> Deref for Posed<'w, 'm, S> {
+    type Target = Configured<'w, 'm, S>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<S> DerefMut for Posed<'_, '_, S> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
 impl<'m, S: Scalar> Posed<'_, 'm, S> {
+    /// Sets the velocity.
+    pub fn moving(&mut self, qd: &[S]) -> Result<Moving<'_, 'm, S>> {
+        let view = &mut self.0.view;
+        view.mechanism.check_vector("qd", qd)?;
+        view.stages.qd.copy_from_slice(qd);
+        view.stages.filled.rates = false;
+        view.stages.filled.velocities = false;
+        let view = View {
+            stages: &mut *view.stages,
+            ..*view
+        };
+        Ok(Moving {
+            configured: Configured { view },
+        })
+    }
+}
+
+impl<'m, S: Scalar> Configured<'_, 'm, S> {
     /// The mechanism.
     pub fn mechanism(&self) -> &'m Mechanism {
         self.view.mechanism
-    }
-
-    /// Sets the velocity.
-    pub fn moving(&mut self, qd: &[S]) -> Result<Moving<'_, 'm, S>> {
-        self.view.mechanism.check_vector("qd", qd)?;
-        let stages = &mut *self.view.stages;
-        stages.qd.copy_from_slice(qd);
-        stages.filled.rates = false;
-        stages.filled.velocities = false;
-        Ok(Moving {
-            posed: Posed {
-                view: View {
-                    mechanism: self.view.mechanism,
-                    sweeps: self.view.sweeps,
-                    instructions: self.view.instructions,
-                    stages,
-                },
-            },
-        })
     }
 
     // Kinematics.
@@ -75,10 +91,15 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 
     /// The mass of all moving links; what is welded to the world does not count.
     pub fn mass(&self) -> f64 {
-        self.view.mechanism.compiled.bodies.iter().map(|b| b.inertia.mass).sum()
+        self.view
+            .mechanism
+            .compiled
+            .bodies
+            .iter()
+            .fold(0.0, |sum, b| sum + b.inertia.mass)
     }
 
-    /// The centre of mass of all moving links, in the world.
+    /// The centre of mass of all moving links, in the world; the origin if they have no mass.
     pub fn com(&mut self) -> Vec3<S> {
         self.view
             .numbers::<centroidal::CentreOfMass, 3>(FrameId::WORLD, Reference::World)
@@ -124,14 +145,15 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         let Some(k) = placed.body else { return Ok(()) };
         self.view.need::<Placements>();
         let stages = &mut *self.view.stages;
-        let (at, link, home) = (stages.world.frame(placed), stages.world.poses[k], stages.world.homes[k]);
-        // First in the world's axes about the link's origin, then in the link's own.
+        let (link, home) = (stages.world.poses[k], stages.world.homes[k]);
+        // First in the world's axes about the link's origin, then in the link's own; places are seen from home.
+        let at = link * placed.pose.lift();
         let (moment, force, about) = match reference {
             Reference::Local => (at.rotation * force.moment, at.rotation * force.force, at.translation),
             Reference::Aligned => (force.moment, force.force, at.translation),
-            Reference::World => (force.moment, force.force, Vec3::ZERO),
+            Reference::World => (force.moment, force.force, -home),
         };
-        let moment = moment + ((about - home) - link.translation).cross(force);
+        let moment = moment + (about - link.translation).cross(force);
         stages.loads[k] += Force {
             moment: link.rotation.inverse_mul(moment),
             force: link.rotation.inverse_mul(force),

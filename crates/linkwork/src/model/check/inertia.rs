@@ -1,5 +1,6 @@
 //! Which mass distributions a body can have.
 
+use super::{LARGEST, usable};
 use crate::model::Link;
 use crate::{Error, Result};
 
@@ -17,20 +18,22 @@ pub(super) fn check(link: &Link, any_positive: bool) -> Result<()> {
         Err(Error::Inertia { link, problem })
     };
     let body = &link.inertia;
-    if !(body.mass.is_finite() && body.mass >= 0.0) {
+    if !(body.mass <= LARGEST && body.mass >= 0.0) {
         return fail(format!(
-            "has mass {}; give a finite number of kg, nought or more",
+            "has mass {}; give a finite number of kg, nought or more and at most 1e30",
             body.mass
         ));
     }
-    if !body.com.is_finite() {
+    if !usable(body.com) {
         let com = body.com.to_array();
         return fail(format!(
-            "has its centre of mass at {com:?}; every component must be finite"
+            "has its centre of mass at {com:?}; every component must be finite and at most 1e30 m"
         ));
     }
-    if let Some(x) = body.moments.iter().find(|x| !x.is_finite()) {
-        return fail(format!("has a moment of inertia of {x}; every moment must be finite"));
+    if let Some(x) = body.moments.iter().find(|x| !(x.abs() <= LARGEST)) {
+        return fail(format!(
+            "has a moment of inertia of {x}; every moment must be finite and at most 1e30 kg m²"
+        ));
     }
     let [least, middle, most] = principal(&body.moments);
     let slack = TOLERANCE * (least.abs() + middle.abs() + most.abs());

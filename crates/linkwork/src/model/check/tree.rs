@@ -122,5 +122,6 @@ fn hint(given: &Builder, link: &str) -> String {
     if link == WORLD {
         return "; the world is held by nothing: exchange inner and outer link".to_owned();
     }
-    did_you_mean(link, given.links.iter().map(|l| l.name.as_str()))
+    let links = given.links.iter().map(|l| l.name.as_str());
+    did_you_mean(link, links.chain([WORLD]))
 }

@@ -51,7 +51,7 @@ impl Generator {
         let mut q = Vec::with_capacity(kind.nq());
         let mut rest = 0;
         if kind.has_quaternion() {
-            let limited = limits.iter().any(|(a, b)| a.is_finite() || b.is_finite());
+            let limited = (0..3).map(limit).any(|(a, b)| a.is_finite() || b.is_finite());
             q.extend(if limited {
                 self.turn_within([limit(0), limit(1), limit(2)])
             } else {

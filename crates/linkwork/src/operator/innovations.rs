@@ -60,7 +60,10 @@ pub(crate) fn outward<S: Scalar>(
         let v = body.v;
         let inner = body.parent.map(|p| lambda[p]);
         at_joint!(m.bodies, joints, k, joint => {
-            let mut plus = inner.map_or(Motion::ZERO, |inner| joint.motion_out(inner));
+            let mut plus = match inner {
+                Some(inner) => joint.motion_out(inner),
+                None => Motion::ZERO,
+            };
             joint.hinge().resolve(&mut plus, &eps[v..], &gains[v..], &mut out[v..]);
             lambda[k] = plus;
         });

@@ -68,12 +68,18 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
         let f = self.tilt.force_in(self.z.force_in(f));
-        self.before.map_or(f, |z| z.lift().force_in(f))
+        match self.before {
+            Some(z) => z.lift().force_in(f),
+            None => f,
+        }
     }
 
     #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
-        let v = self.before.map_or(v, |z| z.lift().motion_out(v));
+        let v = match self.before {
+            Some(z) => z.lift().motion_out(v),
+            None => v,
+        };
         self.z.motion_out(self.tilt.motion_out(v))
     }
 
@@ -106,19 +112,28 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
         let r = r.through_screw(self.z).through_tilt(&self.tilt);
-        self.before.map_or(r, |z| r.through_screw(z.lift()))
+        match self.before {
+            Some(z) => r.through_screw(z.lift()),
+            None => r,
+        }
     }
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
         let p = p.through_screw(self.z).through_tilt(&self.tilt);
-        self.before.map_or(p, |z| p.through_screw(z.lift()))
+        match self.before {
+            Some(z) => p.through_screw(z.lift()),
+            None => p,
+        }
     }
 
     #[inline(always)]
     fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
         let p = rest.through_screw(self.z).through_tilt(&self.tilt);
-        self.before.map_or(p, |z| p.through_screw(z.lift()))
+        match self.before {
+            Some(z) => p.through_screw(z.lift()),
+            None => p,
+        }
     }
 }
 

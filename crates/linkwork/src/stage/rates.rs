@@ -39,7 +39,11 @@ pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates:
 /// The rates of a link from its parent's.
 #[inline(always)]
 pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, rates: &[Rate<S>], qd: &[S]) -> Rate<S> {
-    let inner = body.parent.map(|p| joint.spin_out(rates[p].omega));
+    // No closure: it might not become part of the sweep.
+    let mut inner = None;
+    if let Some(p) = body.parent {
+        inner = Some(joint.spin_out(rates[p].omega));
+    }
     let (omega, a) = joint.hinge().step(inner, &qd[body.v..]);
     let b = body.inertia.gyroscopic(omega);
     Rate { omega, a, b }

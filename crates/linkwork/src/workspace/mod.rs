@@ -16,7 +16,7 @@ pub use accelerating::Accelerating;
 pub use moving::Moving;
 pub use posed::{Configured, Posed};
 
-use crate::model::{Compiled, FrameId, Mechanism};
+use crate::model::{Compiled, FrameId, Gain, Mechanism};
 use crate::scalar::Scalar;
 use crate::simd::{At, Instructions, Sweep};
 use crate::spatial::Reference;
@@ -140,19 +140,23 @@ impl<S: Scalar> View<'_, '_, S> {
     /// to. As |G_i| ≤ √(P_ii / D), a huge G tells the latter.
     fn check_pivots(&self) -> Result<()> {
         const HUGE: f64 = 1e15;
-        for (i, gain) in self.stages.riccati.gains.iter().enumerate() {
-            for lane in 0..S::LANES {
-                let d_inv = gain.d_inv.lane(lane);
-                let largest = gain.g.iter().fold(0.0, |m, g| f64::max(m, g.lane(lane).abs()));
-                if !(d_inv > 0.0 && d_inv < f64::INFINITY && largest < HUGE) {
-                    let (joint, index) = self.mechanism.joint_of_dof(i);
-                    return Err(Error::Singular {
-                        joint: self.mechanism.joints()[joint.index()].name.clone(),
-                        index,
-                        value: 1.0 / d_inv,
-                    });
-                }
-            }
+        let sound = |gain: &Gain<S>, lane: usize| {
+            let d_inv = gain.d_inv.lane(lane);
+            let positive = (d_inv > 0.0) & (d_inv < f64::INFINITY);
+            gain.g
+                .iter()
+                .fold(positive, |sound, g| sound & (g.lane(lane).abs() < HUGE))
+        };
+        for lane in 0..S::LANES {
+            let Some(i) = self.stages.riccati.gains.iter().position(|gain| !sound(gain, lane)) else {
+                continue;
+            };
+            let (joint, index) = self.mechanism.joint_of_dof(i);
+            return Err(Error::Singular {
+                joint: self.mechanism.joints()[joint.index()].name.clone(),
+                index,
+                value: self.stages.riccati.gains[i].d_inv.lane(lane).recip(),
+            });
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(super) fn check(link: &Link, any_positive: bool) -> Result<()> {
             "has its centre of mass at {com:?}; every component must be finite and at most 1e30 m"
         ));
     }
-    if let Some(x) = body.moments.iter().find(|x| !(x.abs() <= LARGEST)) {
+    if let Some(x) = body.moments.iter().find(|x| x.is_nan() || x.abs() > LARGEST) {
         return fail(format!(
             "has a moment of inertia of {x}; every moment must be finite and at most 1e30 kg m²"
         ));

@@ -1,4 +1,4 @@
-//! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  [RK]
+//! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::Scalar;

@@ -1,6 +1,6 @@
 //! The Coriolis matrix C(q, q̇), for which 𝓜̇ − 2C is skew.
 //!
-//! C = J*(M J̇ + M̂ J) over the links, with M̂ = ½(crf(V)M − M crm(V) + (MV)×): the factor of [JL]. At home, in
+//! C = J*(M J̇ + M̂ J) over the links, with M̂ = ½(crf(V)M − M crm(V) + (MV)×): the factor of JL. At home, in
 //! the world's axes, sums over subtrees are enough: C(i,k) = s_i*(R(k)ṡ_k + R̂(k)s_k) for an ancestor i of k, and
 //! C(k,i) = s_k*(R(k)ṡ_i + R̂(k)s_i). O(n · depth).
 

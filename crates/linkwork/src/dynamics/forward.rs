@@ -1,4 +1,4 @@
-//! Forward dynamics, four ways.  [RK]
+//! Forward dynamics, four ways.  (RK)
 
 use super::inverse;
 use crate::model::Compiled;

@@ -1,4 +1,4 @@
-//! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  [RK]
+//! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
 use crate::model::Compiled;
 use crate::scalar::Scalar;

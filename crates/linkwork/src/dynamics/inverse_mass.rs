@@ -1,4 +1,4 @@
-//! 𝓜⁻¹ directly, in O(n²).  [RK]
+//! 𝓜⁻¹ directly, in O(n²).  (RK)
 //!
 //! 𝓜⁻¹ = N* D⁻¹ N with N = I − HψK. Row by row of N, inward: the columns of a subtree pass its joint together. Then either
 //! the product itself, which costs a multiplication per common ancestor and wins on short and bushy mechanisms, or the

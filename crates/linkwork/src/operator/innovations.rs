@@ -1,4 +1,4 @@
-//! I − HψK and its adjoint: the two sweeps of 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK).  [RK]
+//! I − HψK and its adjoint: the two sweeps of 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK).  (RK)
 
 use crate::model::{Compiled, Gain};
 use crate::scalar::Scalar;

@@ -85,11 +85,15 @@ pub(crate) struct Ready<S> {
 }
 
 impl<S: Scalar> Ready<S> {
-    /// Compiles a sweep. Only what is shipped is worth the time for AVX-512.
+    /// Compiles a sweep. Only what is shipped, in a release build, is worth the time for AVX-512.
     pub(crate) const fn new<W: Sweep<S>>() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
-            avx512: if S::SHIPPED { W::avx512 } else { W::avx2 },
+            avx512: if S::SHIPPED && !cfg!(debug_assertions) {
+                W::avx512
+            } else {
+                W::avx2
+            },
             #[cfg(target_arch = "x86_64")]
             avx2: W::avx2,
             plain: W::run,

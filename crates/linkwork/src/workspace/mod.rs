@@ -42,7 +42,7 @@ use sweeps::{Listed, Sweeps};
 #[derive(Clone, Debug)]
 pub struct Workspace<'m, S: 'static = f64> {
     mechanism: &'m Mechanism,
-    sweeps: &'static Sweeps<S>,
+    sweeps: Sweeps<S>,
     instructions: Instructions,
     stages: Stages<S>,
 }
@@ -57,7 +57,7 @@ impl Mechanism {
     pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
         Workspace {
             mechanism: self,
-            sweeps: Sweeps::table(),
+            sweeps: Sweeps::shipped(),
             instructions: Instructions::detect(),
             stages: Stages::new(&self.compiled),
         }
@@ -97,19 +97,19 @@ impl<S: Scalar> Sweep<S> for Configure {
 /// A mechanism and the stages of its present state.
 struct View<'w, 'm, S: 'static> {
     mechanism: &'m Mechanism,
-    sweeps: &'static Sweeps<S>,
+    sweeps: Sweeps<S>,
     instructions: Instructions,
     stages: &'w mut Stages<S>,
 }
 
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
-    fn sweep<W: Listed>(&mut self, input: &[S], out: &mut [S]) {
+    fn sweep<W: Listed + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
     }
 
     #[inline(always)]
-    fn sweep_at<W: Listed>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
+    fn sweep_at<W: Listed + Sweep<S>>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
         let at = At {
             frame: &self.mechanism.placed[frame.0],
             reference,
@@ -120,13 +120,13 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// Brings a stage up to date.
     #[inline(always)]
-    fn need<W: Listed>(&mut self) {
+    fn need<W: Listed + Sweep<S>>(&mut self) {
         self.sweep::<W>(&[], &mut []);
     }
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    fn numbers<W: Listed, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
+    fn numbers<W: Listed + Sweep<S>, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
         let mut out = [S::ZERO; N];
         self.sweep_at::<W>(frame, reference, &[], &mut out);
         out

@@ -6,7 +6,7 @@
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics};
 use crate::operator::innovations;
 use crate::scalar::Scalar;
-use crate::simd::Ready;
+use crate::simd::{Ready, Sweep};
 use core::any::Any;
 
 /// A sweep that has its place in the table.
@@ -23,13 +23,7 @@ macro_rules! sweeps {
             const PLACE: usize = Place::$name as usize;
         })*
 
-        /// Every sweep over one scalar.
-        #[derive(Debug)]
-        pub(super) struct Sweeps<S>([Ready<S>; [$(Place::$name as usize),*].len()]);
-
-        impl<S: Scalar> Sweeps<S> {
-            const ALL: Self = Self([$(Ready::new::<$room::$name>()),*]);
-        }
+        static F64: &[Ready<f64>] = &[$(Ready::new::<$room::$name>()),*];
     };
 }
 
@@ -70,24 +64,24 @@ sweeps![
     forward::ForcesFromAccelerations,
 ];
 
-static F64: Sweeps<f64> = Sweeps::ALL;
+/// The shipped sweeps over one scalar; none if it is not shipped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweeps<S: 'static>(&'static [Ready<S>]);
 
 impl<S: Scalar> Sweeps<S> {
-    /// The table of a scalar.
-    pub(super) fn table() -> &'static Self {
-        if !S::SHIPPED {
-            return &Self::ALL;
-        }
-        let shipped: &'static dyn Any = &F64;
-        match shipped.downcast_ref() {
-            Some(table) => table,
-            None => unreachable!("f64 alone is shipped"),
-        }
+    /// Finds them.
+    pub(super) fn shipped() -> Self {
+        let table: &dyn Any = &F64;
+        Self(table.downcast_ref().copied().unwrap_or_default())
     }
 
     /// A sweep, ready to run.
     #[inline(always)]
-    pub(super) fn of<W: Listed>(&self) -> &Ready<S> {
-        &self.0[W::PLACE]
+    pub(super) fn of<W: Listed + Sweep<S>>(self) -> &'static Ready<S> {
+        if S::SHIPPED {
+            &self.0[W::PLACE]
+        } else {
+            const { &Ready::new::<W>() }
+        }
     }
 }

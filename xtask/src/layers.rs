@@ -4,7 +4,8 @@ use crate::checks::{read, sources};
 use std::path::Path;
 
 /// The rooms, first to last.
-const ROOMS: [&str; 8] = [
+const ROOMS: [&str; 9] = [
+    "dense",
     "scalar",
     "spatial",
     "model",

@@ -30,6 +30,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod dense;
 mod dynamics;
 mod error;
 pub mod model;

@@ -156,6 +156,12 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         quietly("mass_matrix_inverse", || posed.mass_matrix_inverse(&mut square));
         quietly("mass_times", || posed.mass_times(&qd, &mut one));
         quietly("inverse_mass_times", || posed.inverse_mass_times(&qd, &mut one));
+        quietly("operational_inertia_inverse", || {
+            posed.operational_inertia_inverse(frame, Reference::Local)
+        });
+        quietly("acceleration_by_force", || {
+            posed.acceleration_by_force(frame, Reference::Local, Force::ZERO, &mut one)
+        });
         quietly("log_det_mass", || posed.log_det_mass());
         for &link in &links {
             quietly("composite_inertia", || Ok(posed.composite_inertia(link)));

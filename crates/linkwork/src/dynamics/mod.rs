@@ -7,3 +7,4 @@ pub(crate) mod forward;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;
+pub(crate) mod operational;

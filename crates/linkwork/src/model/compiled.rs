@@ -5,6 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
+use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
 /// How a link may move against its parent, in its own compiled frame.
@@ -164,4 +165,47 @@ pub(crate) struct Compiled {
     /// The users' link frames, in the users' order.
     pub(crate) link_frames: Vec<Placed>,
     pub(crate) gravity: Vec3,
+}
+
+impl Compiled {
+    /// How many degrees of freedom lie between the root and a link.
+    pub(crate) fn way_length(&self, link: Option<usize>) -> usize {
+        let mut length = 0;
+        let mut next = link;
+        while let Some(k) = next {
+            length += self.bodies[k].dofs;
+            next = self.bodies[k].parent;
+        }
+        length
+    }
+
+    /// The outermost link that is an ancestor of both, or one of them.
+    pub(crate) fn fork(&self, mut a: Option<usize>, mut b: Option<usize>) -> Option<usize> {
+        while let (Some(i), Some(j)) = (a, b) {
+            if i == j {
+                return a;
+            }
+            // A parent has the smaller number.
+            if i > j {
+                a = self.bodies[i].parent;
+            } else {
+                b = self.bodies[j].parent;
+            }
+        }
+        None
+    }
+
+    /// Adds numbers along a link's way, from the root outward, to their degrees of freedom.
+    pub(crate) fn scatter<S: Scalar>(&self, link: Option<usize>, along: &[S], out: &mut [S]) {
+        let mut at = along.len();
+        let mut next = link;
+        while let Some(k) = next {
+            let body = &self.bodies[k];
+            for v in body.v..body.v + body.dofs {
+                at -= 1;
+                out[v] += along[at];
+            }
+            next = body.parent;
+        }
+    }
 }

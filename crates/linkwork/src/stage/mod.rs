@@ -4,6 +4,7 @@
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
 pub(crate) mod crossing;
+pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod rates;
@@ -14,6 +15,7 @@ pub(crate) mod world;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody};
+use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
 use rates::Rate;
@@ -34,6 +36,10 @@ pub(crate) struct Stages<S> {
     /// V(k) in the links' compiled frames.
     pub(crate) velocities: Vec<Motion<S>>,
     pub(crate) riccati: Riccati<S>,
+    /// G and D^-½ per degree of freedom, in the world's axes about home.
+    pub(crate) home_gains: Vec<HomeGain<S>>,
+    /// The links from one to its root.
+    pub(crate) path: Vec<usize>,
     /// External forces on the links, in their compiled frames, and whether there are any.
     pub(crate) loads: Vec<Force<S>>,
     pub(crate) loaded: bool,
@@ -71,6 +77,7 @@ pub(crate) struct Filled {
     pub(crate) riccati: bool,
     /// D and G are there; P and P⁺ only with `riccati`.
     pub(crate) gains: bool,
+    pub(crate) home_gains: bool,
 }
 
 impl<S: Scalar> Stages<S> {
@@ -85,6 +92,8 @@ impl<S: Scalar> Stages<S> {
             rates: vec![Rate::ZERO; n],
             velocities: vec![Motion::ZERO; n],
             riccati: Riccati::new(m),
+            home_gains: vec![HomeGain::ZERO; nv],
+            path: Vec::with_capacity(n),
             loads: vec![Force::ZERO; n],
             loaded: false,
             alpha: vec![Motion::ZERO; n],
@@ -96,7 +105,11 @@ impl<S: Scalar> Stages<S> {
             dofs: vec![S::ZERO; nv],
             motions: vec![Motion::ZERO; nv],
             forces: vec![Force::ZERO; nv],
-            columns: Vec::with_capacity(if nv <= LARGE { 6 * nv * m.columns.levels } else { 0 }),
+            columns: Vec::with_capacity(if nv <= LARGE {
+                (6 * m.columns.levels + 2) * nv
+            } else {
+                0
+            }),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
         }
@@ -163,6 +176,17 @@ impl<S: Scalar> Stages<S> {
         if !self.filled.gains {
             self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
             self.filled.gains = true;
+        }
+    }
+
+    /// G at home, and the columns that go with it.
+    #[inline(always)]
+    pub(crate) fn need_home_gains(&mut self, m: &Compiled) {
+        self.need_columns(m);
+        self.need_gains(m);
+        if !self.filled.home_gains {
+            home::fill(m, &self.world, &self.riccati, &mut self.home_gains);
+            self.filled.home_gains = true;
         }
     }
 }

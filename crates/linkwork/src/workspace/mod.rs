@@ -8,12 +8,14 @@
 
 mod accelerating;
 mod moving;
+mod operational;
 mod plain;
 mod posed;
 mod sweeps;
 
 pub use accelerating::Accelerating;
 pub use moving::Moving;
+pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
 
 use crate::model::{Compiled, FrameId, Gain, Mechanism};

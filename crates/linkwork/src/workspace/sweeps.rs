@@ -3,7 +3,7 @@
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
-use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics};
+use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::innovations;
 use crate::scalar::Scalar;
 use crate::simd::{Ready, Sweep};
@@ -62,6 +62,10 @@ sweeps![
     forward::Gains,
     forward::Reactions,
     forward::ForcesFromAccelerations,
+    operational::Compliance,
+    operational::InnovationsOfForces,
+    operational::InnovationsOfTorques,
+    operational::FromInnovations,
 ];
 
 /// The shipped sweeps over one scalar; none if it is not shipped.

@@ -1,0 +1,221 @@
+//! Operational space: what forces on frames and joints do, through 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK).  (SOA 5)
+//!
+//! J𝓜⁻¹J* = B*ψ*H* D⁻¹ HψB. In the world's axes at home φ is the identity, so that ψ passes a degree of freedom by
+//! τ̄ = I − G H alone: twelve multiplications for a force, about eighty for Υ. Only the way from a frame to its root is
+//! travelled; 𝓜 is never formed.
+
+use crate::model::{Compiled, Placed};
+use crate::operator::innovations;
+use crate::scalar::Scalar;
+use crate::simd::{At, Sweep};
+use crate::spatial::{Force, Motion, Reference, Vec3};
+use crate::stage::Stages;
+
+/// Thirty-six numbers: Λ⁻¹ = J𝓜⁻¹J* of a frame, by Υ(k) = H*D⁻¹H + ψ*(p,k) Υ(p) ψ(p,k) outward.
+pub(crate) struct Compliance;
+/// Forces on a frame, six numbers each → D^-½HψB f, each a row over the degrees of freedom from the root to the frame.
+/// The products of such rows are the elements of J𝓜⁻¹J*.
+pub(crate) struct InnovationsOfForces;
+/// Torques of one joint → D^-½(I − HψK) T, a row over the degrees of freedom from the root to that joint.
+pub(crate) struct InnovationsOfTorques;
+/// e → (I − HψK)* D^-½ e: from a sum of such rows to accelerations.
+pub(crate) struct FromInnovations;
+
+impl<S: Scalar> Sweep<S> for Compliance {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_home_gains(m);
+        out.fill(S::ZERO);
+        let Some(tip) = at.frame.body else { return };
+        find_path(m, &mut s.path, tip);
+        let mut upsilon = Upsilon([[S::ZERO; 6]; 6]);
+        for &k in s.path.iter().rev() {
+            let body = &m.bodies[k];
+            for v in (body.v..body.v + body.dofs).rev() {
+                upsilon.pass(s.world.columns[v], s.home_gains[v].g, s.riccati.gains[v].d_inv);
+            }
+        }
+        upsilon.write(&Seat::new(s, at.frame, tip, at.reference), out);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for InnovationsOfForces {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, forces: &[S], out: &mut [S]) {
+        s.need_home_gains(m);
+        let Some(tip) = at.frame.body else { return };
+        let rows = forces.len() / 6;
+        if rows == 0 {
+            return;
+        }
+        let length = out.len() / rows;
+        let seat = Seat::new(s, at.frame, tip, at.reference);
+        for (f, row) in forces.chunks_exact(6).zip(out.chunks_exact_mut(length)) {
+            let f = Force::from_array([f[0], f[1], f[2], f[3], f[4], f[5]]);
+            inward(m, s, Some(tip), seat.force_home(f), row);
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for InnovationsOfTorques {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, torques: &[S], out: &mut [S]) {
+        s.need_home_gains(m);
+        let Some(k) = at.frame.body else { return };
+        let body = &m.bodies[k];
+        let mut z = Force::ZERO;
+        let mut next = out.len();
+        for i in 0..body.dofs {
+            let v = body.v + i;
+            let eps = torques[i] - s.world.columns[v].dot(z);
+            let gain = &s.home_gains[v];
+            z = gain.g.mul_add(eps, z);
+            next -= 1;
+            out[next] = eps * gain.d_root;
+        }
+        // From here on it is a force on the parent, in the other direction.
+        inward(m, s, body.parent, z, &mut out[..next]);
+        for x in &mut out[..next] {
+            *x = -*x;
+        }
+    }
+}
+
+impl<S: Scalar> Sweep<S> for FromInnovations {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, e: &[S], out: &mut [S]) {
+        s.need_home_gains(m);
+        for v in 0..m.nv {
+            s.eps[v] = e[v] * s.home_gains[v].d_root.recip();
+        }
+        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+    }
+}
+
+/// The links from one to its root.
+#[inline(always)]
+fn find_path(m: &Compiled, path: &mut Vec<usize>, tip: usize) {
+    path.clear();
+    let mut next = Some(tip);
+    while let Some(k) = next {
+        path.push(k);
+        next = m.bodies[k].parent;
+    }
+}
+
+/// Inward from a link: ε = H z;  z⁺ = z − G ε. The row, D^-½ε, is filled from its end.
+#[inline(always)]
+fn inward<S: Scalar>(m: &Compiled, s: &Stages<S>, tip: Option<usize>, mut z: Force<S>, row: &mut [S]) {
+    let mut next = row.len();
+    let mut link = tip;
+    while let Some(k) = link {
+        let body = &m.bodies[k];
+        for v in body.v..body.v + body.dofs {
+            let eps = s.world.columns[v].dot(z);
+            let gain = &s.home_gains[v];
+            z = gain.g.mul_add(-eps, z);
+            next -= 1;
+            row[next] = eps * gain.d_root;
+        }
+        link = body.parent;
+    }
+}
+
+/// Where a frame's motions and forces are taken, seen from home: the arm to the point, and the axes if not the world's.
+struct Seat<S> {
+    arm: Vec3<S>,
+    axes: Option<[Vec3<S>; 3]>,
+}
+
+impl<S: Scalar> Seat<S> {
+    #[inline(always)]
+    fn new(s: &Stages<S>, frame: &Placed, k: usize, reference: Reference) -> Self {
+        let at = s.world.poses[k] * frame.pose.lift();
+        let r = at.rotation;
+        match reference {
+            Reference::World => Self {
+                arm: -s.world.homes[k],
+                axes: None,
+            },
+            Reference::Aligned => Self {
+                arm: at.translation,
+                axes: None,
+            },
+            Reference::Local => Self {
+                arm: at.translation,
+                axes: Some([r.x, r.y, r.z]),
+            },
+        }
+    }
+
+    /// A force as the reference sees it, taken about home in the world's axes.
+    #[inline(always)]
+    fn force_home(&self, f: Force<S>) -> Force<S> {
+        let turn = |v: Vec3<S>| match &self.axes {
+            Some([x, y, z]) => x.mul_add(v.x, y.mul_add(v.y, *z * v.z)),
+            None => v,
+        };
+        let force = turn(f.force);
+        Force::new(turn(f.moment) + self.arm.cross(force), force)
+    }
+
+    /// A motion at home in the world's axes, as the reference sees it.
+    #[inline(always)]
+    fn motion_seen(&self, v: Motion<S>) -> Motion<S> {
+        let turn = |v: Vec3<S>| match &self.axes {
+            Some([x, y, z]) => Vec3::new(x.dot(v), y.dot(v), z.dot(v)),
+            None => v,
+        };
+        Motion::new(turn(v.angular), turn(v.linear + v.angular.cross(self.arm)))
+    }
+}
+
+/// Υ at home: symmetric, what a force on the link does to its acceleration. Only the upper triangle is kept.
+struct Upsilon<S>([[S; 6]; 6]);
+
+impl<S: Scalar> Upsilon<S> {
+    /// Across one degree of freedom: τ̄*Υτ̄ + h D⁻¹ h* = Υ − h w* − w h*, with u = Υg and w = u − ½(g·u + D⁻¹)h.
+    #[inline(always)]
+    fn pass(&mut self, h: Motion<S>, g: Force<S>, d_inv: S) {
+        let u = self.times(g);
+        let half = S::lift(0.5) * (u.dot(g) + d_inv);
+        let w = h.mul_add(-half, u).to_array();
+        let h = h.to_array();
+        for i in 0..6 {
+            for j in i..6 {
+                self.0[i][j] = (-h[i]).mul_add(w[j], (-w[i]).mul_add(h[j], self.0[i][j]));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize, j: usize) -> S {
+        if i <= j { self.0[i][j] } else { self.0[j][i] }
+    }
+
+    #[inline(always)]
+    fn times(&self, f: Force<S>) -> Motion<S> {
+        let f = f.to_array();
+        let mut v = [S::ZERO; 6];
+        for i in 0..6 {
+            for j in 0..6 {
+                v[i] = self.at(i, j).mul_add(f[j], v[i]);
+            }
+        }
+        Motion::from_array(v)
+    }
+
+    /// The matrix as a reference sees it, row by row and exactly symmetric.
+    #[inline(always)]
+    fn write(&self, seat: &Seat<S>, out: &mut [S]) {
+        for j in 0..6 {
+            let mut unit = [S::ZERO; 6];
+            unit[j] = S::ONE;
+            let column = seat.motion_seen(self.times(seat.force_home(Force::from_array(unit))));
+            for (i, x) in column.to_array().into_iter().enumerate().take(j + 1) {
+                out[6 * i + j] = x;
+                out[6 * j + i] = x;
+            }
+        }
+    }
+}

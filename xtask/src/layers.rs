@@ -4,7 +4,7 @@ use crate::checks::{read, sources};
 use std::path::Path;
 
 /// The rooms, first to last.
-const ROOMS: [&str; 9] = [
+const ROOMS: [&str; 10] = [
     "dense",
     "scalar",
     "spatial",
@@ -14,6 +14,7 @@ const ROOMS: [&str; 9] = [
     "operator",
     "dynamics",
     "workspace",
+    "simulate",
 ];
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.

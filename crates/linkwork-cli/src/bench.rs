@@ -9,6 +9,7 @@ use crate::{robot, style};
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
+use linkwork::simulate::{self, Integrator, Resistance, RungeKutta4, Standard};
 use linkwork::{Mechanism, Workspace};
 use serde::Serialize;
 use std::hint::black_box;
@@ -57,6 +58,8 @@ enum Algorithm {
     Aba,
     /// The inverse of the mass matrix.
     Minv,
+    /// A step of the Runge–Kutta method of order four.
+    Rk4,
 }
 
 impl Algorithm {
@@ -68,6 +71,7 @@ impl Algorithm {
             Self::Crba => "mass matrix",
             Self::Aba => "forward dynamics",
             Self::Minv => "mass matrix inverse",
+            Self::Rk4 => "Runge–Kutta 4 step",
         }
     }
 }
@@ -199,6 +203,9 @@ fn tenths(x: f64) -> f64 {
 /// A robot, its states, and room for results.
 struct Bench<'m> {
     workspace: Workspace<'m>,
+    equations: Standard<'m, ()>,
+    stepper: RungeKutta4,
+    state: simulate::State,
     states: Vec<State>,
     vector: Vec<f64>,
     matrix: Vec<f64>,
@@ -223,6 +230,9 @@ impl<'m> Bench<'m> {
         });
         Self {
             workspace: mechanism.workspace(),
+            equations: Standard::with(mechanism, (), Resistance::none(mechanism)),
+            stepper: RungeKutta4::new(mechanism),
+            state: simulate::State::at_rest(mechanism, &mechanism.neutral()),
             states: states.collect(),
             vector: vec![0.0; nv],
             matrix: vec![0.0; nv * nv],
@@ -245,12 +255,18 @@ impl<'m> Bench<'m> {
             Algorithm::Crba => measure(protocol, |i| self.call(Algorithm::Crba, i)),
             Algorithm::Aba => measure(protocol, |i| self.call(Algorithm::Aba, i)),
             Algorithm::Minv => measure(protocol, |i| self.call(Algorithm::Minv, i)),
+            Algorithm::Rk4 => measure(protocol, |i| self.call(Algorithm::Rk4, i)),
         })
     }
 
     #[inline(always)]
     fn call(&mut self, algorithm: Algorithm, i: usize) -> linkwork::Result<()> {
         let State { q, qd, qdd, tau } = black_box(&self.states[i]);
+        if algorithm == Algorithm::Rk4 {
+            self.state.q.copy_from_slice(q);
+            self.state.v.copy_from_slice(qd);
+            return self.stepper.step(&mut self.equations, &mut self.state, 1e-3);
+        }
         let mut posed = self.workspace.at(q)?;
         match algorithm {
             Algorithm::Fk => _ = black_box(posed.poses()),
@@ -259,6 +275,7 @@ impl<'m> Bench<'m> {
             Algorithm::Crba => posed.mass_matrix(&mut self.matrix)?,
             Algorithm::Aba => posed.moving(qd)?.forward_dynamics(tau, &mut self.vector)?,
             Algorithm::Minv => posed.mass_matrix_inverse(&mut self.matrix)?,
+            Algorithm::Rk4 => {}
         }
         black_box((&self.vector, &self.matrix));
         Ok(())

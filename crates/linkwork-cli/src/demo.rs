@@ -4,7 +4,6 @@ mod dense;
 mod laws;
 mod plot;
 mod report;
-mod step;
 
 use crate::complaint::Complaint;
 use crate::random::Random;
@@ -13,6 +12,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use linkwork::Mechanism;
 use linkwork::model::{JointKind, examples};
+use linkwork::simulate::{Integrator, Resistance, RungeKutta4, Standard, State};
 use linkwork::spatial::Vec3;
 use report::{Energy, Report};
 use std::path::PathBuf;
@@ -150,23 +150,24 @@ fn ideal(robot: &Mechanism) -> Result<(Mechanism, bool)> {
 fn simulate(robot: &Mechanism, throw: bool, seconds: f64) -> Result<Course> {
     let steps = (seconds / STEP).round().max(1.0) as u64;
     let stride = steps.div_ceil(SAMPLES as u64);
-    let mut stepper = step::RungeKutta::new(robot);
+    let mut equations = Standard::with(robot, (), Resistance::none(robot));
+    let mut integrator = RungeKutta4::new(robot);
     let mut workspace = robot.workspace();
-    let (mut q, mut qd) = (robot.random(SEED), vec![0.0; robot.nv()]);
+    let mut state = State::at_rest(robot, &robot.random(SEED));
     if throw {
-        qd = Random::new(SEED).numbers(robot.nv());
+        state.v = Random::new(SEED).numbers(robot.nv());
     }
     let mut samples = Vec::new();
     let mut wall = 0.0;
     let mut done = 0;
     loop {
-        let mut posed = workspace.at(&q)?;
+        let mut posed = workspace.at(&state.q)?;
         let potential = posed.potential_energy();
-        let kinetic = posed.moving(&qd)?.kinetic_energy();
+        let kinetic = posed.moving(&state.v)?.kinetic_energy();
         samples.push(Sample {
             t: done as f64 * STEP,
-            q: q.clone(),
-            qd: qd.clone(),
+            q: state.q.clone(),
+            qd: state.v.clone(),
             kinetic,
             potential,
         });
@@ -176,7 +177,7 @@ fn simulate(robot: &Mechanism, throw: bool, seconds: f64) -> Result<Course> {
         let go = stride.min(steps - done);
         let start = Instant::now();
         for _ in 0..go {
-            stepper.step(&mut q, &mut qd, STEP)?;
+            integrator.step(&mut equations, &mut state, STEP)?;
         }
         wall += start.elapsed().as_secs_f64();
         done += go;

@@ -150,7 +150,7 @@ fn the_benchmark_prints_a_line_for_each_algorithm() {
     let here = directory("bench");
     let lines = times(&["bench", "pendulum", "--quick", "--json"], &here);
     let algorithms: Vec<_> = lines.iter().map(|l| l["alg"].as_str().unwrap_or_default()).collect();
-    assert_eq!(algorithms, ["fk", "jacobians", "rnea", "crba", "aba", "minv"]);
+    assert_eq!(algorithms, ["fk", "jacobians", "rnea", "crba", "aba", "minv", "rk4"]);
     for line in &lines {
         assert_eq!((&line["lib"], &line["robot"]), (&"linkwork".into(), &"pendulum".into()));
         assert_eq!(
@@ -191,7 +191,7 @@ fn the_benchmark_reads_text_models() {
     let here = directory("text");
     std::fs::write(here.join("swing.txt"), MODEL).expect("a file can be written");
     let lines = times(&["bench", "swing.txt", "--quick", "--json"], &here);
-    assert_eq!(lines.len(), 6);
+    assert_eq!(lines.len(), 7);
     assert_eq!((&lines[0]["robot"], &lines[0]["nv"]), (&"swing".into(), &2.into()));
     let broken = MODEL.replace("0.8", "0.8 7");
     std::fs::write(here.join("broken.txt"), broken).expect("a file can be written");

@@ -61,6 +61,14 @@ pub enum Error {
         /// The pivot found.
         value: f64,
     },
+    /// A simulation cannot take its next step.
+    #[error("at t = {t} s: {problem}")]
+    Step {
+        /// When, in seconds.
+        t: f64,
+        /// What is wrong and what to do.
+        problem: String,
+    },
     /// No such name.
     #[error("there is no {what} named `{name}` in mechanism `{mechanism}`{hint}")]
     Unknown {

@@ -4,6 +4,9 @@ mod support;
 
 use linkwork::model::{Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
+use linkwork::simulate::{
+    DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
+};
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
 use linkwork::{Reference, Result};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -213,6 +216,23 @@ fn every_view_computes_in_place() {
     let mut posed = workspace.at(&state.q).unwrap();
     let mut moving = posed.moving(&state.qd).unwrap();
     quietly("passive_torque", || moving.passive_torque(&mut out));
+}
+
+#[test]
+fn integrators_step_in_place() {
+    let mechanism = every_kind();
+    let mut start = State::at_rest(&mechanism, &random_state(&mechanism, 5).q);
+    start.v.fill(0.1);
+    let mut equations = Standard::new(&mechanism, ()).unwrap();
+    let (mut euler, mut runge_kutta) = (SemiImplicitEuler::new(&mechanism), RungeKutta4::new(&mechanism));
+    let (mut midpoint, mut adaptive) = (ImplicitMidpoint::new(&mechanism), DormandPrince::new(&mechanism));
+    let mut state = start.clone();
+    quietly("Euler", || euler.step(&mut equations, &mut state, 1e-4));
+    quietly("Runge–Kutta", || runge_kutta.step(&mut equations, &mut state, 1e-4));
+    quietly("midpoint", || midpoint.step(&mut equations, &mut state, 1e-4));
+    state.clone_from(&start);
+    quietly("Dormand–Prince", || adaptive.step(&mut equations, &mut state, 1e-4));
+    quietly("dense output", || adaptive.interpolate(0.5 * state.t, &mut start));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::check::{Tree, check};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
-use super::mechanism::{Names, Passive};
+use super::mechanism::Names;
+use super::passive::Passive;
 use super::{Frame, Joint, JointId, Link, Mechanism, WORLD};
 use crate::Result;
 use crate::spatial::{Pose, Vec3};

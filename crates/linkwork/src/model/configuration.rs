@@ -3,6 +3,7 @@
 //! A configuration q has nq numbers and its differences nv: rotations are unit quaternions, and a step v turns and
 //! moves each link in its own axes. `integrate` is the exponential, q ⊕ v; `difference` the logarithm, v = q₁ ⊖ q₀.
 
+mod chart;
 mod exponential;
 mod logarithm;
 mod random;

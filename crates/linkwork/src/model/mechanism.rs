@@ -2,6 +2,7 @@
 
 use super::check::did_you_mean;
 use super::compiled::{Compiled, Placed};
+use super::passive::Passive;
 use super::{Builder, Frame, Joint, Link, WORLD};
 use crate::spatial::Vec3;
 use crate::{Error, Result};
@@ -49,16 +50,6 @@ pub(crate) struct Names {
     pub(crate) joints: HashMap<String, usize>,
     /// World, links and frames, as indices into `placed`.
     pub(crate) frames: HashMap<String, usize>,
-}
-
-/// What resists the joints by itself, per degree of freedom.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Passive {
-    pub(crate) damping: Vec<f64>,
-    pub(crate) friction: Vec<f64>,
-    pub(crate) stiffness: Vec<f64>,
-    /// The configuration at which all springs rest.
-    pub(crate) rest: Vec<f64>,
 }
 
 /// An articulated mechanism: checked, compiled and never changed.

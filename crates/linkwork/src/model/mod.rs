@@ -12,8 +12,10 @@ mod hinge;
 mod joint;
 mod link;
 mod mechanism;
+mod passive;
 
 pub use builder::Builder;
+pub(crate) use builder::per_dof;
 pub(crate) use compiled::{Body, Compiled, Hinge, Passage, Placed};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
@@ -21,6 +23,7 @@ pub(crate) use hinge::Gain;
 pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
+pub(crate) use passive::SLOW;
 
 /// The name of the fixed frame that every mechanism stands in.
 pub const WORLD: &str = "world";

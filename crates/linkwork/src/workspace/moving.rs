@@ -7,7 +7,7 @@ use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::forward::{Forward, ForwardBiasFree, ForwardBiased, ForwardKeeping};
 use crate::dynamics::inverse::{Bias, Coriolis, Inverse};
 use crate::dynamics::kinematics::{JacobianRateOf, Velocities, VelocityOf};
-use crate::model::FrameId;
+use crate::model::{FrameId, SLOW};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Reference};
 use core::ops::{Deref, DerefMut};
@@ -175,16 +175,6 @@ impl Moving<'_, '_, f64> {
     pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
         let (mechanism, stages) = (self.view.mechanism, &*self.view.stages);
-        let passive = &mechanism.passive;
-        mechanism.difference(&passive.rest, &stages.q[..mechanism.nq()], out)?;
-        for i in 0..out.len() {
-            let qd = stages.qd[i];
-            let slip = qd / qd.hypot(SLOW);
-            out[i] = -(passive.stiffness[i] * out[i] + passive.damping[i] * qd + passive.friction[i] * slip);
-        }
-        Ok(())
+        mechanism.passive_at(&stages.q[..mechanism.nq()], &stages.qd, |_| SLOW, out)
     }
 }
-
-/// Below this speed dry friction fades smoothly, in rad/s or m/s.
-const SLOW: f64 = 1e-3;

@@ -1,0 +1,80 @@
+//! Configurations seen from the start of a step.
+
+use crate::model::{JointKind, Mechanism};
+
+/// q ⊕ u and u̇ for the joints of one mechanism: neighbours whose coordinates are plain numbers go together.
+#[derive(Clone, Debug)]
+pub(super) struct Chart {
+    plain: Vec<Run>,
+    curved: Vec<(JointKind, Run)>,
+}
+
+/// Coordinates of joints in q and in v.
+#[derive(Clone, Debug)]
+struct Run {
+    q: core::ops::Range<usize>,
+    v: core::ops::Range<usize>,
+}
+
+impl Chart {
+    pub(super) fn new(mechanism: &Mechanism) -> Self {
+        let mut chart = Self {
+            plain: Vec::new(),
+            curved: Vec::new(),
+        };
+        let (mut q, mut v) = (0, 0);
+        for joint in mechanism.joints() {
+            let run = Run {
+                q: q..q + joint.kind.nq(),
+                v: v..v + joint.kind.nv(),
+            };
+            (q, v) = (run.q.end, run.v.end);
+            if joint.kind.is_curved() {
+                chart.curved.push((joint.kind, run));
+                continue;
+            }
+            match chart.plain.last_mut() {
+                Some(last) if last.q.end == run.q.start => (last.q.end, last.v.end) = (run.q.end, run.v.end),
+                _ => chart.plain.push(run),
+            }
+        }
+        chart
+    }
+
+    /// `out` = q ⊕ u.
+    #[inline]
+    pub(super) fn moved(&self, q: &[f64], u: &[f64], out: &mut [f64]) {
+        for run in &self.plain {
+            let out = &mut out[run.q.clone()];
+            for ((out, q), u) in out.iter_mut().zip(&q[run.q.clone()]).zip(&u[run.v.clone()]) {
+                *out = q + u;
+            }
+        }
+        for (kind, run) in &self.curved {
+            kind.moved(&q[run.q.clone()], &u[run.v.clone()], &mut out[run.q.clone()]);
+        }
+    }
+
+    /// `v` ← u̇ where q ⊕ u has velocity `v`. False if a turn is too wide.
+    #[inline]
+    pub(super) fn rate(&self, u: &[f64], v: &mut [f64]) -> bool {
+        let mut near = true;
+        for (kind, run) in &self.curved {
+            near &= kind.chart_rate(&u[run.v.clone()], &mut v[run.v.clone()]);
+        }
+        near
+    }
+
+    /// The size of the coordinates that each number of u changes, at least 1.
+    pub(super) fn sizes(&self, q: &[f64], out: &mut [f64]) {
+        for run in &self.plain {
+            for (out, q) in out[run.v.clone()].iter_mut().zip(&q[run.q.clone()]) {
+                *out = q.abs().max(1.0);
+            }
+        }
+        for (_, run) in &self.curved {
+            let size = q[run.q.clone()].iter().fold(1.0, |size: f64, q| size.max(q.abs()));
+            out[run.v.clone()].fill(size);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Dense linear equations, for Newton's method.
+
+/// A square matrix as L U with its rows exchanged.
+#[derive(Clone, Debug)]
+pub(super) struct Lu {
+    n: usize,
+    a: Vec<f64>,
+    rows: Vec<usize>,
+}
+
+impl Lu {
+    pub(super) fn new(n: usize) -> Self {
+        Self {
+            n,
+            a: vec![0.0; n * n],
+            rows: vec![0; n],
+        }
+    }
+
+    /// Row by row, to be filled before [`Lu::factor`].
+    pub(super) fn matrix(&mut self) -> &mut [f64] {
+        &mut self.a
+    }
+
+    /// Factors the matrix in place. False if it is singular.
+    pub(super) fn factor(&mut self) -> bool {
+        let n = self.n;
+        for k in 0..n {
+            let mut p = k;
+            for i in k + 1..n {
+                if self.a[i * n + k].abs() > self.a[p * n + k].abs() {
+                    p = i;
+                }
+            }
+            self.rows[k] = p;
+            let pivot = self.a[p * n + k];
+            if !(pivot.abs() > 0.0 && pivot.is_finite()) {
+                return false;
+            }
+            if p != k {
+                for j in 0..n {
+                    self.a.swap(k * n + j, p * n + j);
+                }
+            }
+            let (upper, lower) = self.a.split_at_mut((k + 1) * n);
+            let row = &upper[k * n..];
+            for below in lower.chunks_exact_mut(n) {
+                let factor = below[k] / pivot;
+                below[k] = factor;
+                for (x, y) in below[k + 1..].iter_mut().zip(&row[k + 1..]) {
+                    *x -= factor * y;
+                }
+            }
+        }
+        true
+    }
+
+    /// Solves in place.
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        let n = self.n;
+        for k in 0..n {
+            x.swap(k, self.rows[k]);
+        }
+        for i in 0..n {
+            let (done, rest) = x.split_at_mut(i);
+            rest[0] -= dot(&self.a[i * n..i * n + i], done);
+        }
+        for i in (0..n).rev() {
+            let (rest, done) = x.split_at_mut(i + 1);
+            rest[i] = (rest[i] - dot(&self.a[i * n + i + 1..(i + 1) * n], done)) / self.a[i * n + i];
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solutions_satisfy_their_equations() {
+        let matrix = [0.0, 2.0, 1.0, 1.0, -2.0, 4.0, 3.0, 1.0, 1.0];
+        let mut lu = Lu::new(3);
+        lu.matrix().copy_from_slice(&matrix);
+        assert!(lu.factor());
+        let mut x = [4.0, 9.0, 8.0];
+        lu.solve(&mut x);
+        for (row, b) in matrix.chunks_exact(3).zip([4.0, 9.0, 8.0]) {
+            assert!((dot(row, &x) - b).abs() < 1e-14);
+        }
+        lu.matrix().fill(1.0);
+        assert!(!lu.factor());
+    }
+}

@@ -1,0 +1,135 @@
+//! Motion in time, on the manifold of configurations.
+//!
+//! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
+//! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
+//! [`Standard`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints.
+//!
+//! Every integrator steps with q ⊕ u, so that quaternions stay of unit length, and in the coordinates u around the
+//! start of its step, u̇ being exact for the velocity: orders are those of the methods for plain numbers. No step allocates.
+//!
+//! ```
+//! use linkwork::model::examples;
+//! use linkwork::simulate::{DormandPrince, Standard, State};
+//! let robot = examples::double_pendulum();
+//! let mut equations = Standard::new(&robot, ())?;     // no torques
+//! let mut integrator = DormandPrince::new(&robot);
+//! let mut state = State::at_rest(&robot, &[1.5, 0.0]);
+//! while state.t < 2.0 {
+//!     integrator.step(&mut equations, &mut state, 2.0)?;
+//! }
+//! println!("after {} s: q = {:?}", state.t, state.q);
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+
+mod adaptive;
+mod chart;
+mod explicit;
+mod implicit;
+mod lu;
+mod resistance;
+mod standard;
+
+pub use adaptive::{DormandPrince, Tolerance};
+pub use explicit::{RungeKutta4, SemiImplicitEuler};
+pub use implicit::ImplicitMidpoint;
+pub use resistance::Resistance;
+pub use standard::{Drive, Now, Standard};
+
+use crate::{Error, Mechanism, Result};
+
+/// Where a simulation is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Time, in seconds.
+    pub t: f64,
+    /// Configuration.
+    pub q: Vec<f64>,
+    /// What the equations take for velocities, nv numbers: q̇ itself for [`Standard`].
+    pub v: Vec<f64>,
+}
+
+impl State {
+    /// At rest at t = 0.
+    pub fn at_rest(mechanism: &Mechanism, q: &[f64]) -> Self {
+        Self {
+            t: 0.0,
+            q: q.to_vec(),
+            v: vec![0.0; mechanism.nv()],
+        }
+    }
+}
+
+/// Equations of motion: how a configuration q and nv numbers v that say how it moves change in time.
+///
+/// v may be q̇, or any other coordinates of it, such as total joint rates.
+pub trait Equations {
+    /// What moves.
+    fn mechanism(&self) -> &Mechanism;
+
+    /// Writes q̇, nv numbers in the tangent space, to `qd`, and dv/dt to `vd`.
+    fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()>;
+
+    /// Writes q̇ alone to `qd`.
+    fn velocities(&mut self, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
+        let _ = q;
+        qd.copy_from_slice(v);
+        Ok(())
+    }
+
+    /// Called with every state that a step ends in, to bring it back to where it must be, such as onto constraints.
+    /// Whether it changed anything.
+    fn settle(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+        let _ = (t, q, v);
+        Ok(false)
+    }
+}
+
+/// A method that takes steps of a given length.
+pub trait Integrator {
+    /// Advances the state by `h` seconds. After an error the state is as it was.
+    fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()>;
+}
+
+/// An error unless a state fits a mechanism and a step makes sense.
+fn check(mechanism: &Mechanism, state: &State, h: f64) -> Result<()> {
+    if !h.is_finite() {
+        return Err(Error::Parameter {
+            argument: "h",
+            value: h,
+        });
+    }
+    for (argument, needed, given) in [
+        ("q", mechanism.nq(), state.q.len()),
+        ("v", mechanism.nv(), state.v.len()),
+    ] {
+        if needed != given {
+            return Err(Error::Length {
+                argument,
+                needed,
+                given,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The error of a step in which a joint turns about a whole circle.
+fn too_far(t: f64) -> Error {
+    Error::Step {
+        t,
+        problem: "a joint turns almost a whole circle in one step; take shorter steps".into(),
+    }
+}
+
+/// Says when a state went out of bounds, which is what an unstable step leads to.
+fn at_time(t: f64, error: Error) -> Error {
+    match error {
+        Error::NotFinite { argument, joint, .. } => Error::Step {
+            t,
+            problem: format!(
+                "{argument} of joint `{joint}` grows without bound; take shorter steps, or an implicit or adaptive integrator"
+            ),
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,89 @@
+//! The standard equations of motion, 𝓜q̈ + C = T.
+
+use super::{Equations, Resistance};
+use crate::workspace::Moving;
+use crate::{Mechanism, Result, Workspace};
+
+/// The present time and state, for a [`Drive`].
+#[derive(Clone, Copy, Debug)]
+pub struct Now<'a> {
+    /// Time, in seconds.
+    pub t: f64,
+    /// Configuration.
+    pub q: &'a [f64],
+    /// Velocity, q̇.
+    pub v: &'a [f64],
+}
+
+/// What drives a mechanism: motors, and pushes from outside. Functions of the same arguments are drives, and `()` is
+/// none.
+pub trait Drive {
+    /// Writes the motors' torques to `tau`, which comes filled with noughts. `moving` is the mechanism at this state: ask
+    /// it what a controller needs, or [`push`](crate::workspace::Configured::push) its links.
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()>;
+}
+
+impl Drive for () {
+    fn drive(&mut self, _: Now<'_>, _: &mut Moving<'_, '_>, _: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(Now<'_>, &mut Moving<'_, '_>, &mut [f64]) -> Result<()>> Drive for F {
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+        self(now, moving, tau)
+    }
+}
+
+/// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
+pub struct Standard<'m, D> {
+    workspace: Workspace<'m>,
+    drive: D,
+    resistance: Resistance,
+    tau: Vec<f64>,
+}
+
+impl<'m, D: Drive> Standard<'m, D> {
+    /// The equations of a mechanism under a drive, with the [`Resistance`] that its joints have.
+    pub fn new(mechanism: &'m Mechanism, drive: D) -> Result<Self> {
+        Ok(Self::with(mechanism, drive, Resistance::of(mechanism)?))
+    }
+
+    /// The same with another [`Resistance`].
+    pub fn with(mechanism: &'m Mechanism, drive: D, resistance: Resistance) -> Self {
+        Self {
+            workspace: mechanism.workspace(),
+            drive,
+            resistance,
+            tau: vec![0.0; mechanism.nv()],
+        }
+    }
+
+    /// The drive.
+    pub fn drive(&mut self) -> &mut D {
+        &mut self.drive
+    }
+
+    /// T of the last call, resistance included.
+    pub fn torques(&self) -> &[f64] {
+        &self.tau
+    }
+}
+
+impl<D: Drive> Equations for Standard<'_, D> {
+    fn mechanism(&self) -> &Mechanism {
+        self.workspace.mechanism()
+    }
+
+    fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
+        let mechanism = self.workspace.mechanism();
+        let mut posed = self.workspace.at(q)?;
+        let mut moving = posed.moving(v)?;
+        self.tau.fill(0.0);
+        self.drive.drive(Now { t, q, v }, &mut moving, &mut self.tau)?;
+        self.resistance.add(mechanism, q, v, &mut self.tau)?;
+        moving.forward_dynamics(&self.tau, vd)?;
+        qd.copy_from_slice(v);
+        Ok(())
+    }
+}

@@ -4,8 +4,10 @@
 //! Exit codes: 0 for success, 1 for failure, 2 for wrong usage.
 
 mod bench;
+mod check;
 mod complaint;
 mod demo;
+mod info;
 mod random;
 mod robot;
 mod style;
@@ -27,6 +29,10 @@ struct Program {
 enum Command {
     /// Simulate a built-in robot, check the laws of the algebra on it, and plot its motion.
     Demo(demo::Arguments),
+    /// Say what is wrong with a robot's file, and where.
+    Check(check::Arguments),
+    /// Describe a robot: its tree, joints, masses and reach.
+    Info(info::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
 }
@@ -35,18 +41,23 @@ const EXAMPLES: &str = "\
 Examples:
   linkwork demo
   linkwork demo --robot double_pendulum --seconds 20 --out swing.svg
+  linkwork check robot.urdf
+  linkwork info robot.urdf
   linkwork bench arm7
   linkwork bench --json > times.jsonl
 
 Exit codes: 0 success, 1 failure, 2 wrong usage. NO_COLOR turns colours off.";
 
 fn main() -> ExitCode {
+    let fine = |()| ExitCode::SUCCESS;
     let done = match Program::parse().command {
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments).map(fine),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments).map(fine),
+        Command::Bench(arguments) => bench::run(&arguments).map(fine),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => complaint::report(&error),
     }
 }

@@ -1,29 +1,95 @@
-//! Robots by name or file.
+//! Robots by name or file: the one place where every command gets its robot from.
 
 use crate::complaint::Complaint;
-use crate::text_model;
+use crate::{style, text_model};
 use anyhow::{Context, Result};
+use clap::Args;
 use linkwork::Mechanism;
 use linkwork::model::examples;
+use linkwork_formats::{Format, Mode, Options, Refusal, Report, Robot, Severity};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The names of the built-in robots, in a sentence.
-pub(crate) fn known() -> String {
-    examples::all().map(|(name, _)| name).join(", ")
+/// Which robot, for commands that take one.
+#[derive(Args)]
+pub(crate) struct Chosen {
+    /// A built-in robot, a URDF or text file, or `-` for standard input.
+    pub(crate) robot: String,
+    #[command(flatten)]
+    pub(crate) loading: Loading,
 }
 
-/// A built-in robot, a text model, or `-` for a text model on standard input; and its name.
-pub(crate) fn find(robot: &str) -> Result<(String, Mechanism)> {
-    if let Some(example) = examples::by_name(robot) {
-        return Ok((robot.to_owned(), example()));
+/// How to load it.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Loading {
+    /// Put the robot on a free base.
+    #[arg(long)]
+    pub(crate) floating: bool,
+    /// Refuse a file with anything wrong in it.
+    #[arg(long, conflicts_with = "repair")]
+    pub(crate) strict: bool,
+    /// Mend what is wrong in a file: inertias that no body has, limits the wrong way round …
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// A directory that holds packages, for `package://` addresses of meshes; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) package: Vec<PathBuf>,
+}
+
+/// A robot, and what to call it.
+pub(crate) struct Loaded {
+    pub(crate) name: String,
+    pub(crate) robot: Robot,
+}
+
+impl Chosen {
+    /// Loads the robot; warnings go to standard error.
+    pub(crate) fn load(&self) -> Result<Loaded> {
+        let loaded = self.loading.load(&self.robot)?;
+        warn(&self.robot, &loaded.robot.report);
+        Ok(loaded)
     }
-    let (name, text) = if robot == "-" {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.context("cannot read a model from standard input")?;
-        ("stdin".to_owned(), text)
-    } else {
+}
+
+impl Loading {
+    pub(crate) fn options(&self) -> Options {
+        let mode = match (self.strict, self.repair) {
+            (true, _) => Mode::Strict,
+            (_, true) => Mode::Repair,
+            _ => Mode::Warn,
+        };
+        Options {
+            mode,
+            packages: self.package.clone(),
+            ..Options::default()
+        }
+    }
+
+    /// Loads a robot without a word.
+    pub(crate) fn load(&self, robot: &str) -> Result<Loaded> {
+        let mut loaded = self.find(robot)?;
+        if self.floating {
+            let mechanism = loaded.robot.mechanism.with_floating_base().map_err(|problem| {
+                Complaint::usage(
+                    format!("{}: {problem}", loaded.name),
+                    "leave --floating out for a robot that floats already, or whose base cannot be freed",
+                )
+            })?;
+            loaded.robot.mechanism = mechanism;
+        }
+        Ok(loaded)
+    }
+
+    fn find(&self, robot: &str) -> Result<Loaded> {
+        if let Some(example) = examples::by_name(robot) {
+            return Ok(plain(robot, example()));
+        }
+        if robot == "-" {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().read_to_end(&mut bytes);
+            read.context("cannot read a robot from standard input")?;
+            return self.parse("-", "stdin", &bytes);
+        }
         let path = Path::new(robot);
         if !path.exists() {
             return Err(Complaint::usage(
@@ -31,10 +97,77 @@ pub(crate) fn find(robot: &str) -> Result<(String, Mechanism)> {
                 format!("the built-in robots are {}", known()),
             ));
         }
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{robot}`"))?;
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        (stem.to_string_lossy().into_owned(), text)
+        let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        if path.extension().is_some_and(|e| e == "txt") {
+            let bytes = std::fs::read(path).with_context(|| format!("cannot read `{robot}`"))?;
+            return self.parse(robot, &stem, &bytes);
+        }
+        let loaded = linkwork_formats::load(path, &self.options());
+        let robot = loaded.map_err(|refusal| refused(robot, refusal))?;
+        let name = robot.mechanism.name().to_owned();
+        Ok(Loaded { name, robot })
+    }
+
+    /// A robot from bytes, whose format only they tell.
+    fn parse(&self, file: &str, name: &str, bytes: &[u8]) -> Result<Loaded> {
+        let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
+        if first.is_some_and(|b| b.is_ascii_digit()) || file != "-" {
+            let text = std::str::from_utf8(bytes).with_context(|| format!("cannot read `{file}`"))?;
+            return Ok(plain(name, text_model::parse(file, name, text)?));
+        }
+        let read = linkwork_formats::read(file, bytes, Format::Urdf, &self.options());
+        let robot = read.map_err(|refusal| refused(file, refusal))?;
+        let name = robot.mechanism.name().to_owned();
+        Ok(Loaded { name, robot })
+    }
+}
+
+/// A mechanism and nothing else.
+fn plain(name: &str, mechanism: Mechanism) -> Loaded {
+    let robot = Robot::from(mechanism);
+    Loaded {
+        name: name.to_owned(),
+        robot,
+    }
+}
+
+/// The names of the built-in robots, in a sentence.
+pub(crate) fn known() -> String {
+    examples::all().map(|(name, _)| name).join(", ")
+}
+
+/// The mechanism of a built-in robot or a file, and its name; warnings go to standard error.
+pub(crate) fn find(robot: &str) -> Result<(String, Mechanism)> {
+    let chosen = Chosen {
+        robot: robot.to_owned(),
+        loading: Loading::default(),
     };
-    let mechanism = text_model::parse(robot, &name, &text)?;
-    Ok((name, mechanism))
+    let loaded = chosen.load()?;
+    Ok((loaded.name, loaded.robot.mechanism))
+}
+
+fn refused(robot: &str, refusal: Refusal) -> anyhow::Error {
+    let hint = format!("`linkwork check {robot}` shows everything that was found, with its lines");
+    Complaint::failure(refusal.to_string(), hint)
+}
+
+/// Says what is doubtful, one line for each kind of finding.
+fn warn(robot: &str, report: &Report) {
+    let mut shown: Vec<&str> = Vec::new();
+    for finding in report.findings.iter().filter(|f| f.severity >= Severity::Repair) {
+        if shown.contains(&finding.code) {
+            continue;
+        }
+        shown.push(finding.code);
+        let more = report.of(finding.code).count() - 1;
+        let more = match more {
+            0 => String::new(),
+            n => format!(" (and {n} more of this kind)"),
+        };
+        let word = style::paint(style::HEAD, finding.severity.name());
+        anstream::eprintln!("{word}: {finding}{more}");
+    }
+    if !shown.is_empty() {
+        anstream::eprintln!("hint: `linkwork check {robot}` shows all");
+    }
 }

@@ -1,6 +1,6 @@
 //! The one checked way to a mechanism.
 
-use super::check::{Tree, check};
+use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
 use super::mechanism::Names;
@@ -8,6 +8,17 @@ use super::passive::Passive;
 use super::{Frame, Joint, JointId, Link, Mechanism, WORLD};
 use crate::Result;
 use crate::spatial::{Pose, Vec3};
+
+/// Which rotational inertias are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trust {
+    /// Those that a body can have.
+    Bodies,
+    /// Positive ones.
+    Positive,
+    /// All finite ones.
+    Any,
+}
 
 /// Collects links, joints and frames, in any order, and checks and compiles them once.
 ///
@@ -28,7 +39,7 @@ pub struct Builder {
     pub(crate) links: Vec<Link>,
     pub(crate) joints: Vec<Joint>,
     pub(crate) frames: Vec<Frame>,
-    pub(crate) any_positive_inertia: bool,
+    pub(crate) trust: Trust,
 }
 
 impl Builder {
@@ -40,7 +51,7 @@ impl Builder {
             links: Vec::new(),
             joints: Vec::new(),
             frames: Vec::new(),
-            any_positive_inertia: false,
+            trust: Trust::Bodies,
         }
     }
 
@@ -74,8 +85,22 @@ impl Builder {
     /// only some combinations of parameters show in the torques, and those are right. Published models are full of
     /// them.
     pub fn any_positive_inertia(mut self) -> Self {
-        self.any_positive_inertia = true;
+        self.trust = self.trust.max(Trust::Positive);
         self
+    }
+
+    /// Accepts every finite rotational inertia, negative ones too, as files hold them.
+    ///
+    /// The mass matrix may then fail to be positive at some configurations; forward dynamics says so there.
+    pub fn any_inertia(mut self) -> Self {
+        self.trust = Trust::Any;
+        self
+    }
+
+    /// The joints that nothing gives inertia to, each by its place among the joints and that of a degree of freedom in
+    /// it; or what else is wrong. [`Builder::build`] refuses such joints; an armature helps.
+    pub fn unresisted(&self) -> Result<Vec<(usize, usize)>> {
+        unresisted(&mut self.clone())
     }
 
     /// Checks everything and compiles the mechanism.

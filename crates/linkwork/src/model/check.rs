@@ -9,7 +9,7 @@ mod resist;
 mod spelling;
 mod tree;
 
-pub(crate) use spelling::did_you_mean;
+pub use spelling::did_you_mean;
 pub(crate) use tree::Tree;
 
 use super::{Builder, Joint, JointKind, WORLD};
@@ -28,6 +28,25 @@ const PARALLEL: f64 = 1e-6;
 
 /// Checks everything, makes near-rotations exact, and gives the tree.
 pub(crate) fn check(given: &mut Builder) -> Result<Tree> {
+    let tree = shape(given)?;
+    match resist::unresisted(given, &tree).first() {
+        None => Ok(tree),
+        Some(&(j, index)) => Err(Error::NoInertia {
+            joint: given.joints[j].name.clone(),
+            index,
+            link: given.joints[j].child.clone(),
+        }),
+    }
+}
+
+/// All joints that nothing gives inertia to.
+pub(crate) fn unresisted(given: &mut Builder) -> Result<Vec<(usize, usize)>> {
+    let tree = shape(given)?;
+    Ok(resist::unresisted(given, &tree))
+}
+
+/// Everything but what joints move.
+fn shape(given: &mut Builder) -> Result<Tree> {
     if !usable(given.gravity) {
         return Err(Error::Gravity {
             gravity: given.gravity.to_array(),
@@ -35,7 +54,7 @@ pub(crate) fn check(given: &mut Builder) -> Result<Tree> {
     }
     let links = names(given)?;
     for link in &given.links {
-        inertia::check(link, given.any_positive_inertia)?;
+        inertia::check(link, given.trust)?;
     }
     for joint in &mut given.joints {
         joint.origin = pose("joint", "origin", &joint.name, joint.origin)?;
@@ -46,9 +65,7 @@ pub(crate) fn check(given: &mut Builder) -> Result<Tree> {
     for frame in &mut given.frames {
         frame.pose = pose("frame", "pose", &frame.name, frame.pose)?;
     }
-    let tree = Tree::new(given, &links)?;
-    resist::check(given, &tree)?;
-    Ok(tree)
+    Tree::new(given, &links)
 }
 
 /// Every name is there and is one thing's only; gives the links by name.

@@ -136,7 +136,7 @@ impl Mechanism {
     pub fn attach(&self, frame: &str, other: &Mechanism, prefix: &str) -> Result<Self> {
         let (carrier, seat) = self.seat(frame)?;
         let mut given = self.to_builder();
-        given.any_positive_inertia |= other.given.any_positive_inertia;
+        given.trust = given.trust.max(other.given.trust);
         // What stood on the other's world stands on the carrier, further out by the seat.
         let place = |link: &str, pose: Pose| match link {
             WORLD => (carrier.clone(), seat * pose),

@@ -16,6 +16,8 @@ mod passive;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
+#[doc(hidden)]
+pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, Hinge, Passage, Placed};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;

@@ -6,6 +6,7 @@
 mod articulated;
 mod inertia;
 mod pose;
+mod principal;
 mod reference;
 mod rotation;
 mod screw;

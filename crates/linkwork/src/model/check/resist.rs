@@ -10,7 +10,6 @@ use crate::model::builder::per_dof;
 use crate::model::configuration::Generator;
 use crate::model::{Builder, Joint, JointKind};
 use crate::spatial::{Inertia, Motion, Pose, RigidBody};
-use crate::{Error, Result};
 
 /// Pivots below this part of their scale are nought.
 const OWN: f64 = 1e-9;
@@ -18,8 +17,8 @@ const ARTICULATED: f64 = 1e-12;
 
 type Six = [[f64; 6]; 6];
 
-/// Refuses joints that nothing resists at any configuration.
-pub(super) fn check(given: &Builder, tree: &Tree) -> Result<()> {
+/// The joints that nothing resists at any configuration, and the first such degree of freedom in each.
+pub(super) fn unresisted(given: &Builder, tree: &Tree) -> Vec<(usize, usize)> {
     let own = merged(given, tree);
     let doubtful = |l: &usize| {
         let joint = &given.joints[tree.inboard[*l]];
@@ -27,25 +26,19 @@ pub(super) fn check(given: &Builder, tree: &Tree) -> Result<()> {
         pivot(&dense(&RigidBody::from(&own[*l])), &columns, &armature(joint), OWN).is_some()
     };
     if !tree.outward.iter().any(doubtful) {
-        return Ok(());
+        return Vec::new();
     }
     let (first, second) = (Some(1), Some(2));
-    let suspects = sweep(given, tree, first);
+    let mut suspects = sweep(given, tree, first);
     if suspects.is_empty() {
-        return Ok(());
+        return suspects;
     }
     let again = sweep(given, tree, second);
-    let both = suspects.iter().find(|s| again.binary_search(s).is_ok());
-    let Some(&(j, index)) = both else { return Ok(()) };
-    if sweep(given, tree, None).is_empty() {
-        return Ok(());
+    suspects.retain(|s| again.binary_search(s).is_ok());
+    if suspects.is_empty() || sweep(given, tree, None).is_empty() {
+        return Vec::new();
     }
-    let joint = &given.joints[j];
-    Err(Error::NoInertia {
-        joint: joint.name.clone(),
-        index,
-        link: joint.child.clone(),
-    })
+    suspects
 }
 
 /// Per link, its inertia with everything welded to it.

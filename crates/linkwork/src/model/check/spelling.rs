@@ -1,7 +1,7 @@
 //! The name that was meant.
 
 /// `; did you mean …?` with the closest of some names, or nothing where none is close.
-pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let asked: Vec<char> = name.chars().collect();
     let mut best: Option<(usize, &str)> = None;
     // A third of the letters may be wrong, but never all of them.

@@ -1,0 +1,264 @@
+//! `linkwork info`: a robot in a page.
+
+mod figures;
+mod tree;
+
+use crate::robot::{Chosen, Loaded};
+use crate::style::{self, grouped, pad};
+use anyhow::Result;
+use clap::Args;
+use figures::Figures;
+use linkwork::model::Joint;
+use linkwork_formats::{Coupling, Finding, Robot};
+use serde::Serialize;
+use std::io::Write;
+
+/// Arguments of `linkwork info`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork info robot.urdf
+  linkwork info robot.urdf --floating --json
+  linkwork info humanoid
+
+Joints are listed in the order of coordinates.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything, for programs.
+#[derive(Serialize)]
+struct Page<'a> {
+    name: &'a str,
+    nq: usize,
+    nv: usize,
+    gravity: [f64; 3],
+    /// Of all links, kg.
+    mass: f64,
+    /// Of the links that can move, kg.
+    moving_mass: f64,
+    reach: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mass_matrix_condition: Option<f64>,
+    joints: Vec<JointLine<'a>>,
+    links: Vec<LinkLine<'a>>,
+    frames: Vec<FrameLine<'a>>,
+    couplings: &'a [Coupling],
+    loops: usize,
+    shapes: usize,
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct JointLine<'a> {
+    name: &'a str,
+    kind: &'static str,
+    parent: &'a str,
+    child: &'a str,
+    q_start: usize,
+    nq: usize,
+    v_start: usize,
+    nv: usize,
+    armature: &'a [f64],
+    damping: &'a [f64],
+    friction: &'a [f64],
+    #[serde(serialize_with = "bounds")]
+    position_limits: &'a [(f64, f64)],
+}
+
+#[derive(Serialize)]
+struct LinkLine<'a> {
+    name: &'a str,
+    mass: f64,
+    com: [f64; 3],
+}
+
+#[derive(Serialize)]
+struct FrameLine<'a> {
+    name: &'a str,
+    link: &'a str,
+}
+
+/// Infinite limits as null.
+fn bounds<S: serde::Serializer>(limits: &&[(f64, f64)], s: S) -> Result<S::Ok, S::Error> {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    s.collect_seq(limits.iter().map(|(lower, upper)| [finite(*lower), finite(*upper)]))
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    // The page itself holds the findings.
+    let loaded = arguments.chosen.loading.load(&arguments.chosen.robot)?;
+    let figures = Figures::of(&loaded.robot.mechanism);
+    if arguments.json {
+        let page = page(&loaded, &figures);
+        writeln!(anstream::stdout(), "{}", serde_json::to_string_pretty(&page)?)?;
+        return Ok(());
+    }
+    print(&loaded, &figures)
+}
+
+fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
+    let Robot {
+        mechanism: m,
+        geometry,
+        couplings,
+        loops,
+        report,
+        ..
+    } = &loaded.robot;
+    let (mut q, mut v) = (0, 0);
+    let joints = m.joints().iter().map(|j| {
+        let line = JointLine {
+            name: &j.name,
+            kind: j.kind.name(),
+            parent: &j.parent,
+            child: &j.child,
+            q_start: q,
+            nq: j.kind.nq(),
+            v_start: v,
+            nv: j.kind.nv(),
+            armature: &j.armature,
+            damping: &j.damping,
+            friction: &j.friction,
+            position_limits: &j.position_limits,
+        };
+        q += line.nq;
+        v += line.nv;
+        line
+    });
+    Page {
+        name: &loaded.name,
+        nq: m.nq(),
+        nv: m.nv(),
+        gravity: m.gravity().to_array(),
+        mass: figures.mass,
+        moving_mass: figures.moving_mass,
+        reach: figures.reach,
+        mass_matrix_condition: figures.condition,
+        joints: joints.collect(),
+        links: m
+            .links()
+            .iter()
+            .map(|l| LinkLine {
+                name: &l.name,
+                mass: l.inertia.mass,
+                com: l.inertia.com.to_array(),
+            })
+            .collect(),
+        frames: m
+            .frames()
+            .iter()
+            .map(|f| FrameLine {
+                name: &f.name,
+                link: &f.link,
+            })
+            .collect(),
+        couplings,
+        loops: loops.len(),
+        shapes: geometry.len(),
+        findings: &report.findings,
+    }
+}
+
+fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
+    let (robot, m) = (&loaded.robot, &loaded.robot.mechanism);
+    let mut out = anstream::stdout();
+    let head = |text: &str| style::paint(style::HEAD, text);
+    let count = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
+    let degrees = if m.nv() == 1 { "degree" } else { "degrees" };
+    writeln!(
+        out,
+        "{}, {} {degrees} of freedom",
+        head(&loaded.name),
+        grouped(m.nv() as u64)
+    )?;
+    let moving = m.joints().iter().filter(|j| j.kind.nv() > 0).count();
+    let shapes = robot.geometry.len();
+    writeln!(
+        out,
+        "{}, {} ({} moving), {}, {}",
+        count(m.links().len(), "link"),
+        count(m.joints().len(), "joint"),
+        grouped(moving as u64),
+        count(m.frames().len(), "named frame"),
+        count(shapes, "shape")
+    )?;
+    writeln!(
+        out,
+        "mass {:.6} kg, of which {:.6} kg move",
+        figures.mass, figures.moving_mass
+    )?;
+    writeln!(out, "reach {:.4} m, straightened out from the base", figures.reach)?;
+    if let Some(condition) = figures.condition {
+        writeln!(
+            out,
+            "condition of the mass matrix {condition:.2e}, all joints at their zero"
+        )?;
+    }
+    writeln!(out, "\n{}", head("tree"))?;
+    tree::draw(&mut out, m)?;
+    writeln!(out, "\n{}", head("joints in the order of coordinates"))?;
+    joints(&mut out, m.joints())?;
+    if !robot.couplings.is_empty() {
+        writeln!(out, "\n{}", head("couplings, not applied"))?;
+        for c in &robot.couplings {
+            let leader = c.leader.as_deref().unwrap_or("nothing");
+            writeln!(
+                out,
+                "{} follows {leader}, coefficients {:?}",
+                c.follower, c.coefficients
+            )?;
+        }
+    }
+    let summary = robot.report.summary();
+    if !summary.is_empty() {
+        writeln!(out, "\n{}: {summary}", head("found in the file"))?;
+        let mut codes: Vec<&str> = Vec::new();
+        for finding in &robot.report.findings {
+            if !codes.contains(&finding.code) {
+                codes.push(finding.code);
+                writeln!(out, "{}: {finding}", finding.severity.name())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A line per moving joint.
+fn joints(out: &mut impl Write, joints: &[Joint]) -> Result<()> {
+    const SHOWN: usize = 200;
+    let moving = || joints.iter().filter(|j| j.kind.nv() > 0);
+    let width = moving().map(|j| j.name.chars().count()).max().unwrap_or(0).min(40);
+    let (mut q, mut v) = (0, 0);
+    for joint in moving().take(SHOWN) {
+        let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
+        let range = |start: usize, n: usize| match n {
+            1 => start.to_string(),
+            n => format!("{start}..{}", start + n),
+        };
+        let limits = match joint.position_limits[..] {
+            [(lower, upper), ..] => format!("{lower} to {upper}"),
+            [] => String::new(),
+        };
+        let line = format!(
+            "{}  {}  q {}  v {}  {limits}",
+            pad(&joint.name, width),
+            pad(joint.kind.name(), 11),
+            pad(&range(q, nq), 8),
+            pad(&range(v, nv), 8)
+        );
+        writeln!(out, "{}", line.trim_end())?;
+        q += nq;
+        v += nv;
+    }
+    let more = moving().count().saturating_sub(SHOWN);
+    if more > 0 {
+        writeln!(out, "… and {} more; --json lists all", grouped(more as u64))?;
+    }
+    Ok(())
+}

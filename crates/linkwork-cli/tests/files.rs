@@ -1,0 +1,129 @@
+//! Commands that read robot files, as users run them.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn linkwork(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_linkwork"))
+        .args(arguments)
+        .current_dir(directory)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+/// An empty directory for one test, with some files.
+fn directory(test: &str, files: &[(&str, &str)]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a directory can be made");
+    for (name, text) in files {
+        std::fs::write(path.join(name), text).expect("a file can be written");
+    }
+    path
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+const ARM: &str = r#"<robot name="arm">
+  <link name="base"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="upper"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tool"/>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="2" upper="-2"/></joint>
+  <joint name="flange" type="fixed"><parent link="upper"/><child link="tool"/><origin xyz="0 0 0.5"/></joint>
+</robot>
+"#;
+
+#[test]
+fn check_shows_the_line_and_sets_the_exit_code() {
+    let broken = ARM.replace("0 1 0", "0 1,5 0");
+    let here = directory("check", &[("arm.urdf", ARM), ("broken.urdf", &broken)]);
+    let output = linkwork(&here, &["check", "arm.urdf"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("warning: joint shoulder: the lower limit 2 is above the upper limit -2"),
+        "{said}"
+    );
+    assert!(
+        said.contains("--> arm.urdf:5:3\n") && said.contains("5 |   <joint name=\"shoulder\""),
+        "{said}"
+    );
+    assert!(said.contains("arm.urdf: loads, 1 warning, 1 note"), "{said}");
+    assert_eq!(
+        linkwork(&here, &["check", "--strict", "arm.urdf"]).status.code(),
+        Some(1)
+    );
+    let repaired = text(&linkwork(&here, &["check", "--repair", "arm.urdf"]).stdout);
+    assert!(repaired.contains("repair: joint shoulder"), "{repaired}");
+    let output = linkwork(&here, &["check", "broken.urdf"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said.contains("`1,5` has a comma") && said.contains("broken.urdf:5:95"),
+        "{said}"
+    );
+    let output = linkwork(&here, &["check", "arm.urdf", "broken.urdf", "missing.urdf", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("JSON"))
+        .collect();
+    assert_eq!(
+        lines.iter().map(|l| l["loads"].as_bool().unwrap()).collect::<Vec<_>>(),
+        [true, false, false]
+    );
+    let finding = &lines[1]["findings"][0];
+    assert_eq!(
+        (&finding["severity"], &finding["line"], &finding["column"]),
+        (&"error".into(), &5.into(), &95.into())
+    );
+    assert_eq!(
+        (&finding["code"], &finding["element"]),
+        (&"number".into(), &"joint shoulder".into())
+    );
+}
+
+#[test]
+fn info_describes_a_robot() {
+    let here = directory("info", &[("arm.urdf", ARM)]);
+    let page = text(&linkwork(&here, &["info", "arm.urdf"]).stdout);
+    assert!(
+        page.starts_with("arm, 1 degree of freedom\n3 links, 3 joints (1 moving)"),
+        "{page}"
+    );
+    assert!(page.contains("mass 5.000000 kg, of which 2.000000 kg move"), "{page}");
+    assert!(
+        page.contains("   └─ upper (revolute shoulder, 2 kg)\n      └─ tool (fixed flange)"),
+        "{page}"
+    );
+    let output = linkwork(&here, &["info", "arm.urdf", "--floating", "--json"]);
+    let page: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&page["nq"], &page["nv"]), (&8.into(), &7.into()));
+    let joint = &page["joints"][1];
+    assert_eq!(
+        (&joint["name"], &joint["kind"]),
+        (&"shoulder".into(), &"revolute".into())
+    );
+    assert_eq!((&joint["q_start"], &joint["v_start"]), (&7.into(), &6.into()));
+    assert_eq!(page["links"][2]["name"], "tool");
+    assert_eq!(page["findings"][0]["code"], "massless-link");
+    let built_in = linkwork(&here, &["info", "humanoid"]);
+    assert!(built_in.status.success());
+}
+
+#[test]
+fn other_commands_read_files_and_say_what_is_doubtful() {
+    let here = directory("others", &[("arm.urdf", ARM), ("robot.sdf", "<sdf version='1.9'/>")]);
+    let output = linkwork(&here, &["bench", "arm.urdf", "--quick", "--json", "-a", "aba"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).starts_with("warning: arm.urdf:5:3: joint shoulder"));
+    let output = linkwork(&here, &["info", "robot.sdf"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("this is an SDF file"));
+}

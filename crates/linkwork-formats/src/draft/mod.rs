@@ -1,0 +1,267 @@
+//! A robot as read, before it is checked: what every reader ends in.
+//!
+//! Everything that can be wrong with a robot, whatever its format, is found here, reported with its place, and refused,
+//! kept or mended as the mode says. What passes goes through the builder of the library, which checks it once more.
+
+mod couplings;
+mod inertia;
+mod joints;
+mod tree;
+
+use crate::report::{Findings, Remedy, Severity};
+use crate::robot::{Coupling, Geometry, Loop, Robot, Transmission};
+use crate::source::{At, Spot, shortened};
+use linkwork::Error;
+use linkwork::model::{Frame, Joint, Link, Mechanism, WORLD};
+use linkwork::spatial::Vec3;
+use std::collections::HashMap;
+
+/// Longer names are refused.
+const LONGEST_NAME: usize = 1024;
+/// The armature of a joint that nothing else gives inertia to, kg m² or kg.
+pub const LEAST_ARMATURE: f64 = 1e-6;
+
+/// Something, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) item: T,
+    pub(crate) spot: Spot,
+}
+
+/// A robot as read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) name: String,
+    /// The library's own where there is none.
+    pub(crate) gravity: Option<Vec3>,
+    pub(crate) links: Vec<Placed<Link>>,
+    pub(crate) joints: Vec<Placed<Joint>>,
+    pub(crate) frames: Vec<Placed<Frame>>,
+    pub(crate) geometry: Vec<Geometry>,
+    pub(crate) couplings: Vec<Placed<Coupling>>,
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) transmissions: Vec<Transmission>,
+}
+
+pub(crate) fn link_at(link: &Placed<Link>) -> At<'_> {
+    At::new(link.spot, "link", &link.item.name)
+}
+
+pub(crate) fn joint_at(joint: &Placed<Joint>) -> At<'_> {
+    At::new(joint.spot, "joint", &joint.item.name)
+}
+
+impl Draft {
+    /// Checks everything and builds the robot, or reports why not.
+    pub(crate) fn assemble(mut self, mut f: Findings) -> Result<Robot, crate::Refusal> {
+        if self.links.is_empty() {
+            let advice = "check that the file is the one meant, and that it was expanded without errors";
+            f.doubt(At::FILE, "empty-robot", "the robot has no links", advice);
+        }
+        self.names(&mut f);
+        if !f.failed() {
+            self.tree(&mut f);
+        }
+        let physical = self.inertias(&mut f);
+        self.joints(&mut f);
+        self.check_couplings(&mut f);
+        if f.failed() {
+            return Err(f.refusal());
+        }
+        self.build(physical, f)
+    }
+
+    /// Every link and joint has a name of its own.
+    fn names(&mut self, f: &mut Findings) {
+        let mut seen: HashMap<&str, Spot> = HashMap::with_capacity(self.links.len());
+        for link in &self.links {
+            name(f, link_at(link));
+            if let Some(first) = seen.insert(&link.item.name, link.spot) {
+                duplicate(f, link_at(link), first);
+            }
+        }
+        for frame in &self.frames {
+            let at = At::new(frame.spot, "frame", &frame.item.name);
+            name(f, at);
+            if let Some(first) = seen.insert(&frame.item.name, frame.spot) {
+                duplicate(f, at, first);
+            }
+        }
+        drop(seen);
+        let mut seen: HashMap<String, Spot> = HashMap::with_capacity(self.joints.len());
+        for joint in &mut self.joints {
+            if joint.item.name.is_empty() {
+                let new = format!("{}_joint", joint.item.child);
+                let how = format!("it is now `{}`", shortened(&new));
+                let found = "the joint has no name";
+                let done = f.judge(
+                    joint_at(joint),
+                    "missing-name",
+                    found,
+                    "give it one",
+                    Remedy::Change(&how),
+                );
+                if done < Severity::Error {
+                    joint.item.name = new;
+                }
+            }
+            name(f, joint_at(joint));
+            if let Some(first) = seen.get(&joint.item.name).copied() {
+                let mut new = joint.item.name.clone();
+                // A name that repeats n times is counted up n times: hostile files pay with an error instead.
+                for i in 2..100 {
+                    new = format!("{}_{i}", joint.item.name);
+                    if !seen.contains_key(&new) {
+                        break;
+                    }
+                }
+                let line = f.line(first);
+                let found = format!("the joint of line {line} has the same name");
+                let how = format!("this one is now `{}`", shortened(&new));
+                let at = joint_at(joint);
+                let done = f.judge(at, "duplicate-name", found, "rename one of them", Remedy::Mend(&how));
+                if done < Severity::Error {
+                    joint.item.name = new;
+                }
+            }
+            seen.insert(joint.item.name.clone(), joint.spot);
+        }
+    }
+
+    /// Hands everything to the library's builder.
+    fn build(mut self, physical: bool, mut f: Findings) -> Result<Robot, crate::Refusal> {
+        let mut builder = Mechanism::builder(self.name.clone());
+        if !physical {
+            builder = builder.any_inertia();
+        }
+        if let Some(gravity) = self.gravity {
+            builder = builder.gravity(gravity);
+        }
+        for link in &self.links {
+            builder = builder.link(link.item.clone());
+        }
+        for frame in &self.frames {
+            builder = builder.frame(frame.item.name.clone(), frame.item.link.clone(), frame.item.pose);
+        }
+        // A joint that is given an armature no longer holds what is inward of it: look again until nothing is found.
+        for _ in 0..MOST_ROUNDS {
+            let mut trial = builder.clone();
+            for joint in &self.joints {
+                trial = trial.joint(joint.item.clone());
+            }
+            match trial.unresisted() {
+                Ok(found) if found.is_empty() => match trial.build() {
+                    Ok(mechanism) => return Ok(self.robot(mechanism, f)),
+                    Err(problem) => {
+                        self.blame(&problem, &mut f);
+                        return Err(f.refusal());
+                    }
+                },
+                Ok(found) => self.resist(&found, &mut f),
+                Err(problem) => self.blame(&problem, &mut f),
+            }
+            if f.failed() {
+                return Err(f.refusal());
+            }
+        }
+        let advice = "give the links masses and moments of inertia";
+        f.error(
+            At::FILE,
+            "no-inertia",
+            "too many joints in a row move nothing that has inertia",
+            advice,
+        );
+        Err(f.refusal())
+    }
+
+    /// Gives joints that nothing resists an armature.
+    fn resist(&mut self, found: &[(usize, usize)], f: &mut Findings) {
+        for &(j, dof) in found {
+            let joint = &mut self.joints[j];
+            let child = shortened(&joint.item.child);
+            let message = format!("nothing gives inertia to this joint, which moves link `{child}`");
+            let how = format!("it got an armature of {LEAST_ARMATURE:e}");
+            let advice = "give the links that it moves mass and moments of inertia, or make it fixed";
+            let done = f.judge(joint_at(joint), "no-inertia", message, advice, Remedy::Change(&how));
+            if done < Severity::Error {
+                let mut armature = joint.item.armature.clone();
+                if armature.len() != joint.item.kind.nv() {
+                    let all = armature.first().copied().unwrap_or(0.0);
+                    armature = vec![all; joint.item.kind.nv()];
+                }
+                armature[dof] += LEAST_ARMATURE;
+                joint.item.armature = armature;
+            }
+        }
+    }
+
+    fn robot(self, mechanism: Mechanism, f: Findings) -> Robot {
+        Robot {
+            mechanism,
+            geometry: self.geometry,
+            couplings: self.couplings.into_iter().map(|c| c.item).collect(),
+            loops: self.loops,
+            transmissions: self.transmissions,
+            report: f.report,
+        }
+    }
+
+    /// Reports what the builder refused, at the place of what it names.
+    fn blame(&self, problem: &Error, f: &mut Findings) {
+        let link = |name: &String| self.links.iter().find(|l| l.item.name == *name).map(link_at);
+        let joint = |name: &String| self.joints.iter().find(|j| j.item.name == *name).map(joint_at);
+        let at = match problem {
+            Error::Inertia { link: name, .. } | Error::Unheld { link: name } => link(name),
+            Error::Joint { joint: name, .. }
+            | Error::JointLength { joint: name, .. }
+            | Error::NoInertia { joint: name, .. } => joint(name),
+            Error::Dangling { name, .. } | Error::Pose { name, .. } => joint(name),
+            Error::HeldTwice { second, .. } => joint(second),
+            Error::Duplicate { name, .. } | Error::Name { name, .. } => link(name).or_else(|| joint(name)),
+            Error::Cycle { links } => links.first().and_then(link),
+            _ => None,
+        };
+        f.error(at.unwrap_or(At::FILE), "mechanism", problem.to_string(), "");
+    }
+}
+
+/// How often joints that nothing resists are looked for.
+const MOST_ROUNDS: usize = 20;
+
+fn name(f: &mut Findings, at: At<'_>) {
+    if at.name.is_empty() {
+        let message = format!("the {} has no name", at.what);
+        f.error(at, "missing-name", message, "give it one");
+    } else if at.name.len() > LONGEST_NAME {
+        let message = format!("the name has {} bytes", at.name.len());
+        let advice = format!("shorten it to {LONGEST_NAME} or less");
+        f.error(at, "long-name", message, &advice);
+    }
+}
+
+fn duplicate(f: &mut Findings, at: At<'_>, first: Spot) {
+    if at.name.is_empty() {
+        return;
+    }
+    let message = format!("line {} has the same name", f.line(first));
+    f.error(
+        at,
+        "duplicate-name",
+        message,
+        "rename one of them; names of links and frames must all differ",
+    );
+}
+
+/// A name that is not taken: the wish, or the wish with underscores.
+pub(crate) fn free_name(wish: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = wish.to_owned();
+    while taken(&name) {
+        name.push('_');
+    }
+    name
+}
+
+/// Whether a name is the world's.
+pub(crate) fn is_world(name: &str) -> bool {
+    name == WORLD
+}

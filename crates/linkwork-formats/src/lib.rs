@@ -1,0 +1,154 @@
+//! Robot files for Linkwork: URDF, MJCF and a lossless native format.
+//!
+//! Files are messy. In [`Mode::Warn`], the default, what can be loaded is loaded as it is written; [`Mode::Strict`]
+//! refuses what is wrong, and [`Mode::Repair`] mends it. In each the [`Report`] lists everything that was found, with
+//! its place in the file and what to do about it.
+//!
+//! ```
+//! use linkwork_formats::{Format, Options, read};
+//! let text = r#"
+//! <robot name="pendulum">
+//!   <link name="base"/>
+//!   <link name="bob">
+//!     <inertial><origin xyz="0 0 -1"/><mass value="1"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>
+//!   </link>
+//!   <joint name="pivot" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 1 0"/></joint>
+//! </robot>"#;
+//! let robot = read("pendulum.urdf", text.as_bytes(), Format::Urdf, &Options::default())?;
+//! assert_eq!(robot.mechanism.nv(), 1);
+//! let qdd = robot.mechanism.forward_dynamics(&[0.5], &[0.0], &[0.0]).expect("it has inertia");
+//! assert!((qdd[0] + 9.81 * 0.5_f64.sin()).abs() < 1e-12);
+//! # Ok::<(), linkwork_formats::Refusal>(())
+//! ```
+#![deny(unsafe_code)]
+
+mod draft;
+mod numbers;
+mod report;
+mod robot;
+mod roots;
+mod source;
+mod urdf;
+mod xml;
+
+pub use draft::LEAST_ARMATURE;
+pub use report::{Finding, Mode, Refusal, Report, Severity};
+pub use robot::{Coupling, Geometry, Loop, Robot, Role, Shape, Transmission};
+
+use report::Findings;
+use roots::Roots;
+use source::{At, shortened};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use xml::Document;
+
+/// How to expand a xacro file.
+pub(crate) const EXPAND: &str = "expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)";
+/// How to convert an SDF file.
+const CONVERT: &str =
+    "convert it to URDF first, for example with `sdformat_urdf`, or give the robot's own URDF or MJCF";
+
+/// How to load a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What to do about what is wrong.
+    pub mode: Mode,
+    /// Directories that hold packages, for `package://` addresses. Those of `ROS_PACKAGE_PATH` and
+    /// `AMENT_PREFIX_PATH` are searched after them.
+    pub packages: Vec<PathBuf>,
+    /// Whether meshes and included files may lie outside of the robot's directory and the packages.
+    pub anywhere: bool,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Unified Robot Description Format.
+    Urdf,
+}
+
+impl Format {
+    /// The format that a file's name tells; XML files may be of either kind, which only their content tells.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "urdf" => Some(Self::Urdf),
+            _ => None,
+        }
+    }
+}
+
+/// Loads a robot from a file.
+pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
+    let shown = path.display().to_string();
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(problem) => {
+            return Err(refuse(
+                &shown,
+                options,
+                "unreadable",
+                format!("cannot be read: {problem}"),
+                "",
+            ));
+        }
+    };
+    let home = path
+        .parent()
+        .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
+    let roots = Roots::new(home, &options.packages, options.anywhere);
+    parse(&shown, &bytes, Format::of_name(path), options, &roots)
+}
+
+/// Reads a robot from bytes; `file` is for messages.
+pub fn read(file: &str, bytes: &[u8], format: Format, options: &Options) -> Result<Robot, Refusal> {
+    parse(
+        file,
+        bytes,
+        Some(format),
+        options,
+        &Roots::new(None, &options.packages, options.anywhere),
+    )
+}
+
+fn refuse(file: &str, options: &Options, code: &'static str, message: String, advice: &str) -> Refusal {
+    let mut findings = Findings::new(options.mode);
+    findings.source(Rc::new(source::Source::new(file, String::new())));
+    findings.error(At::FILE, code, message, advice);
+    findings.refusal()
+}
+
+fn parse(
+    file: &str,
+    bytes: &[u8],
+    _format: Option<Format>,
+    options: &Options,
+    roots: &Roots,
+) -> Result<Robot, Refusal> {
+    let mut findings = Findings::new(options.mode);
+    let Some(document) = Document::parse(file, bytes, &mut findings) else {
+        return Err(findings.refusal());
+    };
+    let root = document.root();
+    let draft = match root.name() {
+        "robot" => {
+            let draft = urdf::read(&document, roots, &mut findings);
+            // An expanded file may keep the name space; what was not expanded has elements of it.
+            if file.ends_with(".xacro") && findings.failed() {
+                findings.error(root.at(), "xacro", "this is a xacro file", EXPAND);
+            }
+            draft
+        }
+        "sdf" => {
+            findings.error(root.at(), "sdf", "this is an SDF file", CONVERT);
+            return Err(findings.refusal());
+        }
+        other => {
+            let message = format!("<{}> is no robot", shortened(other));
+            let advice = "give a URDF file, whose root element is <robot>, or an MJCF file, whose root is <mujoco>";
+            findings.error(root.at(), "unknown-format", message, advice);
+            return Err(findings.refusal());
+        }
+    };
+    draft.assemble(findings)
+}

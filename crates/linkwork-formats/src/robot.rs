@@ -1,0 +1,154 @@
+//! What a file describes.
+
+use crate::report::Report;
+use linkwork::Mechanism;
+use linkwork::spatial::{Pose, Vec3};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A robot as a file describes it.
+#[derive(Clone, Debug)]
+pub struct Robot {
+    /// Links, joints and frames.
+    pub mechanism: Mechanism,
+    /// What its links look like and collide with.
+    pub geometry: Vec<Geometry>,
+    /// Joints that follow others. The mechanism does not apply them.
+    pub couplings: Vec<Coupling>,
+    /// Loops that links are closed in. The mechanism does not apply them.
+    pub loops: Vec<Loop>,
+    /// Gears between motors and joints. Their rotors are in the armature of the mechanism's joints.
+    pub transmissions: Vec<Transmission>,
+    /// What was found in the file.
+    pub report: Report,
+}
+
+/// A shape on a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    /// Its name; often empty.
+    pub name: String,
+    /// The link it is fixed to, or `"world"`.
+    pub link: String,
+    /// What it is for.
+    pub role: Role,
+    /// Where it is on the link.
+    pub pose: Pose,
+    /// Its form.
+    pub shape: Shape,
+    /// Red, green, blue and opacity, nought to one.
+    pub colour: Option<[f64; 4]>,
+}
+
+/// What a shape is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// To be seen.
+    Visual,
+    /// To be touched.
+    Collision,
+}
+
+/// The form of a shape, about the origin of its frame. Lengths are in metres.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A box with full edge lengths.
+    Cuboid {
+        /// Along x, y and z.
+        edges: Vec3,
+    },
+    /// A cylinder along z.
+    Cylinder {
+        /// Its radius.
+        radius: f64,
+        /// Its full length.
+        length: f64,
+    },
+    /// A ball.
+    Sphere {
+        /// Its radius.
+        radius: f64,
+    },
+    /// A cylinder along z with half balls at its ends.
+    Capsule {
+        /// Its radius.
+        radius: f64,
+        /// The length of the cylinder.
+        length: f64,
+    },
+    /// An ellipsoid.
+    Ellipsoid {
+        /// Half axes along x, y and z.
+        radii: Vec3,
+    },
+    /// The x–y plane.
+    Plane,
+    /// A mesh in a file.
+    Mesh {
+        /// As the robot's file names it.
+        uri: String,
+        /// Where it is, if it was found.
+        path: Option<PathBuf>,
+        /// Factors along x, y and z.
+        scale: Vec3,
+    },
+}
+
+/// A joint that follows another: q = c₀ + c₁ x + c₂ x² + …, x being the leader's coordinate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coupling {
+    /// Its name; often empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The joint that follows.
+    pub follower: String,
+    /// The joint that leads; without one the follower keeps its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader: Option<String>,
+    /// c₀, c₁, …
+    pub coefficients: Vec<f64>,
+}
+
+/// Two places of two links that stay together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// Its name; often empty.
+    pub name: String,
+    /// Whether the frames coincide wholly, or their origins only.
+    pub welded: bool,
+    /// A link, or `"world"`, and the frame on it.
+    pub first: (String, Pose),
+    /// Another one.
+    pub second: (String, Pose),
+}
+
+/// A gear between a motor and a joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transmission {
+    /// Its name.
+    pub name: String,
+    /// The joint it drives.
+    pub joint: String,
+    /// Turns of the motor per turn of the joint.
+    pub ratio: f64,
+    /// Of the rotor about its own axis, kg m²; the joint's armature is this times the ratio squared.
+    #[serde(default)]
+    pub rotor_inertia: f64,
+}
+
+impl From<Mechanism> for Robot {
+    /// A mechanism without geometry, couplings, loops or findings.
+    fn from(mechanism: Mechanism) -> Self {
+        Self {
+            mechanism,
+            geometry: Vec::new(),
+            couplings: Vec::new(),
+            loops: Vec::new(),
+            transmissions: Vec::new(),
+            report: Report::default(),
+        }
+    }
+}

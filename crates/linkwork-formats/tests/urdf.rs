@@ -1,0 +1,230 @@
+//! Every feature of URDF, in files small enough to compute by hand.
+
+use linkwork::model::{JointKind, WORLD};
+use linkwork::spatial::Vec3;
+use linkwork_formats::{Format, Mode, Options, Refusal, Robot, Role, Severity, Shape, read};
+
+const BODY: &str = r#"<inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+    <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0.01" ixz="0.02" iyz="0.03"/></inertial>"#;
+
+fn parse(inner: &str, mode: Mode) -> Result<Robot, Refusal> {
+    let text = format!("<?xml version=\"1.0\"?>\n<robot name=\"test\">\n{inner}\n</robot>\n");
+    let options = Options {
+        mode,
+        ..Options::default()
+    };
+    read("test.urdf", text.as_bytes(), Format::Urdf, &options)
+}
+
+fn robot(inner: &str) -> Robot {
+    parse(inner, Mode::Warn).expect("it loads")
+}
+
+/// A base and a link on a joint of some type.
+fn one_joint(kind: &str, inside: &str) -> String {
+    format!(
+        r#"<link name="base"/><link name="tip">{BODY}</link>
+        <joint name="j" type="{kind}"><parent link="base"/><child link="tip"/>
+        <origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>{inside}</joint>"#
+    )
+}
+
+fn codes(robot: &Robot) -> Vec<&str> {
+    robot.report.findings.iter().map(|f| f.code).collect()
+}
+
+#[test]
+fn every_type_of_joint_is_read() {
+    for (kind, name, nq, nv) in [
+        ("revolute", "revolute", 1, 1),
+        ("continuous", "continuous", 1, 1),
+        ("prismatic", "prismatic", 1, 1),
+        ("fixed", "fixed", 0, 0),
+        ("floating", "free", 7, 6),
+        ("planar", "planar", 3, 3),
+    ] {
+        let robot = robot(&one_joint(kind, r#"<axis xyz="0 0 1"/><limit lower="-1" upper="1"/>"#));
+        let m = &robot.mechanism;
+        assert_eq!((m.nq(), m.nv()), (nq, nv), "{kind}");
+        let joint = &m.joints()[m.joint("j").unwrap().index()];
+        assert_eq!(joint.kind.name(), name);
+        assert_eq!(joint.origin.translation, Vec3::new(1.0, 2.0, 3.0));
+    }
+}
+
+#[test]
+fn a_planar_joint_moves_across_its_axis() {
+    let robot = robot(&one_joint("planar", r#"<axis xyz="1 0 0"/>"#));
+    let m = &robot.mechanism;
+    let tip = m.frame("tip").unwrap();
+    let mut workspace = m.workspace();
+    let zero = workspace.at(&[0.0; 3]).unwrap().pose(tip);
+    let joint = linkwork::spatial::Pose::new(linkwork::spatial::Rotation::from_rpy(0.1, 0.2, 0.3), [1.0, 2.0, 3.0]);
+    assert!((zero.translation - joint.translation).norm() < 1e-14);
+    assert!((zero.rotation.y - joint.rotation.y).norm() < 1e-14);
+    let moved = workspace.at(&[0.7, 0.4, -0.6]).unwrap().pose(tip);
+    let shift = joint.rotation.inverse_mul(moved.translation - zero.translation);
+    assert!(shift.x.abs() < 1e-14 && (shift.norm() - 0.52_f64.sqrt()).abs() < 1e-14);
+    assert!(
+        (moved.rotation.x - zero.rotation.x).norm() < 1e-14,
+        "it turns about its axis"
+    );
+}
+
+#[test]
+fn the_default_axis_is_x_and_parameters_are_kept() {
+    let robot = robot(&one_joint(
+        "revolute",
+        r#"<limit lower="-1.5" upper="2" velocity="3" effort="40"/><dynamics damping="0.5" friction="0.1"/>"#,
+    ));
+    let m = &robot.mechanism;
+    let joint = &m.joints()[m.joint("j").unwrap().index()];
+    assert_eq!(
+        joint.kind,
+        JointKind::Revolute {
+            axis: Vec3::new(1.0, 0.0, 0.0)
+        }
+    );
+    assert_eq!(joint.position_limits, [(-1.5, 2.0)]);
+    assert_eq!(
+        (&joint.velocity_limit[..], &joint.effort_limit[..]),
+        (&[3.0][..], &[40.0][..])
+    );
+    assert_eq!((&joint.damping[..], &joint.friction[..]), (&[0.5][..], &[0.1][..]));
+    assert_eq!(m.links()[1].inertia.mass, 2.0);
+    assert_eq!(m.links()[1].inertia.moments, [0.2, 0.01, 0.02, 0.3, 0.03, 0.4]);
+}
+
+#[test]
+fn moments_are_turned_with_the_inertial_frame() {
+    let text = one_joint("continuous", "").replace(
+        r#"<origin xyz="0 0 -0.5"/>"#,
+        r#"<origin xyz="0 0 -0.5" rpy="0 0 1.5707963267948966"/>"#,
+    );
+    let [xx, xy, xz, yy, yz, zz] = robot(&text).mechanism.links()[1].inertia.moments;
+    for (got, expect) in [(xx, 0.3), (xy, -0.01), (xz, -0.03), (yy, 0.2), (yz, 0.02), (zz, 0.4)] {
+        assert!((got - expect).abs() < 1e-15, "{got} {expect}");
+    }
+}
+
+#[test]
+fn mimic_joints_are_kept_as_couplings() {
+    let text = one_joint("continuous", "")
+        + &format!(
+            r#"<link name="second">{BODY}</link><joint name="k" type="continuous"><parent link="tip"/><child link="second"/>
+            <mimic joint="j" multiplier="-2" offset="0.25"/></joint>"#
+        );
+    let loaded = robot(&text);
+    let coupling = &loaded.couplings[0];
+    assert_eq!((&*coupling.follower, coupling.leader.as_deref()), ("k", Some("j")));
+    assert_eq!(coupling.coefficients, [0.25, -2.0]);
+    assert_eq!(
+        codes(&loaded).iter().filter(|c| **c == "coupling-not-applied").count(),
+        1
+    );
+    let refusal = parse(&text, Mode::Strict).unwrap_err();
+    assert!(
+        refusal
+            .report
+            .of("coupling-not-applied")
+            .all(|f| f.severity == Severity::Error)
+    );
+    let circle = text.replace(r#"<origin xyz="1 2 3""#, r#"<mimic joint="k"/><origin xyz="1 2 3""#);
+    let broken = robot(&circle);
+    assert_eq!(broken.couplings.len(), 1);
+    assert_eq!(broken.report.of("coupling-cycle").count(), 1);
+}
+
+#[test]
+fn transmissions_give_armature() {
+    let gear = |inside: &str| {
+        one_joint("continuous", "") + &format!(r#"<transmission name="t"><joint name="j"/>{inside}</transmission>"#)
+    };
+    for inside in [
+        "<actuator name=\"a\"><mechanicalReduction>50</mechanicalReduction><rotorInertia>1e-4</rotorInertia></actuator>",
+        "<mechanicalReduction>-50</mechanicalReduction><rotorInertia>1e-4</rotorInertia>",
+        "<actuator name=\"a\"><drake:gear_ratio value=\"50\"/><drake:rotor_inertia value=\"1e-4\"/></actuator>",
+    ] {
+        let loaded = robot(&gear(inside));
+        assert_eq!(loaded.transmissions[0].ratio.abs(), 50.0);
+        let m = &loaded.mechanism;
+        let armature = &m.joints()[m.joint("j").unwrap().index()].armature;
+        assert!((armature[0] - 0.25).abs() < 1e-15, "{armature:?}");
+    }
+    let plain = robot(&gear(
+        "<actuator name=\"a\"><mechanicalReduction>7</mechanicalReduction></actuator>",
+    ));
+    assert!(plain.mechanism.joints().iter().all(|j| j.armature.is_empty()));
+}
+
+#[test]
+fn geometry_is_kept() {
+    let loaded = robot(
+        r#"<material name="red"><color rgba="1 0 0 1"/></material>
+        <link name="base">
+        <visual name="v"><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry><material name="red"/></visual>
+        <collision><geometry><cylinder radius="0.5" length="2"/></geometry></collision>
+        <collision><geometry><sphere radius="0.25"/></geometry></collision>
+        <visual><geometry><mesh filename="package://nowhere/part.stl" scale="0.001 0.001 0.002"/></geometry></visual>
+        </link>"#,
+    );
+    let shapes = &loaded.geometry;
+    assert_eq!(shapes.len(), 4);
+    assert_eq!(
+        (shapes[0].role, shapes[0].colour),
+        (Role::Visual, Some([1.0, 0.0, 0.0, 1.0]))
+    );
+    assert_eq!(
+        shapes[0].shape,
+        Shape::Cuboid {
+            edges: Vec3::new(1.0, 2.0, 3.0)
+        }
+    );
+    assert_eq!(shapes[0].pose.translation, Vec3::new(0.0, 0.0, 1.0));
+    assert_eq!(
+        shapes[1].shape,
+        Shape::Cylinder {
+            radius: 0.5,
+            length: 2.0
+        }
+    );
+    assert_eq!(
+        (shapes[2].role, &shapes[2].shape),
+        (Role::Collision, &Shape::Sphere { radius: 0.25 })
+    );
+    let Shape::Mesh { uri, path, scale } = &shapes[3].shape else {
+        panic!("a mesh")
+    };
+    assert_eq!(
+        (&**uri, path, *scale),
+        ("package://nowhere/part.stl", &None, Vec3::new(0.001, 0.001, 0.002))
+    );
+}
+
+#[test]
+fn a_root_link_named_world_is_the_world() {
+    let text = one_joint("continuous", "").replace("base", "world");
+    let loaded = robot(&text);
+    assert_eq!(loaded.mechanism.links().len(), 1);
+    assert_eq!(loaded.mechanism.joints().len(), 1);
+    assert_eq!(loaded.mechanism.joints()[0].parent, WORLD);
+    let held = one_joint("continuous", "").replace("\"tip\"", "\"world\"");
+    let loaded = robot(&held);
+    assert!(loaded.mechanism.link("world_link").is_ok());
+    assert_eq!(loaded.report.of("world-link").count(), 1);
+}
+
+#[test]
+fn the_base_is_welded_first_and_can_be_freed() {
+    let loaded = robot(&one_joint("continuous", ""));
+    let m = &loaded.mechanism;
+    assert_eq!(
+        (&*m.joints()[0].name, m.joints()[0].kind.name()),
+        ("root_joint", "fixed")
+    );
+    let text =
+        one_joint("continuous", "").replace("<link name=\"base\"/>", &format!("<link name=\"base\">{BODY}</link>"));
+    let floating = robot(&text).mechanism.with_floating_base().unwrap();
+    assert_eq!((floating.nq(), floating.nv()), (8, 7));
+    assert_eq!(floating.v_range(floating.joint("j").unwrap()), 6..7);
+}

@@ -10,6 +10,7 @@ use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
 use linkwork::simulate::{self, Integrator, Resistance, RungeKutta4, Standard};
+use linkwork::workspace::Scaling;
 use linkwork::{Mechanism, Workspace};
 use serde::Serialize;
 use std::hint::black_box;
@@ -60,6 +61,10 @@ enum Algorithm {
     Minv,
     /// A step of the Runge–Kutta method of order four.
     Rk4,
+    /// Diagonalized dynamics: joint rates and the rate of ξ from (q, ξ).
+    Diagonalized,
+    /// The same, normalized: from (q, ν).
+    Normalized,
 }
 
 impl Algorithm {
@@ -72,6 +77,8 @@ impl Algorithm {
             Self::Aba => "forward dynamics",
             Self::Minv => "mass matrix inverse",
             Self::Rk4 => "Runge–Kutta 4 step",
+            Self::Diagonalized => "diagonalized",
+            Self::Normalized => "diagonalized, ν",
         }
     }
 }
@@ -256,6 +263,8 @@ impl<'m> Bench<'m> {
             Algorithm::Aba => measure(protocol, |i| self.call(Algorithm::Aba, i)),
             Algorithm::Minv => measure(protocol, |i| self.call(Algorithm::Minv, i)),
             Algorithm::Rk4 => measure(protocol, |i| self.call(Algorithm::Rk4, i)),
+            Algorithm::Diagonalized => measure(protocol, |i| self.call(Algorithm::Diagonalized, i)),
+            Algorithm::Normalized => measure(protocol, |i| self.call(Algorithm::Normalized, i)),
         })
     }
 
@@ -276,6 +285,12 @@ impl<'m> Bench<'m> {
             Algorithm::Aba => posed.moving(qd)?.forward_dynamics(tau, &mut self.vector)?,
             Algorithm::Minv => posed.mass_matrix_inverse(&mut self.matrix)?,
             Algorithm::Rk4 => {}
+            Algorithm::Diagonalized => posed
+                .moving_at_total_rates(Scaling::Unnormalized, qd)?
+                .total_accelerations(Scaling::Unnormalized, tau, &mut self.vector)?,
+            Algorithm::Normalized => posed
+                .moving_at_total_rates(Scaling::Normalized, qd)?
+                .total_accelerations(Scaling::Normalized, tau, &mut self.vector)?,
         }
         black_box((&self.vector, &self.matrix));
         Ok(())

@@ -3,6 +3,7 @@
 pub(crate) mod centroidal;
 pub(crate) mod composite;
 pub(crate) mod coriolis;
+pub(crate) mod diagonal;
 pub(crate) mod forward;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;

@@ -13,6 +13,7 @@ mod joint;
 mod link;
 mod mechanism;
 mod passive;
+mod pivots;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;

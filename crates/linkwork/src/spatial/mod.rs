@@ -4,6 +4,7 @@
 //! number (power). Rigid transformations are stored as a rotation and a vector, never as 6×6.
 
 mod articulated;
+mod articulated_rate;
 mod inertia;
 mod pose;
 mod principal;

@@ -21,6 +21,8 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     fn motion_out(self, v: Motion<S>) -> Motion<S>;
     /// The parent's ω seen from the link, and the centripetal acceleration ω × (ω × l) that it gives the link's origin.
     fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>);
+    /// A vector of the parent, in the link's axes.
+    fn turn_out(self, v: Vec3<S>) -> Vec3<S>;
     /// φ r φ*.
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S>;
     /// φ P⁺ φ*.
@@ -102,6 +104,15 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
     }
 
     #[inline(always)]
+    fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
+        let v = match self.before {
+            Some(z) => z.lift().vector_out(v),
+            None => v,
+        };
+        self.z.vector_out(self.tilt.vector_out(v))
+    }
+
+    #[inline(always)]
     fn place(self, parent: &Pose<S>) -> Pose<S> {
         match self.before {
             Some(z) => self.z.after(self.tilt.after(z.lift().after(*parent))),
@@ -160,6 +171,11 @@ macro_rules! same_way {
         #[inline(always)]
         fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
             self.0.spin_out(w)
+        }
+
+        #[inline(always)]
+        fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
+            self.0.turn_out(v)
         }
 
         #[inline(always)]
@@ -319,6 +335,14 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
             let c = w.cross(w.cross(pose.translation));
             (pose.rotation.inverse_mul(w), pose.rotation.inverse_mul(c))
         })
+    }
+
+    #[inline(always)]
+    fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
+        by_route!(self,
+            root placement => self.z.vector_out(placement.rotation.inverse_mul(v)),
+            screws way => way.turn_out(v),
+            general pose => pose.rotation.inverse_mul(v))
     }
 
     #[inline(always)]

@@ -66,6 +66,16 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
         sum
     }
 
+    /// Σ_c (what child c handed in).
+    #[inline(always)]
+    pub(crate) fn gather_children(&mut self, body: &Body) -> T {
+        let mut sum = if body.has_child { self.carried } else { T::default() };
+        if let Some(slot) = body.branch {
+            sum += T::fetch(&mut self.waiting.0[slot * T::NUMBERS..][..T::NUMBERS]);
+        }
+        sum
+    }
+
     /// Hands y in from a link to its parent.
     #[inline(always)]
     pub(crate) fn hand_in(&mut self, body: &Body, y: T) {

@@ -3,7 +3,9 @@
 //! A stage is a struct of arrays in the compiled frames, filled by one sweep. [`Stages`] owns them all and knows which
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
+pub(crate) mod changing;
 pub(crate) mod crossing;
+pub(crate) mod diagonal;
 pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
@@ -15,6 +17,7 @@ pub(crate) mod world;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody};
+use diagonal::Diagonal;
 use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
@@ -40,6 +43,7 @@ pub(crate) struct Stages<S> {
     pub(crate) home_gains: Vec<HomeGain<S>>,
     /// The links from one to its root.
     pub(crate) path: Vec<usize>,
+    pub(crate) diagonal: Diagonal<S>,
     /// External forces on the links, in their compiled frames, and whether there are any.
     pub(crate) loads: Vec<Force<S>>,
     pub(crate) loaded: bool,
@@ -78,6 +82,8 @@ pub(crate) struct Filled {
     /// D and G are there; P and P⁺ only with `riccati`.
     pub(crate) gains: bool,
     pub(crate) home_gains: bool,
+    /// q̇ came from total rates: P⁺, η, V and gravity in the links' axes are there.
+    pub(crate) settled: bool,
 }
 
 impl<S: Scalar> Stages<S> {
@@ -94,6 +100,7 @@ impl<S: Scalar> Stages<S> {
             riccati: Riccati::new(m),
             home_gains: vec![HomeGain::ZERO; nv],
             path: Vec::with_capacity(n),
+            diagonal: Diagonal::new(m),
             loads: vec![Force::ZERO; n],
             loaded: false,
             alpha: vec![Motion::ZERO; n],

@@ -7,12 +7,14 @@
 //! inverse makes its room.
 
 mod accelerating;
+mod diagonal;
 mod moving;
 mod operational;
 mod plain;
 mod posed;
 mod sweeps;
 
+pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;
 pub use moving::Moving;
 pub use operational::{MovingTask, Part, Task};

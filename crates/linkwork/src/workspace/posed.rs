@@ -42,6 +42,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         view.stages.qd.copy_from_slice(qd);
         view.stages.filled.rates = false;
         view.stages.filled.velocities = false;
+        view.stages.filled.settled = false;
         let view = View {
             stages: &mut *view.stages,
             ..*view

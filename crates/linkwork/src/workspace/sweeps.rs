@@ -3,8 +3,9 @@
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
+use crate::dynamics::diagonal::{evaluate, terms};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
-use crate::operator::innovations;
+use crate::operator::{diagonal as factors, innovations};
 use crate::scalar::Scalar;
 use crate::simd::{Ready, Sweep};
 use core::any::Any;
@@ -54,6 +55,10 @@ sweeps![
     composite::CompositeOf,
     composite::ArticulatedOf,
     innovations::InverseMassTimes,
+    factors::TotalRates,
+    factors::JointRates,
+    factors::WorkingMoments,
+    factors::JointTorques,
     inverse_mass::MassMatrixInverse,
     forward::Forward,
     forward::ForwardKeeping,
@@ -66,6 +71,9 @@ sweeps![
     operational::InnovationsOfForces,
     operational::InnovationsOfTorques,
     operational::FromInnovations,
+    evaluate::Settle,
+    evaluate::TotalAccelerations,
+    terms::CoriolisTerms,
 ];
 
 /// The shipped sweeps over one scalar; none if it is not shipped.

@@ -1,0 +1,257 @@
+//! The right-hand side of the diagonalized equations: (q, ξ) → q̇, then T → ξ̇; or the same with ν.
+//!
+//! ξ̇ = D⁻¹(T − Hz + HṖτ̄*V⁺) with z of the articulated body algorithm. Here z − ṖV is carried instead, and forces that P
+//! exerts at V replace those of M, which leaves neither velocity terms a nor b to make:
+//!
+//! ```text
+//! w = n + ṖH*ξ + crf(V)PV,   n = Σ φ(w⁺ − crf(V)P⁺V⁺) − f_ext       PV = P⁺V⁺ + GDξ
+//! κ = T − Hw,   w⁺ = w + Gκ,   ξ̇ = D⁻¹κ + G*[0; g]
+//! ```
+//!
+//! Gravity needs no sweep of forces: an accelerating base gives z = Pα, as ψMφ* = Pφ* + ψ̃P, and HPα = DG*α.
+
+use crate::model::{Compiled, Gain, Hinge};
+use crate::operator::diagonal::start_rates;
+use crate::scalar::Scalar;
+use crate::simd::{At, Sweep};
+use crate::spatial::{Articulated, Force, Motion, Vec3};
+use crate::stage::Stages;
+use crate::stage::changing::{Changing, release_rate_of_one};
+use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::diagonal::Scaling;
+use crate::stage::inflow::Inflow;
+use crate::stage::riccati;
+
+/// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one.
+pub(crate) struct Settle;
+/// T → ν̇ or ξ̇: one inward sweep after [`Settle`]. At a given q̇, an outward sweep for V, and an inward one that also
+/// makes P.
+pub(crate) struct TotalAccelerations;
+
+impl<S: Scalar> Sweep<S> for Settle {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, total: &[S], _: &mut [S]) {
+        if !s.filled.riccati {
+            let mut inflow = Inflow::new(&mut s.waiting);
+            for k in (0..m.bodies.len()).rev() {
+                at_joint!(m.bodies, s.joints, k, joint => {
+                    let rest = riccati::step(joint, &m.bodies[k], m, &mut inflow, &mut s.riccati.gains, |_| {});
+                    s.riccati.p_plus[k] = joint.full(&rest);
+                });
+            }
+            s.filled.gains = true;
+        }
+        s.diagonal.eta.copy_from_slice(total);
+        let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
+        let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
+        for k in 0..m.bodies.len() {
+            let (body, at) = (&m.bodies[k], m.bodies[k].v);
+            at_joint!(m.bodies, s.joints, k, joint => {
+                let (mut v, g) = match body.parent {
+                    Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
+                    None => (Motion::ZERO, m.gravity.lift()),
+                };
+                let hinge = joint.hinge();
+                start_rates(s.diagonal.scaling, hinge, &gains[at..], &mut eta[at..]);
+                hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
+                velocities[k] = v;
+                gravity[k] = joint.turn_out(g);
+            });
+        }
+        s.filled.rates = false;
+        s.filled.velocities = true;
+        s.filled.settled = true;
+    }
+}
+
+impl<S: Scalar> Sweep<S> for TotalAccelerations {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
+        if s.filled.settled {
+            inward::<S, false>(m, s, tau, out);
+        } else {
+            outward(m, s);
+            inward::<S, true>(m, s, tau, out);
+            s.filled.gains = true;
+        }
+    }
+}
+
+/// Gravity in the links' axes.
+#[inline(always)]
+pub(crate) fn need_gravity<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+    let gravity = &mut s.diagonal.gravity[..];
+    for k in 0..m.bodies.len() {
+        let g = match m.bodies[k].parent {
+            Some(p) => gravity[p],
+            None => m.gravity.lift(),
+        };
+        at_joint!(m.bodies, s.joints, k, joint => gravity[k] = joint.turn_out(g));
+    }
+}
+
+/// V and gravity in the links' axes, at a given q̇.
+#[inline(always)]
+fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+    let (velocities, gravity, qd) = (&mut s.velocities[..], &mut s.diagonal.gravity[..], &s.qd[..]);
+    for k in 0..m.bodies.len() {
+        let (body, at) = (&m.bodies[k], m.bodies[k].v);
+        at_joint!(m.bodies, s.joints, k, joint => {
+            let (v, g) = match body.parent {
+                Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
+                None => (Motion::ZERO, m.gravity.lift()),
+            };
+            velocities[k] = joint.hinge().add_motion(v, &qd[at..]);
+            gravity[k] = joint.turn_out(g);
+        });
+    }
+    s.filled.velocities = true;
+}
+
+/// The inward sweep. `FRESH` also runs the Riccati recursion and finds η on the way; otherwise both are there.
+#[inline(always)]
+fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
+    let n = m.bodies.len();
+    let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
+    let (velocities, gravity) = (&s.velocities[..n], &s.diagonal.gravity[..n]);
+    let (gains, p_plus, eta) = (
+        &mut s.riccati.gains[..],
+        &s.riccati.p_plus[..n],
+        &mut s.diagonal.eta[..],
+    );
+    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+    let mut n_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+    let mut rate_in = Inflow::<S, Articulated<S>>::new(&mut s.diagonal.waiting);
+    for k in (0..n).rev() {
+        let (body, at, v) = (&bodies[k], bodies[k].v, velocities[k]);
+        at_joint!(bodies, joints, k, joint => {
+            let hinge = joint.hinge();
+            let rest = if FRESH {
+                riccati::step(joint, body, m, &mut p_in, gains, |_| {})
+            } else {
+                joint.rest(&p_plus[k])
+            };
+            let (gains, qd, out) = (&gains[at..], &qd[at..], &mut out[at..]);
+            let mut v_plus = hinge.take_motion(v, qd);
+            let f_plus = joint.rest_times(&rest, v_plus);
+            if FRESH {
+                hinge.total_rates(&mut v_plus, qd, gains, &mut eta[at..]);
+            }
+            let p_rate = rate_in.gather_children(body);
+            let mut w = n_in.gather_children(body);
+            if s.loaded {
+                w -= s.loads[k];
+            }
+            let w_plus = work(hinge, w, f_plus, v, &p_rate, gains, &eta[at..], &tau[at..], out);
+            if body.parent.is_some() {
+                n_in.hand_in(body, joint.force_in(w_plus));
+                let rest_rate = joint.release_rate(&rest, p_rate, gains, qd);
+                rate_in.hand_in(body, joint.carry_in(rest_rate));
+            }
+            finish(scaling, hinge, &p_rate, gains, &eta[at..], gravity[k], out);
+        });
+    }
+}
+
+/// κ (as its pivots' e) and w⁺ − crf(V)P⁺V⁺, from n and what P⁺ exerts at V⁺.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn work<S: Scalar>(
+    hinge: Hinge,
+    n: Force<S>,
+    f_plus: Force<S>,
+    v: Motion<S>,
+    p_rate: &Articulated<S>,
+    gains: &[Gain<S>],
+    eta: &[S],
+    tau: &[S],
+    e: &mut [S],
+) -> Force<S> {
+    if matches!(hinge, Hinge::Revolute) {
+        let g = Force::from_array(gains[0].g);
+        let (w, u) = (v.angular, v.linear);
+        let n = Force::from_array(hinge.column(p_rate, 0)).mul_add(eta[0], n);
+        let own = g * (eta[0] * gains[0].d_inv.recip());
+        let (moment, force) = (f_plus.moment + own.moment, f_plus.force + own.force);
+        let turning = w.x.mul_sub(moment.y, w.y * moment.x);
+        let sliding = u.x.mul_sub(force.y, u.y * force.x);
+        e[0] = tau[0] - n.moment.z - (turning + sliding);
+        return g.mul_add(e[0], n) + v.cross_force(own);
+    }
+    let mut w = n + p_rate.times(hinge.motion(&rates_of_pivots(hinge, gains, eta)));
+    let mut own = Force::ZERO;
+    for i in 0..hinge.axes().len() {
+        own = Force::from_array(gains[i].g).mul_add(eta[i] * gains[i].d_inv.recip(), own);
+    }
+    w += v.cross_force(f_plus + own);
+    hinge.innovate(&mut w, tau, gains, e);
+    w - v.cross_force(f_plus)
+}
+
+/// ξ from η.
+#[inline(always)]
+pub(crate) fn rates_of_pivots<S: Scalar>(hinge: Hinge, gains: &[Gain<S>], eta: &[S]) -> [S; 6] {
+    let mut xi = [S::ZERO; 6];
+    let d = hinge.axes().len();
+    xi[..d].copy_from_slice(&eta[..d]);
+    hinge.upper_inverse(gains, &mut xi);
+    xi
+}
+
+/// ν̇ or ξ̇ from e, in place: Dξ̇ = κ + DG*[0; g], or ν̇ = L⁻¹(Dξ̇) + L̇*ξ.
+#[inline(always)]
+fn finish<S: Scalar>(
+    scaling: Scaling,
+    hinge: Hinge,
+    p_rate: &Articulated<S>,
+    gains: &[Gain<S>],
+    eta: &[S],
+    gravity: Vec3<S>,
+    x: &mut [S],
+) {
+    let d = hinge.axes().len();
+    if matches!(scaling, Scaling::Normalized) {
+        add_pivot_rates(hinge, p_rate, gains, eta, x);
+    }
+    for i in 0..d {
+        let g = &gains[i].g;
+        let falling = Vec3::new(g[3], g[4], g[5]).dot(gravity);
+        x[i] = gains[i].d_inv.mul_add(x[i], falling);
+    }
+    match scaling {
+        Scaling::Normalized => {
+            for i in 0..d {
+                x[i] = x[i] * gains[i].d_inv.sqrt().recip();
+            }
+        }
+        Scaling::Unnormalized => hinge.upper_inverse(gains, x),
+    }
+}
+
+/// e + Δ^½(Δ^½L*)˙ξ: with D = LΔL*, ½ḋη on each pivot and its part of ΔL̇*ξ.
+#[inline(always)]
+pub(crate) fn add_pivot_rates<S: Scalar>(
+    hinge: Hinge,
+    p_rate: &Articulated<S>,
+    gains: &[Gain<S>],
+    eta: &[S],
+    e: &mut [S],
+) {
+    let half = S::lift(0.5);
+    if matches!(hinge, Hinge::Revolute) {
+        e[0] = (half * p_rate.a[5]).mul_add(eta[0], e[0]);
+        return;
+    }
+    let d = hinge.axes().len();
+    let (mut p_rate, xi) = (*p_rate, rates_of_pivots(hinge, gains, eta));
+    for i in 0..d {
+        let (v, d_rate) = release_rate_of_one(hinge, i, &gains[i].g, &mut p_rate);
+        let half_rate = half * d_rate;
+        e[i] = half_rate.mul_add(eta[i], e[i]);
+        for j in i + 1..d {
+            // d ġ = u̇ − ḋg = v − ½ḋg.
+            let change = (-half_rate).mul_add(hinge.pick(j, &gains[i].g), hinge.pick(j, &v));
+            e[i] = change.mul_add(xi[j], e[i]);
+        }
+    }
+}

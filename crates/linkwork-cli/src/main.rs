@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod complaint;
 mod demo;
+mod eval;
 mod info;
 mod random;
 mod robot;
@@ -33,6 +34,8 @@ enum Command {
     Check(check::Arguments),
     /// Describe a robot: its tree, joints, masses and reach.
     Info(info::Arguments),
+    /// Compute any quantity at a state, or at every state of a stream.
+    Eval(eval::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
 }
@@ -43,6 +46,7 @@ Examples:
   linkwork demo --robot double_pendulum --seconds 20 --out swing.svg
   linkwork check robot.urdf
   linkwork info robot.urdf
+  linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork bench arm7
   linkwork bench --json > times.jsonl
 
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
+        Command::Eval(arguments) => eval::run(&arguments).map(fine),
     };
     match done {
         Ok(code) => code,

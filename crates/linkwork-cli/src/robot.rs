@@ -34,6 +34,9 @@ pub(crate) struct Loading {
     /// A directory that holds packages, for `package://` addresses of meshes; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub(crate) package: Vec<PathBuf>,
+    /// Other gravity: its acceleration along the world's x, y and z, in m/s².
+    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) gravity: Option<Vec<f64>>,
 }
 
 /// A robot, and what to call it.
@@ -76,6 +79,14 @@ impl Loading {
                 )
             })?;
             loaded.robot.mechanism = mechanism;
+        }
+        if let Some(gravity) = &self.gravity {
+            let wrong = |problem: String| Complaint::usage(problem, "write it as --gravity 0,0,-9.81");
+            let [x, y, z] = gravity[..] else {
+                return Err(wrong(format!("--gravity has {} numbers but needs 3", gravity.len())));
+            };
+            let mechanism = loaded.robot.mechanism.with_gravity([x, y, z]);
+            loaded.robot.mechanism = mechanism.map_err(|e| wrong(e.to_string()))?;
         }
         Ok(loaded)
     }

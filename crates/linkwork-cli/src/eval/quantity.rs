@@ -1,0 +1,311 @@
+//! What can be computed, by name.
+
+use super::state::State;
+use crate::complaint::Complaint;
+use anyhow::Result;
+use linkwork::model::FrameId;
+use linkwork::workspace::Moving;
+use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
+use linkwork::{Mechanism, Reference, Workspace};
+
+/// A named quantity.
+pub(crate) struct Quantity {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// Whether it is of a frame.
+    pub(crate) of_frame: bool,
+    shape: Shape,
+    compute: Compute,
+}
+
+type Compute = fn(&mut Moving<'_, '_>, &State, &mut Context, &mut [f64]) -> linkwork::Result<()>;
+
+/// How its numbers are laid out.
+#[derive(Clone, Copy)]
+enum Shape {
+    Number,
+    Vector(Size),
+    Matrix(Size, Size),
+}
+
+#[derive(Clone, Copy)]
+enum Size {
+    Nv,
+    Of(usize),
+}
+
+/// A frame and what it is seen from.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) frame: FrameId,
+    pub(crate) reference: Reference,
+}
+
+/// What a quantity may need besides the state.
+struct Context {
+    seen: Seen,
+    /// Room for the terms of 𝒞.
+    room: Vec<f64>,
+}
+
+const fn quantity(name: &'static str, about: &'static str, shape: Shape, compute: Compute) -> Quantity {
+    Quantity {
+        name,
+        about,
+        of_frame: false,
+        shape,
+        compute,
+    }
+}
+
+const fn of_frame(name: &'static str, about: &'static str, shape: Shape, compute: Compute) -> Quantity {
+    Quantity {
+        of_frame: true,
+        ..quantity(name, about, shape, compute)
+    }
+}
+
+const VECTOR: Shape = Shape::Vector(Size::Nv);
+const SQUARE: Shape = Shape::Matrix(Size::Nv, Size::Nv);
+
+/// All of them.
+pub(crate) static QUANTITIES: &[Quantity] = &[
+    quantity(
+        "forward_dynamics",
+        "q̈ under the torques tau",
+        VECTOR,
+        |m, s, _, out| m.forward_dynamics(&s.tau, out),
+    ),
+    quantity(
+        "inverse_dynamics",
+        "the torques for the accelerations a",
+        VECTOR,
+        |m, s, _, out| m.inverse_dynamics(&s.a, out),
+    ),
+    quantity("mass_matrix", "𝓜, nv × nv", SQUARE, |m, _, _, out| {
+        m.mass_matrix(out)
+    }),
+    quantity("mass_matrix_inverse", "𝓜⁻¹, nv × nv", SQUARE, |m, _, _, out| {
+        m.mass_matrix_inverse(out)
+    }),
+    quantity("bias", "gravity and velocity terms", VECTOR, |m, _, _, out| m.bias(out)),
+    quantity(
+        "gravity_torque",
+        "the torques that hold it still",
+        VECTOR,
+        |m, _, _, out| m.gravity_torque(out),
+    ),
+    quantity(
+        "kinetic_energy",
+        "½ q̇*𝓜q̇, in J",
+        Shape::Number,
+        |m, _, _, out| {
+            out[0] = m.kinetic_energy();
+            Ok(())
+        },
+    ),
+    quantity(
+        "potential_energy",
+        "−Σ m g·c, in J",
+        Shape::Number,
+        |m, _, _, out| {
+            out[0] = m.potential_energy();
+            Ok(())
+        },
+    ),
+    quantity(
+        "com",
+        "the centre of mass in the world, in m",
+        Shape::Vector(Size::Of(3)),
+        |m, _, _, out| {
+            out.copy_from_slice(&m.com().to_array());
+            Ok(())
+        },
+    ),
+    of_frame(
+        "pose",
+        "4 × 4, of --frame in the world",
+        Shape::Matrix(Size::Of(4), Size::Of(4)),
+        |m, _, c, out| {
+            let pose = m.pose(c.seen.frame);
+            let (r, p) = (pose.rotation, pose.translation);
+            out.copy_from_slice(&[
+                r.x.x, r.y.x, r.z.x, p.x, r.x.y, r.y.y, r.z.y, p.y, r.x.z, r.y.z, r.z.z, p.z, 0.0, 0.0, 0.0, 1.0,
+            ]);
+            Ok(())
+        },
+    ),
+    of_frame(
+        "jacobian",
+        "6 × nv, rows [ω; v], of --frame in --reference",
+        Shape::Matrix(Size::Of(6), Size::Nv),
+        |m, _, c, out| m.jacobian(c.seen.frame, c.seen.reference, out),
+    ),
+    of_frame(
+        "osim_inverse",
+        "J𝓜⁻¹J*, 6 × 6, of --frame in --reference",
+        Shape::Matrix(Size::Of(6), Size::Of(6)),
+        |m, _, c, out| {
+            let inverse = m.operational_inertia_inverse(c.seen.frame, c.seen.reference)?;
+            out.copy_from_slice(inverse.as_flattened());
+            Ok(())
+        },
+    ),
+    quantity("xi", "ξ = (I + HφK)*q̇", VECTOR, |m, s, _, out| {
+        m.total_rates(Unnormalized, &s.v, out)
+    }),
+    quantity("nu", "the total rates ν = m*q̇", VECTOR, |m, s, _, out| {
+        m.total_rates(Normalized, &s.v, out)
+    }),
+    quantity(
+        "kappa",
+        "κ = (I − HψK)T of the torques tau",
+        VECTOR,
+        |m, s, _, out| m.working_moments(Unnormalized, &s.tau, out),
+    ),
+    quantity(
+        "eps",
+        "the working moments ε = ℓT of the torques tau",
+        VECTOR,
+        |m, s, _, out| m.working_moments(Normalized, &s.tau, out),
+    ),
+    quantity(
+        "C_xi",
+        "𝒞(q, ξ) of Dξ̇ + 𝒞 = κ, gravity included",
+        VECTOR,
+        |m, _, c, out| coriolis(m, Unnormalized, c, out),
+    ),
+    quantity(
+        "C_nu",
+        "𝒞(q, ν) of ν̇ + 𝒞 = ε, gravity included",
+        VECTOR,
+        |m, _, c, out| coriolis(m, Normalized, c, out),
+    ),
+];
+
+/// The sum of the terms of 𝒞.
+fn coriolis(m: &mut Moving<'_, '_>, scaling: Scaling, c: &mut Context, out: &mut [f64]) -> linkwork::Result<()> {
+    m.diagonal_coriolis_terms(scaling, &mut c.room)?;
+    let nv = out.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = c.room.iter().skip(i).step_by(nv).sum();
+    }
+    Ok(())
+}
+
+/// A quantity asked for, and room for its numbers.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    quantity: &'static Quantity,
+    /// Numbers per row, and how many; rows of nought numbers are one number.
+    columns: usize,
+    rows: usize,
+}
+
+impl Asked {
+    pub(crate) fn new(quantity: &'static Quantity, nv: usize) -> Self {
+        let size = |size| match size {
+            Size::Nv => nv,
+            Size::Of(n) => n,
+        };
+        let (rows, columns) = match quantity.shape {
+            Shape::Number => (1, 1),
+            Shape::Vector(n) => (1, size(n)),
+            Shape::Matrix(n, m) => (size(n), size(m)),
+        };
+        Self {
+            quantity,
+            columns,
+            rows,
+        }
+    }
+}
+
+/// 𝒞 is a sum of so many.
+const TERMS: usize = 5;
+
+/// Memory for evaluating quantities of one mechanism.
+pub(crate) struct Evaluator<'m> {
+    workspace: Workspace<'m>,
+    asked: &'m [Asked],
+    context: Context,
+    numbers: Vec<f64>,
+}
+
+impl<'m> Evaluator<'m> {
+    pub(crate) fn new(mechanism: &'m Mechanism, asked: &'m [Asked], seen: Seen) -> Self {
+        let largest = asked.iter().map(|c| c.rows * c.columns).max().unwrap_or(0);
+        Self {
+            workspace: mechanism.workspace(),
+            asked,
+            context: Context {
+                seen,
+                room: vec![0.0; TERMS * mechanism.nv()],
+            },
+            numbers: vec![0.0; largest],
+        }
+    }
+
+    /// Appends a line of JSON with every quantity at a state.
+    pub(crate) fn line(&mut self, state: &State, out: &mut Vec<u8>) -> Result<()> {
+        let mut posed = self.workspace.at(&state.q)?;
+        let mut moving = posed.moving(&state.v)?;
+        out.push(b'{');
+        for (
+            i,
+            Asked {
+                quantity,
+                columns,
+                rows,
+            },
+        ) in self.asked.iter().enumerate()
+        {
+            let numbers = &mut self.numbers[..rows * columns];
+            (quantity.compute)(&mut moving, state, &mut self.context, numbers)?;
+            if numbers.iter().any(|x| !x.is_finite()) {
+                return Err(Complaint::failure(
+                    format!("{} is not finite at this state", quantity.name),
+                    "the state's numbers are too large, or the mechanism is singular there",
+                ));
+            }
+            if i > 0 {
+                out.push(b',');
+            }
+            out.push(b'"');
+            out.extend_from_slice(quantity.name.as_bytes());
+            out.extend_from_slice(b"\":");
+            match quantity.shape {
+                Shape::Number => write(numbers[0], out),
+                Shape::Vector(_) => row(numbers, out),
+                Shape::Matrix(..) => {
+                    out.push(b'[');
+                    for (i, numbers) in numbers.chunks_exact((*columns).max(1)).enumerate() {
+                        if i > 0 {
+                            out.push(b',');
+                        }
+                        row(numbers, out);
+                    }
+                    out.push(b']');
+                }
+            }
+        }
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+}
+
+fn row(numbers: &[f64], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (i, x) in numbers.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write(*x, out);
+    }
+    out.push(b']');
+}
+
+/// The shortest digits that read back as the same number.
+fn write(x: f64, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, &x).expect("writing to memory does not fail");
+}

@@ -1,0 +1,198 @@
+//! Many states, one line each, in and out.
+//!
+//! Lines are taken as they come, so that a program on the other end of a pipe gets its answers at once. Where many lines
+//! have come they are shared among threads; the order stays.
+
+use super::quantity::{Asked, Evaluator, Seen};
+use super::state::State;
+use crate::complaint::Complaint;
+use anyhow::{Context, Result};
+use linkwork::Mechanism;
+use std::io::{Read, Write};
+
+/// What to compute, of what.
+pub(crate) struct Stream<'a> {
+    pub(crate) mechanism: &'a Mechanism,
+    pub(crate) asked: &'a [Asked],
+    pub(crate) seen: Seen,
+    pub(crate) threads: usize,
+}
+
+/// As much is read at a time, in bytes.
+const BLOCK: usize = 1 << 20;
+/// Less than this is not worth another thread.
+const SHARE: usize = 1 << 14;
+/// A line may not be longer.
+const LONGEST: usize = 1 << 28;
+
+/// One thread's memory.
+struct Worker<'a> {
+    evaluator: Evaluator<'a>,
+    state: State,
+    out: Vec<u8>,
+    /// Lines read, and what went wrong at the last.
+    lines: u64,
+    problem: Option<anyhow::Error>,
+}
+
+impl Stream<'_> {
+    /// Reads states until the end, and writes results.
+    pub(crate) fn run(&self, name: &str, mut input: impl Read, mut out: impl Write) -> Result<()> {
+        let worker = |_| Worker {
+            evaluator: Evaluator::new(self.mechanism, self.asked, self.seen),
+            state: State::new(self.mechanism),
+            out: Vec::new(),
+            lines: 0,
+            problem: None,
+        };
+        let mut workers: Vec<Worker<'_>> = (0..self.threads).map(worker).collect();
+        let (mut block, mut filled) = (vec![0; BLOCK], 0);
+        let mut lines = 0;
+        loop {
+            if filled == block.len() {
+                if filled >= LONGEST {
+                    return Err(Complaint::failure(
+                        format!("{name}: line {} is longer than {LONGEST} bytes", lines + 1),
+                        "write one state per line",
+                    ));
+                }
+                block.resize(2 * filled, 0);
+            }
+            let read = input
+                .read(&mut block[filled..])
+                .with_context(|| format!("cannot read {name}"))?;
+            filled += read;
+            // The last line may have no end.
+            let whole = if read == 0 {
+                filled
+            } else {
+                end_of_line(&block[..filled])
+            };
+            let used = share(&mut workers, &block[..whole]);
+            for worker in &mut workers[..used] {
+                out.write_all(&worker.out)?;
+                lines += worker.lines;
+                if let Some(problem) = worker.problem.take() {
+                    out.flush()?;
+                    return Err(located(problem, &format!("{name}, line {lines}")));
+                }
+            }
+            out.flush()?;
+            block.copy_within(whole..filled, 0);
+            filled -= whole;
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn located(problem: anyhow::Error, place: &str) -> anyhow::Error {
+    Complaint::failure(
+        format!("{place}: {problem}"),
+        "a state is a line such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}",
+    )
+}
+
+/// Where the last whole line ends.
+fn end_of_line(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1)
+}
+
+/// Gives every worker some of the lines; how many had any.
+fn share(workers: &mut [Worker<'_>], mut lines: &[u8]) -> usize {
+    let parts = (lines.len() / SHARE).clamp(1, workers.len());
+    if parts == 1 {
+        workers[0].work(lines);
+        return 1;
+    }
+    let each = lines.len() / parts;
+    std::thread::scope(|scope| {
+        for (i, worker) in workers[..parts].iter_mut().enumerate() {
+            let end = if i + 1 == parts {
+                lines.len()
+            } else {
+                let cut = each.min(lines.len());
+                lines[cut..]
+                    .iter()
+                    .position(|b| *b == b'\n')
+                    .map_or(lines.len(), |j| cut + j + 1)
+            };
+            let (mine, rest) = lines.split_at(end);
+            lines = rest;
+            scope.spawn(move || worker.work(mine));
+        }
+    });
+    parts
+}
+
+impl Worker<'_> {
+    fn work(&mut self, lines: &[u8]) {
+        self.out.clear();
+        self.lines = 0;
+        for line in lines.split_inclusive(|b| *b == b'\n') {
+            self.lines += 1;
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            let done = self.state.read(line).map_err(anyhow::Error::msg);
+            let length = self.out.len();
+            if let Err(problem) = done.and_then(|()| self.evaluator.line(&self.state, &mut self.out)) {
+                // Nothing of a line that failed.
+                self.out.truncate(length);
+                self.problem = Some(problem);
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quantity::QUANTITIES;
+    use super::*;
+    use linkwork::Reference;
+    use linkwork::model::{FrameId, examples};
+
+    fn run(input: &[u8], threads: usize) -> (String, Result<()>) {
+        let robot = examples::double_pendulum();
+        let asked = [Asked::new(&QUANTITIES[0], robot.nv())];
+        let seen = Seen {
+            frame: FrameId::WORLD,
+            reference: Reference::World,
+        };
+        let stream = Stream {
+            mechanism: &robot,
+            asked: &asked,
+            seen,
+            threads,
+        };
+        let mut out = Vec::new();
+        let done = stream.run("input", input, &mut out);
+        (String::from_utf8(out).unwrap(), done)
+    }
+
+    #[test]
+    fn threads_keep_the_order() {
+        let input: String = (0..20_000).map(|i| format!("{{\"q\": [{i}e-3, 0.5]}}\n")).collect();
+        let (one, done) = run(input.as_bytes(), 1);
+        done.unwrap();
+        assert_eq!(one.lines().count(), 20_000);
+        let (many, done) = run(input.trim_end().as_bytes(), 7);
+        done.unwrap();
+        assert!(one == many);
+    }
+
+    #[test]
+    fn the_line_that_is_wrong_is_named_and_those_before_are_answered() {
+        for threads in [1, 3] {
+            let mut input: String = (0..5_000).map(|i| format!("{{\"q\": [{i}e-3, 0.5]}}\n\n")).collect();
+            input += "{\"q\": [1]}\n{}\n";
+            let (out, done) = run(input.as_bytes(), threads);
+            assert_eq!(out.lines().count(), 5_000);
+            let message = done.unwrap_err().to_string();
+            assert!(message.starts_with("input, line 10001: q has 1 numbers"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The program, run as users run it.
+#![allow(dead_code, unreachable_pub)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Runs the program in a directory, without colours and without input.
+pub fn linkwork(directory: &Path, arguments: &[&str]) -> Output {
+    linkwork_with(directory, arguments, "")
+}
+
+/// The same with something on standard input.
+pub fn linkwork_with(directory: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_linkwork"))
+        .args(arguments)
+        .current_dir(directory)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // Small enough for the pipe; the program may not care to read it.
+    let _ = child.stdin.take().expect("there is a pipe").write_all(input.as_bytes());
+    child.wait_with_output().expect("the program ends")
+}
+
+/// An empty directory for one test.
+pub fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a directory can be made");
+    path
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+/// The exit code and what was said on standard error; nothing on standard output, and no panic.
+pub fn complaint(arguments: &[&str]) -> (i32, String) {
+    let output = linkwork(Path::new(env!("CARGO_TARGET_TMPDIR")), arguments);
+    let message = text(&output.stderr);
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    assert!(!message.contains("panicked"), "{message}");
+    (output.status.code().expect("no signal"), message)
+}

@@ -4,7 +4,7 @@ use crate::checks::{read, sources};
 use std::path::Path;
 
 /// The rooms, first to last.
-const ROOMS: [&str; 10] = [
+const ROOMS: [&str; 11] = [
     "dense",
     "scalar",
     "spatial",
@@ -15,6 +15,7 @@ const ROOMS: [&str; 10] = [
     "dynamics",
     "workspace",
     "simulate",
+    "closed",
 ];
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.

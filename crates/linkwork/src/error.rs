@@ -204,6 +204,30 @@ pub enum Error {
         /// The link it holds.
         link: String,
     },
+    /// A constraint that makes no sense, or that cannot be kept.
+    #[error("constraint `{constraint}`: {problem}")]
+    Constraint {
+        /// The constraint.
+        constraint: String,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
+    /// A loop that does not close.
+    #[error(
+        "the loop of constraint `{constraint}` does not close: the nearest configuration found leaves a gap of {gap:.3e}; check lengths and places, or start nearer to a closed configuration"
+    )]
+    Open {
+        /// The constraint that is furthest from closed.
+        constraint: String,
+        /// Its largest gap, in metres or radians.
+        gap: f64,
+    },
+    /// A drive that cannot do what is asked.
+    #[error("{problem}")]
+    Drive {
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
     /// No link is welded to the world, so that there is no base to set free.
     #[error(
         "no link of mechanism `{mechanism}` is welded to `world`; give it a base link with mass on a fixed joint, then set that free"

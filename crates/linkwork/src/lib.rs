@@ -31,6 +31,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod closed;
 mod dense;
 mod dynamics;
 mod error;

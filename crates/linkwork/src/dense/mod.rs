@@ -2,9 +2,15 @@
 //!
 //! Matrices are row by row. Every solver keeps its memory, so that it can be used again without allocating.
 
+mod cholesky;
 mod eigen;
+mod orthogonal;
+mod semidefinite;
 
+pub(crate) use cholesky::Cholesky;
 pub(crate) use eigen::Eigen;
+pub(crate) use orthogonal::Orthogonal;
+pub(crate) use semidefinite::Semidefinite;
 
 /// x*y.
 #[inline(always)]

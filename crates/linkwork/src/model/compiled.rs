@@ -168,6 +168,20 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    /// The degrees of freedom from the root to a link, in the order in which an outward sweep resolves them: two links'
+    /// lists start alike as far as their ways are one.
+    pub(crate) fn way(&self, link: Option<usize>) -> Vec<usize> {
+        let mut way = Vec::new();
+        let mut next = link;
+        while let Some(k) = next {
+            let body = &self.bodies[k];
+            way.extend(body.v..body.v + body.dofs);
+            next = body.parent;
+        }
+        way.reverse();
+        way
+    }
+
     /// How many degrees of freedom lie between the root and a link.
     pub(crate) fn way_length(&self, link: Option<usize>) -> usize {
         let mut length = 0;

@@ -157,6 +157,11 @@ impl Mechanism {
         }
     }
 
+    /// A name that is close to one that was not found, as a sentence.
+    pub(crate) fn suggest<'a>(&self, name: &str, names: impl Iterator<Item = &'a str>) -> String {
+        did_you_mean(name, names)
+    }
+
     /// The joint that a degree of freedom belongs to, and its place in it.
     pub(crate) fn joint_of_dof(&self, dof: usize) -> (JointId, usize) {
         let j = self.v_start.partition_point(|&start| start <= dof) - 1;

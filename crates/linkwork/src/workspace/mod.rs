@@ -8,6 +8,7 @@
 
 mod accelerating;
 mod diagonal;
+mod inner;
 mod moving;
 mod operational;
 mod plain;

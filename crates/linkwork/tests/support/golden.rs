@@ -2,6 +2,7 @@
 
 use super::matrix::Matrix;
 use linkwork::Mechanism;
+use linkwork::closed::{Closed, Constraint, ConstraintKind};
 use linkwork::model::{Joint, JointKind, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use serde_json::Value;
@@ -66,9 +67,7 @@ impl Expect {
 
 /// Reads one of [`NAMES`].
 pub fn load(name: &str) -> Golden {
-    let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let file: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let file = read(name);
     let cases = list(&file["cases"]).iter().map(case).collect();
     Golden {
         name: name.to_owned(),
@@ -77,8 +76,67 @@ pub fn load(name: &str) -> Golden {
     }
 }
 
+fn read(name: &str) -> Value {
+    let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
 pub fn load_all() -> impl Iterator<Item = Golden> {
     NAMES.into_iter().map(load)
+}
+
+/// A closed mechanism at one state, and what is known about it.
+pub struct Loop {
+    pub closed: Closed,
+    pub rank: usize,
+    pub q: Vec<f64>,
+    pub qd: Vec<f64>,
+    pub tau: Vec<f64>,
+    pub expect: Expect,
+}
+
+/// The files that [`load_loop`] reads.
+pub const LOOPS: [&str; 3] = ["loop_fourbar", "loop_two_arms", "loop_grasp"];
+
+/// Reads one of [`LOOPS`].
+pub fn load_loop(name: &str) -> Loop {
+    let file = read(name);
+    let mut builder = mechanism(name, &file["mechanism"]).to_builder();
+    let mut constraints = Vec::new();
+    for (i, given) in list(&file["constraints"]).iter().enumerate() {
+        let mut ends = Vec::new();
+        for side in ["a", "b"] {
+            let link = match given[format!("link_{side}")].as_i64().unwrap() {
+                -1 => "world".to_owned(),
+                k => format!("link{k}"),
+            };
+            let pose = pose(&given[format!("frame_{side}")]);
+            ends.push(format!("{side}{i}"));
+            builder = builder.frame(format!("{side}{i}"), link, pose);
+        }
+        let kind = match given["kind"].as_str().unwrap() {
+            "weld" => ConstraintKind::Weld,
+            "point" => ConstraintKind::Point,
+            other => panic!("unknown constraint {other}"),
+        };
+        constraints.push(Constraint::new(format!("loop{i}"), kind, &ends[0], &ends[1]));
+    }
+    let closed = Closed::new(builder.build().unwrap(), constraints).unwrap();
+    Loop {
+        rank: file["rank"].as_u64().map_or(closed.rows(), |r| r as usize),
+        closed,
+        q: numbers(&file["q"]),
+        qd: numbers(&file["v"]),
+        tau: numbers(&file["tau"]),
+        expect: Expect(file["expect"].clone()),
+    }
+}
+
+fn pose(given: &Value) -> Pose {
+    let r = matrix(&given["R"]);
+    let rotation = Rotation::from_rows([0, 1, 2].map(|i| [r.at(i, 0), r.at(i, 1), r.at(i, 2)]));
+    Pose::new(rotation, vec3(&given["p"]))
 }
 
 fn mechanism(name: &str, given: &Value) -> Mechanism {
@@ -106,11 +164,9 @@ fn mechanism(name: &str, given: &Value) -> Mechanism {
         let i = matrix(&link["inertia"]);
         let moments = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].map(|(r, c)| i.at(r, c));
         let inertia = Inertia::new(link["mass"].as_f64().unwrap(), vec3(&link["com"]), moments);
-        let r = matrix(&link["R"]);
-        let rotation = Rotation::from_rows([0, 1, 2].map(|i| [r.at(i, 0), r.at(i, 1), r.at(i, 2)]));
         let joint = Joint::new(format!("joint{k}"), kind)
             .between(parent, format!("link{k}"))
-            .placed(Pose::new(rotation, vec3(&link["p"])));
+            .placed(pose(link));
         builder = builder.link(Link::new(format!("link{k}"), inertia)).joint(joint);
     }
     builder.build().unwrap_or_else(|e| panic!("{name}: {e}"))

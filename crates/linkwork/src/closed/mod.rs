@@ -1,0 +1,203 @@
+//! Closed mechanisms: trees whose frames are tied to each other or to the world.
+//!
+//! The constraints g(q) = 0 have the Jacobian J, and their multipliers λ act through J*:
+//!
+//! ```text
+//! 𝓜q̈ + C = T + J*λ        Jq̈ + J̇q̇ = 0        W = J𝓜⁻¹J* = (D^-½HψB)*(D^-½HψB)        Wλ = −(Jq̈_free + J̇q̇)
+//! ```
+//!
+//! Forward dynamics of the tree, the rows of D^-½HψB and the accelerations that λ adds each take one sweep; only W is
+//! dense, as large as there are constraints, and smaller blocks where they do not meet. 𝓜 and J are never formed.
+//! Redundant constraints get the multipliers of least norm, and [`Report`] names them.
+//!
+//! ```
+//! use linkwork::closed::{Closed, Constraint};
+//! use linkwork::model::{Joint, Link, Mechanism};
+//! use linkwork::spatial::{Inertia, Pose};
+//! // A four-bar: a chain of three rods, whose end is held to the ground.
+//! let rod = |name: &str| Link::new(name, Inertia::point(1.0, [0.5, 0.0, 0.0]));
+//! let hinge = |name: &str| Joint::revolute(name, [0.0, 0.0, 1.0]);
+//! let chain = Mechanism::builder("four-bar")
+//!     .gravity([0.0, -9.81, 0.0])
+//!     .link(rod("crank")).link(rod("coupler")).link(rod("rocker"))
+//!     .joint(hinge("a").between("world", "crank"))
+//!     .joint(hinge("b").between("crank", "coupler").at([1.0, 0.0, 0.0]))
+//!     .joint(hinge("c").between("coupler", "rocker").at([1.5, 0.0, 0.0]))
+//!     .frame("end", "rocker", Pose::from_translation([1.0, 0.0, 0.0]))
+//!     .frame("ground", "world", Pose::from_translation([1.6, 0.0, 0.0]))
+//!     .build()?;
+//! let loop_ = Closed::new(chain, vec![Constraint::point("loop", "end", "ground")])?;
+//! let q = loop_.assemble(&[1.0, -0.5, -2.0])?;
+//! let mut workspace = loop_.workspace();
+//! let mut posed = workspace.at(&q)?;
+//! assert!(posed.closure() < 1e-12);
+//! let report = posed.report()?;
+//! assert_eq!((report.rank, report.freedom), (2, 1)); // nothing leaves the plane: one row of three is redundant
+//! let mut qdd = [0.0; 3];
+//! posed.moving(&[0.0; 3])?.forward_dynamics(&[0.0; 3], &mut qdd)?;
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+
+mod assembly;
+mod constraint;
+mod moving;
+mod plan;
+mod posed;
+mod system;
+
+pub use constraint::{Constraint, ConstraintKind};
+pub use moving::{ClosedMoving, Multipliers};
+pub use posed::{ClosedPosed, ClosedWorkspace, Report};
+
+use crate::model::Mechanism;
+use crate::{Error, Result};
+use constraint::Basis;
+use plan::{Plan, Tie};
+use std::collections::HashMap;
+
+/// How the drift of an integrated closed mechanism is met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stabilisation {
+    /// Not at all: accelerations are exactly those of the equations of motion. Project after each step instead.
+    None,
+    /// Baumgarte's: g̈ + 2ζωġ + ω²g = 0. It bends accelerations wherever the loops are not closed.
+    Baumgarte {
+        /// ω, in rad/s; at most about 1 / time step.
+        frequency: f64,
+        /// ζ: 1 is critical.
+        damping: f64,
+    },
+}
+
+impl Stabilisation {
+    /// Critically damped.
+    pub fn critical(frequency: f64) -> Self {
+        let damping = 1.0;
+        Self::Baumgarte { frequency, damping }
+    }
+}
+
+/// A tree and the constraints that close it: checked, planned and never changed.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    mechanism: Mechanism,
+    constraints: Vec<Constraint>,
+    ties: Vec<Tie>,
+    plan: Plan,
+    stabilisation: Stabilisation,
+}
+
+impl Closed {
+    /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
+    /// exist, names given twice, axes without direction and distances of nought.
+    pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {
+        let mut ties = Vec::with_capacity(constraints.len());
+        let mut names = HashMap::new();
+        let mut rows = 0;
+        for given in &constraints {
+            check(&mechanism, given)?;
+            if names.insert(given.name.as_str(), ()).is_some() {
+                return Err(bad(given, "another constraint has its name; give it one of its own"));
+            }
+            let frames = [mechanism.frame(&given.a)?, mechanism.frame(&given.b)?];
+            let [a, b] = frames.map(|f| mechanism.placed[f.0].body);
+            if a == b {
+                let problem = format!(
+                    "`{}` and `{}` are on the same rigid body, so that nothing can move between them; tie two bodies, or one and `world`",
+                    given.a, given.b
+                );
+                return Err(bad(given, problem));
+            }
+            ties.push(Tie {
+                kind: given.kind,
+                basis: Basis::new(&given.kind),
+                frames,
+                rows: rows..rows + given.kind.rows(),
+            });
+            rows += given.kind.rows();
+        }
+        let plan = Plan::new(&mechanism, &ties);
+        Ok(Self {
+            mechanism,
+            constraints,
+            ties,
+            plan,
+            stabilisation: Stabilisation::None,
+        })
+    }
+
+    /// The same with another stabilisation.
+    pub fn stabilised(mut self, stabilisation: Stabilisation) -> Result<Self> {
+        if let Stabilisation::Baumgarte { frequency, damping } = stabilisation {
+            for (argument, value) in [("the frequency", frequency), ("the damping", damping)] {
+                if !(value >= 0.0 && value.is_finite()) {
+                    return Err(Error::Parameter { argument, value });
+                }
+            }
+        }
+        self.stabilisation = stabilisation;
+        Ok(self)
+    }
+
+    /// The tree.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// The constraints as given.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// How many equations all constraints stand for.
+    pub fn rows(&self) -> usize {
+        self.plan.rows
+    }
+
+    /// Where a constraint's rows are among all.
+    fn tie(&self, name: &str) -> Result<usize> {
+        let found = self.constraints.iter().position(|c| c.name == name);
+        found.ok_or_else(|| Error::Unknown {
+            what: "constraint",
+            name: name.to_owned(),
+            mechanism: self.mechanism.name().to_owned(),
+            hint: self
+                .mechanism
+                .suggest(name, self.constraints.iter().map(|c| c.name.as_str())),
+        })
+    }
+}
+
+fn bad(constraint: &Constraint, problem: impl Into<String>) -> Error {
+    Error::Constraint {
+        constraint: constraint.name.clone(),
+        problem: problem.into(),
+    }
+}
+
+/// What is wrong with a constraint by itself.
+fn check(mechanism: &Mechanism, given: &Constraint) -> Result<()> {
+    for frame in [&given.a, &given.b] {
+        if let Err(problem) = mechanism.frame(frame) {
+            return Err(bad(given, problem.to_string()));
+        }
+    }
+    match given.kind {
+        ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => {
+            let norm = axis.norm();
+            if !(norm > 1e-9 && norm < 1e30) {
+                let problem = format!(
+                    "its axis {:?} has no direction; give one, such as [0.0, 0.0, 1.0]",
+                    axis.to_array()
+                );
+                return Err(bad(given, problem));
+            }
+        }
+        ConstraintKind::Distance { length } if !(length > 0.0 && length < 1e30) => {
+            let problem = format!("its length is {length}; give more than nought, or tie the two points by `point`");
+            return Err(bad(given, problem));
+        }
+        _ => {}
+    }
+    Ok(())
+}

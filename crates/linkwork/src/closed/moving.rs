@@ -1,0 +1,184 @@
+//! A closed mechanism in motion.
+
+use super::posed::Memory;
+use super::{Closed, Stabilisation};
+use crate::dense::{Orthogonal, dot};
+use crate::model::check_length;
+use crate::spatial::{Force, Reference};
+use crate::workspace::Moving;
+use crate::{Error, Result};
+
+/// A closed mechanism in motion.
+pub struct ClosedMoving<'w, 'm> {
+    pub(super) closed: &'m Closed,
+    pub(super) tree: Moving<'w, 'm>,
+    pub(super) memory: &'w mut Memory,
+}
+
+/// The forces of the constraints.
+pub struct Multipliers<'a> {
+    closed: &'a Closed,
+    memory: &'a Memory,
+}
+
+impl Multipliers<'_> {
+    /// λ of all rows.
+    pub fn all(&self) -> &[f64] {
+        &self.memory.lambda
+    }
+
+    /// The force [N; F] of a constraint on its frame b, about that frame's origin in the world's axes.
+    pub fn on_b(&self, constraint: &str) -> Result<Force> {
+        let tie = &self.closed.ties[self.closed.tie(constraint)?];
+        let rows = tie.rows.clone();
+        Ok(rows.fold(Force::ZERO, |sum, r| {
+            self.memory.rows[r].b.mul_add(self.memory.lambda[r], sum)
+        }))
+    }
+
+    /// The force [N; F] of a constraint on its frame a, about that frame's origin in the world's axes.
+    pub fn on_a(&self, constraint: &str) -> Result<Force> {
+        let tie = &self.closed.ties[self.closed.tie(constraint)?];
+        let rows = tie.rows.clone();
+        Ok(rows.fold(Force::ZERO, |sum, r| {
+            self.memory.rows[r].a.mul_add(self.memory.lambda[r], sum)
+        }))
+    }
+}
+
+/// Accelerations that break a constraint by more than this part of their size are refused.
+const CONSISTENT: f64 = 1e-7;
+
+impl<'w, 'm> ClosedMoving<'w, 'm> {
+    /// The tree alone, as if its loops were open.
+    pub fn tree(&mut self) -> &mut Moving<'w, 'm> {
+        &mut self.tree
+    }
+
+    /// How fast the loops open: the largest ġ.
+    pub fn closure_rate(&self) -> f64 {
+        let rates = (0..self.closed.plan.rows).map(|row| self.rate(row).abs());
+        rates.fold(0.0, f64::max)
+    }
+
+    /// ġ of a row.
+    fn rate(&self, row: usize) -> f64 {
+        let tie = self.closed.ties.partition_point(|tie| tie.rows.end <= row);
+        let [a, b] = self.memory.velocities[tie];
+        self.memory.rows[row].of(a, b)
+    }
+
+    /// q̈ and the constraints' forces for given torques, in O(N) and a small dense system.
+    pub fn forward_dynamics(&mut self, tau: &[f64], qdd: &mut [f64]) -> Result<Multipliers<'_>> {
+        let closed = self.closed;
+        closed.mechanism.check_vector("tau", tau)?;
+        check_length("qdd", closed.mechanism.nv(), qdd.len())?;
+        self.tree.run_free(tau, qdd)?;
+        for (i, tie) in closed.ties.iter().enumerate() {
+            let [a, b] = tie.frames.map(|frame| self.tree.free_acceleration(frame));
+            let [va, vb] = self.memory.velocities[i];
+            for r in tie.rows.clone() {
+                let row = &self.memory.rows[r];
+                let mut wanted = -(row.of(a, b) + row.bias);
+                if let Stabilisation::Baumgarte { frequency, damping } = closed.stabilisation {
+                    wanted -= frequency * (2.0 * damping * row.of(va, vb) + frequency * self.memory.gaps[r]);
+                }
+                self.memory.lambda[r] = wanted;
+            }
+        }
+        self.memory.resolve(closed, &mut self.tree)?;
+        for (qdd, change) in qdd.iter_mut().zip(&self.memory.change) {
+            *qdd += change;
+        }
+        Ok(Multipliers {
+            closed,
+            memory: self.memory,
+        })
+    }
+
+    /// The torques of least norm on the actuated degrees of freedom (places in v) that give accelerations which the
+    /// constraints allow; the other torques are nought.
+    ///
+    /// Refused are accelerations that a constraint does not allow, and ones that the actuated joints cannot give.
+    pub fn inverse_dynamics(&mut self, qdd: &[f64], actuated: &[usize], tau: &mut [f64]) -> Result<()> {
+        let (closed, nv) = (self.closed, self.closed.mechanism.nv());
+        closed.mechanism.check_vector("qdd", qdd)?;
+        check_length("tau", nv, tau.len())?;
+        if let Some(&dof) = actuated.iter().find(|&&dof| dof >= nv) {
+            return Err(Error::Drive {
+                problem: format!("degree of freedom {dof} does not exist; there are {nv}, from nought"),
+            });
+        }
+        self.check_consistent(qdd)?;
+        self.tree.inverse_dynamics(qdd, tau)?;
+        let basis = self.memory.free_directions(closed, &mut self.tree);
+        let k = basis.len() / nv;
+        // N S*τ = N T for the rows of N that the constraints allow.
+        let needed: Vec<f64> = basis.chunks_exact(nv).map(|n| dot(n, tau)).collect();
+        let columns = basis.chunks_exact(nv).flat_map(|n| actuated.iter().map(|&dof| n[dof]));
+        let matrix: Vec<f64> = columns.collect();
+        let mut solver = Orthogonal::default();
+        solver.factor(k, actuated.len(), &matrix, 1e-10);
+        let mut torques = vec![0.0; actuated.len()];
+        let missed = solver.solve(&needed, &mut torques);
+        let size = dot(&needed, &needed).sqrt();
+        if missed > 1e-9 * size.max(1e-9) {
+            return Err(Error::Drive {
+                problem: format!(
+                    "{k} degrees of freedom are left by the constraints, and the {} actuated ones cannot drive them as asked ({missed:.3e} of {size:.3e} is missing); actuate more joints",
+                    actuated.len()
+                ),
+            });
+        }
+        tau.fill(0.0);
+        for (&dof, x) in actuated.iter().zip(&torques) {
+            tau[dof] += x;
+        }
+        Ok(())
+    }
+
+    /// An error that names the constraint which accelerations break most.
+    fn check_consistent(&mut self, qdd: &[f64]) -> Result<()> {
+        let (closed, nv) = (self.closed, self.closed.mechanism.nv());
+        self.memory.fill_jacobian(closed, &mut self.tree);
+        let mut worst = (0.0, 0);
+        for (i, tie) in closed.ties.iter().enumerate() {
+            let still = tie.frames.map(|frame| self.tree.velocity_product(frame));
+            for r in tie.rows.clone() {
+                let row = &self.memory.rows[r];
+                let numbers = &self.memory.jacobian[r * nv..(r + 1) * nv];
+                let known = row.of(still[0], still[1]) + row.bias;
+                let given = dot(numbers, qdd);
+                let size = numbers.iter().zip(qdd).fold(1e-6, |s, (j, x)| s + (j * x).abs()) + known.abs();
+                let broken = (given + known).abs() / size;
+                if broken > worst.0 {
+                    worst = (broken, i);
+                }
+            }
+        }
+        if worst.0 <= CONSISTENT {
+            return Ok(());
+        }
+        Err(Error::Constraint {
+            constraint: closed.constraints[worst.1].name.clone(),
+            problem: format!(
+                "the given accelerations break it (by {:.1e} of their size); take them from forward dynamics, or project them",
+                worst.0
+            ),
+        })
+    }
+
+    /// The velocity of a frame.
+    pub fn velocity(
+        &mut self,
+        frame: impl Into<crate::model::FrameId>,
+        reference: Reference,
+    ) -> crate::spatial::Motion {
+        self.tree.velocity(frame, reference)
+    }
+
+    /// Kinetic and potential energy.
+    pub fn energy(&mut self) -> f64 {
+        self.tree.kinetic_energy() + self.tree.potential_energy()
+    }
+}

@@ -1,0 +1,230 @@
+//! W λ = b with W = J𝓜⁻¹J*, from rows of D^-½HψB: the small dense part of a closed mechanism's dynamics.
+//!
+//! Without hubs W falls into groups, each factored on its own. With hubs W = W' + E_hE_h*: each group of W' is factored,
+//! and (I + E_h*W'⁻¹E_h) y = E_h*W'⁻¹b, λ = W'⁻¹(b − E_h y). That takes O(ℓ) for ℓ arms that hold one object. Where a
+//! group of W' is singular though W may not be, all of W is factored instead.
+
+use super::plan::{Group, Plan, Strand, Tie};
+use crate::dense::{Semidefinite, add_scaled, dot};
+
+/// The memory and the factors of one group.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    w: Vec<f64>,
+    factor: Semidefinite,
+    /// E_h by columns: one of these rows' numbers for every degree of freedom of the hubs, then W'⁻¹E_h likewise.
+    hub: Vec<f64>,
+    solved: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl Block {
+    fn new(rows: usize, hub: usize) -> Self {
+        Self {
+            w: vec![0.0; rows * rows],
+            factor: Semidefinite::new(rows),
+            hub: vec![0.0; rows * hub],
+            solved: vec![0.0; rows * hub],
+            b: vec![0.0; rows],
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    /// Per constraint: rows of D^-½HψB along its strand.
+    innovations: Vec<f64>,
+    blocks: Vec<Block>,
+    whole: Block,
+    is_whole: bool,
+    hub: Vec<f64>,
+    hub_factor: Semidefinite,
+    hub_b: Vec<f64>,
+}
+
+impl System {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let block = |group: &Group| Block::new(group.rows.len(), plan.hub_size);
+        Self {
+            innovations: vec![0.0; plan.numbers],
+            blocks: plan.groups.iter().map(block).collect(),
+            whole: Block::default(),
+            is_whole: false,
+            hub: vec![0.0; plan.hub_size * plan.hub_size],
+            hub_factor: Semidefinite::new(plan.hub_size),
+            hub_b: vec![0.0; plan.hub_size],
+        }
+    }
+
+    /// Takes in the numbers of the rows of a constraint along one of its ways.
+    pub(crate) fn take_in(&mut self, strand: &Strand, side: usize, numbers: &[f64]) {
+        let (width, length) = (strand.dofs.len(), strand.ways[side]);
+        let rows = self.innovations[strand.start..].chunks_exact_mut(width);
+        for (row, numbers) in rows.zip(numbers.chunks_exact(length)) {
+            for (n, x) in numbers.iter().enumerate() {
+                row[strand.place(side, n)] += x;
+            }
+        }
+    }
+
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.innovations.fill(0.0);
+    }
+
+    /// Factors the system from the rows; rows whose square is at most `floor` are rounding.
+    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], floor: f64) {
+        let mut full = true;
+        for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
+            gather(group, plan, &plan.place, ties, &self.innovations, &mut block.w);
+            block.factor.factor(&block.w, floor);
+            full &= block.factor.is_full();
+        }
+        self.is_whole = false;
+        if plan.hub_size == 0 {
+            return;
+        }
+        if full {
+            self.border(plan, ties);
+            return;
+        }
+        self.is_whole = true;
+        let n = plan.rows;
+        if self.whole.w.is_empty() {
+            self.whole = Block::new(n, 0);
+        }
+        // In the whole a row's place is its number.
+        gather(
+            &plan.whole,
+            plan,
+            &plan.whole.rows,
+            ties,
+            &self.innovations,
+            &mut self.whole.w,
+        );
+        self.whole.factor.factor(&self.whole.w, floor);
+    }
+
+    /// I + E_h*W'⁻¹E_h.
+    fn border(&mut self, plan: &Plan, ties: &[Tie]) {
+        let h = plan.hub_size;
+        self.hub.fill(0.0);
+        for i in 0..h {
+            self.hub[i * h + i] = 1.0;
+        }
+        for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
+            let n = group.rows.len();
+            block.hub.fill(0.0);
+            for &tie in &group.ties {
+                let strand = &plan.strands[tie];
+                let numbers = self.innovations[strand.start..].chunks_exact(strand.dofs.len());
+                for (row, numbers) in ties[tie].rows.clone().zip(numbers) {
+                    for (&dof, x) in strand.dofs.iter().zip(numbers) {
+                        if let Some(at) = plan.hub[dof] {
+                            block.hub[at * n + plan.place[row]] += x;
+                        }
+                    }
+                }
+            }
+            block.solved.copy_from_slice(&block.hub);
+            for column in block.solved.chunks_exact_mut(n) {
+                block.factor.solve(column);
+            }
+            for i in 0..h {
+                for j in 0..=i {
+                    let sum = dot(&block.hub[i * n..(i + 1) * n], &block.solved[j * n..(j + 1) * n]);
+                    self.hub[i * h + j] += sum;
+                }
+            }
+        }
+        self.hub_factor.factor(&self.hub, 0.0);
+    }
+
+    /// b ← W⁺b.
+    pub(crate) fn solve(&mut self, plan: &Plan, b: &mut [f64]) {
+        if self.is_whole {
+            self.whole.factor.solve(b);
+            return;
+        }
+        self.hub_b.fill(0.0);
+        for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
+            for (x, &row) in block.b.iter_mut().zip(&group.rows) {
+                *x = b[row];
+            }
+            let n = group.rows.len();
+            for (y, solved) in self.hub_b.iter_mut().zip(block.solved.chunks_exact(n)) {
+                *y += dot(solved, &block.b);
+            }
+            block.factor.solve(&mut block.b);
+        }
+        if plan.hub_size > 0 {
+            self.hub_factor.solve(&mut self.hub_b);
+        }
+        for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
+            let n = group.rows.len();
+            for (y, solved) in self.hub_b.iter().zip(block.solved.chunks_exact(n)) {
+                add_scaled(&mut block.b, -y, solved);
+            }
+            for (x, &row) in block.b.iter().zip(&group.rows) {
+                b[row] = *x;
+            }
+        }
+    }
+
+    /// out += E*λ: the innovations that multipliers give.
+    pub(crate) fn pull(&self, plan: &Plan, ties: &[Tie], lambda: &[f64], out: &mut [f64]) {
+        for (tie, strand) in ties.iter().zip(&plan.strands) {
+            let numbers = self.innovations[strand.start..].chunks_exact(strand.dofs.len());
+            for (row, numbers) in tie.rows.clone().zip(numbers) {
+                for (&dof, x) in strand.dofs.iter().zip(numbers) {
+                    out[dof] = lambda[row].mul_add(*x, out[dof]);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        if self.is_whole {
+            return self.whole.factor.rank();
+        }
+        self.blocks.iter().map(|block| block.factor.rank()).sum()
+    }
+
+    /// Rows that depend on others, in order.
+    pub(crate) fn dependent(&self, plan: &Plan) -> Vec<usize> {
+        let mut found = if self.is_whole {
+            self.whole.factor.dependent().to_vec()
+        } else {
+            let blocks = plan.groups.iter().zip(&self.blocks);
+            blocks
+                .flat_map(|(group, block)| block.factor.dependent().iter().map(|&i| group.rows[i]))
+                .collect()
+        };
+        found.sort_unstable();
+        found
+    }
+}
+
+/// The lower triangle of a group's W: the products of all rows that meet.
+fn gather(group: &Group, plan: &Plan, place: &[usize], ties: &[Tie], numbers: &[f64], w: &mut [f64]) {
+    let n = group.rows.len();
+    w.fill(0.0);
+    for meeting in &group.meetings {
+        let [a, b] = meeting.ties.map(|tie| &plan.strands[tie]);
+        let [rows_a, rows_b] = meeting.ties.map(|tie| ties[tie].rows.clone());
+        let is_one = meeting.ties[0] == meeting.ties[1];
+        for (r, row_a) in rows_a.enumerate() {
+            let x = &numbers[a.start + r * a.dofs.len()..];
+            let count = if is_one { r + 1 } else { rows_b.len() };
+            for (s, row_b) in rows_b.clone().enumerate().take(count) {
+                let y = &numbers[b.start + s * b.dofs.len()..];
+                let mut sum = 0.0;
+                for &(p, q, length) in &meeting.stretches {
+                    sum += dot(&x[p..p + length], &y[q..q + length]);
+                }
+                let (i, j) = (place[row_a], place[row_b]);
+                w[i.max(j) * n + i.min(j)] = sum;
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What rooms further on need of the views: single sweeps, without checks.
+
+use super::{Configured, Moving};
+use crate::Result;
+use crate::dynamics::forward::Forward;
+use crate::dynamics::kinematics::{self, JacobianOf, JacobianRateOf, Velocities};
+use crate::dynamics::operational::{FromInnovations, InnovationsOfForces};
+use crate::model::FrameId;
+use crate::scalar::Scalar;
+use crate::spatial::{Motion, Reference};
+
+impl<S: Scalar> Configured<'_, '_, S> {
+    /// Forces on a frame about its origin in the world's axes, six numbers each → D^-½HψB f along the frame's way.
+    pub(crate) fn innovations_of_forces(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
+        self.view
+            .sweep_at::<InnovationsOfForces>(frame, Reference::Aligned, forces, out);
+    }
+
+    /// e → (I − HψK)* D^-½ e.
+    pub(crate) fn resolve_innovations(&mut self, e: &[S], out: &mut [S]) {
+        self.view.sweep::<FromInnovations>(e, out);
+    }
+
+    /// The Jacobian of a frame at its origin in the world's axes, into 6 × nv numbers.
+    pub(crate) fn jacobian_into(&mut self, frame: FrameId, out: &mut [S]) {
+        self.view.sweep_at::<JacobianOf>(frame, Reference::Aligned, &[], out);
+    }
+
+    /// An error where nothing resists a joint.
+    pub(crate) fn check_resistance(&self) -> Result<()> {
+        self.view.check_pivots()
+    }
+}
+
+impl Configured<'_, '_> {
+    /// The largest 1/D: how much the softest degree of freedom yields.
+    pub(crate) fn softest(&self) -> f64 {
+        let gains = &self.view.stages.riccati.gains;
+        gains.iter().fold(0.0, |most, gain| most.max(gain.d_inv))
+    }
+}
+
+impl<S: Scalar> Moving<'_, '_, S> {
+    /// Forward dynamics that leaves accelerations of frames to be asked for.
+    pub(crate) fn run_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
+        self.view.sweep::<Forward>(tau, qdd);
+        self.view.check_pivots()?;
+        self.view.need::<Velocities>();
+        Ok(())
+    }
+
+    /// J̇q̇ of a frame.
+    pub(crate) fn velocity_product(&mut self, frame: FrameId) -> Motion<S> {
+        let nv = self.view.nv();
+        let mut rate = core::mem::take(&mut self.view.stages.columns);
+        rate.clear();
+        rate.resize(6 * nv, S::ZERO);
+        self.view
+            .sweep_at::<JacobianRateOf>(frame, Reference::Aligned, &[], &mut rate);
+        let mut out = [S::ZERO; 6];
+        for (out, row) in out.iter_mut().zip(rate.chunks_exact(nv.max(1))) {
+            for (x, qd) in row.iter().zip(&self.view.stages.qd) {
+                *out = x.mul_add(*qd, *out);
+            }
+        }
+        self.view.stages.columns = rate;
+        Motion::from_array(out)
+    }
+
+    /// The acceleration of a frame, after [`Moving::run_free`].
+    pub(crate) fn free_acceleration(&self, frame: FrameId) -> Motion<S> {
+        let mechanism = self.view.mechanism;
+        let base = -mechanism.compiled.gravity.lift();
+        kinematics::acceleration(self.view.stages, &mechanism.placed[frame.0], base, Reference::Aligned)
+    }
+}

@@ -16,6 +16,7 @@ const ROOMS: [&str; 11] = [
     "workspace",
     "simulate",
     "closed",
+    "batch",
 ];
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.

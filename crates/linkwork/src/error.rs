@@ -69,6 +69,18 @@ pub enum Error {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// Some states of a batch could not be computed; the others were.
+    #[error("state {index}: {problem} ({failed} of {states} states failed; the others are computed)")]
+    State {
+        /// The first that failed, from nought.
+        index: usize,
+        /// How many failed.
+        failed: usize,
+        /// How many there were.
+        states: usize,
+        /// What is wrong with the first.
+        problem: Box<Error>,
+    },
     /// No such name.
     #[error("there is no {what} named `{name}` in mechanism `{mechanism}`{hint}")]
     Unknown {

@@ -32,6 +32,7 @@
 #![deny(unsafe_code)]
 
 pub mod closed;
+pub mod batch;
 mod dense;
 mod dynamics;
 mod error;
@@ -45,6 +46,7 @@ pub mod spatial;
 mod stage;
 pub mod workspace;
 
+pub use batch::Batch;
 pub use error::{Error, Result};
 pub use model::Mechanism;
 pub use spatial::Reference;

@@ -14,7 +14,7 @@ use crate::stage::riccati;
 /// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
 /// outward sweep. About 470 operations per link.
 pub(crate) struct Forward;
-/// The same, keeping P⁺ and z⁺ for the reaction forces.
+/// The same with the Riccati stage, keeping z⁺ for the reaction forces.
 pub(crate) struct ForwardKeeping;
 /// T → q̈, bias-free: T' = T − C by inverse dynamics, then 𝓜⁻¹T'. Also leaves every link's acceleration in `alpha`.
 pub(crate) struct ForwardBiasFree;
@@ -23,6 +23,8 @@ pub(crate) struct ForwardBiased;
 
 /// D and G.
 pub(crate) struct Gains;
+/// One number: nought where every pivot of D is sound.
+pub(crate) struct Pivots;
 /// After [`ForwardKeeping`], link by link: f = P⁺(α⁺ + a) + z + Gε = P⁺α⁺ + z⁺.
 pub(crate) struct Reactions;
 /// After [`ForwardBiasFree`]: f = Mα + b − f_ext + Σ φ f(c).
@@ -32,6 +34,16 @@ impl<S: Scalar> Sweep<S> for Gains {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_gains(m);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for Pivots {
+    #[inline(always)]
+    fn run(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        out[0] = S::ZERO;
+        for gain in &s.riccati.gains {
+            out[0] += gain.unsound();
+        }
     }
 }
 
@@ -70,12 +82,8 @@ impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
-        if s.filled.riccati {
-            inward::<S, false>(m, s, tau);
-        } else {
-            inward::<S, true>(m, s, tau);
-            s.filled.gains = true;
-        }
+        inward::<S, true>(m, s, tau);
+        s.filled.gains = true;
         outward(m, s, qdd);
     }
 }

@@ -11,6 +11,8 @@ use crate::stage::rates::{self, Rate};
 
 /// q̈ → T. About 190 operations per link, the rates included.
 pub(crate) struct Inverse;
+/// The same where the rates are there.
+pub(crate) struct InverseAgain;
 /// T at q̈ = 0.
 pub(crate) struct Bias;
 /// T at q̈ = 0 without gravity and external forces.
@@ -21,6 +23,15 @@ pub(crate) struct Gravity;
 pub(crate) struct MassTimes;
 
 impl<S: Scalar> Sweep<S> for Inverse {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
+        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd));
+        inward(m, s, tau);
+        add_rotors(m, qdd, tau);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for InverseAgain {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
         outward_moving(m, s, -m.gravity.lift(), Some(qdd));
@@ -73,14 +84,11 @@ const STILL: u8 = 0;
 const THERE: u8 = 1;
 const FRESH: u8 = 2;
 
-/// The outward half, with rates that are made on the way if need be.
+/// The outward half, with the rates as a stage.
 #[inline(always)]
 pub(crate) fn outward_moving<S: Scalar>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
-    if s.filled.rates {
-        outward::<S, THERE>(m, s, base, qdd);
-    } else {
-        outward::<S, FRESH>(m, s, base, qdd);
-    }
+    s.need_rates(m);
+    outward::<S, THERE>(m, s, base, qdd);
 }
 
 /// α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at `base`.

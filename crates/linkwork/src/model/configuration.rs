@@ -227,6 +227,17 @@ impl Mechanism {
         Ok(())
     }
 
+    /// Whether [`Mechanism::check_configuration`] would find nothing in many configurations.
+    pub(crate) fn sound_configurations<S: Scalar>(&self, q: &[S]) -> bool {
+        let unit = |q: &[S]| {
+            let norm = |i: usize| q[i..i + 4].iter().map(|x| x.lane(0).powi(2)).sum::<f64>().sqrt();
+            self.quaternions
+                .iter()
+                .all(|&(i, _)| (norm(i) - 1.0).abs() <= QUATERNION_TOLERANCE)
+        };
+        all_usable(q) && (self.quaternions.is_empty() || q.chunks_exact(self.nq()).all(unit))
+    }
+
     fn not_finite(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {
         Error::NotFinite {
             argument,
@@ -255,7 +266,6 @@ pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) 
     })
 }
 
-/// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
 /// The largest number that a state may hold: products of a few such numbers do not overflow.
 const LARGEST: f64 = 1e60;
 
@@ -269,9 +279,14 @@ fn usable<S: Scalar>(x: S) -> bool {
     small & x.is_finite()
 }
 
+/// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.
+pub(crate) fn all_usable<S: Scalar>(x: &[S]) -> bool {
+    x.iter().fold(true, |sound, x| sound & usable(*x))
+}
+
+/// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
 fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
-    // Without an early way out, so that several are looked at together.
-    if x.iter().fold(true, |sound, x| sound & usable(*x)) {
+    if all_usable(x) {
         return None;
     }
     let index = x.iter().position(|x| !usable(*x))?;

@@ -14,6 +14,30 @@ pub(crate) struct Gain<S> {
     pub(crate) g: [S; 6],
 }
 
+/// As |G_i| ≤ √(P_ii / D), a huge G tells a D that is nought but for rounding.
+const HUGE: f64 = 1e15;
+
+impl<S: Scalar> Gain<S> {
+    /// Whether, in one lane, D is positive and more than rounding.
+    pub(crate) fn is_sound(&self, lane: usize) -> bool {
+        let d_inv = self.d_inv.lane(lane);
+        let square = self.g.iter().fold(0.0, |sum, g| sum + g.lane(lane).powi(2));
+        (d_inv > 0.0) & (d_inv < f64::INFINITY) & (square < HUGE * HUGE)
+    }
+
+    /// The same for all lanes at once: nought where it is sound, one elsewhere.
+    #[inline(always)]
+    pub(crate) fn unsound(&self) -> S {
+        let mut square = S::ZERO;
+        for g in self.g {
+            square = g.mul_add(g, square);
+        }
+        let finite = self.d_inv.where_below(f64::INFINITY, S::ZERO, S::ONE);
+        let positive = (-self.d_inv).where_below(0.0, finite, S::ONE);
+        square.where_below(HUGE * HUGE, positive, S::ONE)
+    }
+}
+
 impl Hinge {
     /// (ω, a) of a link behind the joint: `inner` is the parent's ω in this frame and the centripetal acceleration that
     /// it causes; none behind the world.

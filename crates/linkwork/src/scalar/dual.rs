@@ -1,6 +1,6 @@
 //! Forward-mode dual numbers.
 
-use super::Scalar;
+use super::{Builds, Scalar};
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// `value + derivative·ε` with ε² = 0: exact directional derivatives of anything a sweep computes.
@@ -91,6 +91,10 @@ impl<S: Scalar> Scalar for Dual<S> {
     };
     const LANES: usize = S::LANES;
     const EPSILON: f64 = S::EPSILON;
+    const BUILDS: Builds = match S::BUILDS {
+        Builds::Shipped => Builds::Portable,
+        other => other,
+    };
 
     #[inline(always)]
     fn lift(x: f64) -> Self {

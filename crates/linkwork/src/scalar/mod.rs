@@ -5,6 +5,7 @@
 //! stay `f64` and are lifted. Control flow never depends on the value of a scalar, so that every lane of a wide
 //! scalar, and every count, is exact.
 
+pub(crate) mod angle;
 mod count;
 mod dual;
 mod float;
@@ -14,6 +15,20 @@ pub use dual::Dual;
 
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// For which instructions the sweeps over a scalar are compiled.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builds {
+    /// Once, with the library, for every set of instructions.
+    Shipped,
+    /// Where they are used: for AVX2 with FMA, and for any processor.
+    Portable,
+    /// For the only instructions that such a number exists with.
+    Avx2,
+    /// The same.
+    Avx512,
+}
 
 /// A number that a sweep can run on.
 ///
@@ -49,9 +64,9 @@ pub trait Scalar:
     /// The relative rounding error of one operation.
     const EPSILON: f64 = f64::EPSILON;
 
-    /// Whether the library holds its sweeps ready, compiled for every instruction set: true of `f64` alone.
+    /// For which instructions its sweeps are compiled.
     #[doc(hidden)]
-    const SHIPPED: bool = false;
+    const BUILDS: Builds = Builds::Portable;
 
     /// A constant of the mechanism.
     fn lift(x: f64) -> Self;

@@ -21,7 +21,8 @@ pub use moving::Moving;
 pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
 
-use crate::model::{Compiled, FrameId, Gain, Mechanism};
+use crate::dynamics::forward;
+use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::simd::{At, Instructions, Sweep};
 use crate::spatial::Reference;
@@ -87,6 +88,20 @@ impl<'m, S: Scalar> Workspace<'m, S> {
         view.sweep::<Configure>(q, &mut []);
         Ok(Posed(Configured { view }))
     }
+
+    /// A state known to be right.
+    #[inline(always)]
+    pub(crate) fn view_at(&mut self, q: &[S], qd: &[S]) -> View<'_, 'm, S> {
+        let mut view = View {
+            mechanism: self.mechanism,
+            sweeps: self.sweeps,
+            instructions: self.instructions,
+            stages: &mut self.stages,
+        };
+        view.sweep::<Configure>(q, &mut []);
+        view.stages.qd.copy_from_slice(qd);
+        view
+    }
 }
 
 /// Takes in a configuration.
@@ -100,7 +115,7 @@ impl<S: Scalar> Sweep<S> for Configure {
 }
 
 /// A mechanism and the stages of its present state.
-struct View<'w, 'm, S: 'static> {
+pub(crate) struct View<'w, 'm, S: 'static> {
     mechanism: &'m Mechanism,
     sweeps: Sweeps<S>,
     instructions: Instructions,
@@ -109,12 +124,18 @@ struct View<'w, 'm, S: 'static> {
 
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
-    fn sweep<W: Listed + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
+    pub(crate) fn sweep<W: Listed + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
     }
 
     #[inline(always)]
-    fn sweep_at<W: Listed + Sweep<S>>(&mut self, frame: FrameId, reference: Reference, input: &[S], out: &mut [S]) {
+    pub(crate) fn sweep_at<W: Listed + Sweep<S>>(
+        &mut self,
+        frame: FrameId,
+        reference: Reference,
+        input: &[S],
+        out: &mut [S],
+    ) {
         let at = At {
             frame: &self.mechanism.placed[frame.0],
             reference,
@@ -131,7 +152,11 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    fn numbers<W: Listed + Sweep<S>, const N: usize>(&mut self, frame: FrameId, reference: Reference) -> [S; N] {
+    pub(crate) fn numbers<W: Listed + Sweep<S>, const N: usize>(
+        &mut self,
+        frame: FrameId,
+        reference: Reference,
+    ) -> [S; N] {
         let mut out = [S::ZERO; N];
         self.sweep_at::<W>(frame, reference, &[], &mut out);
         out
@@ -141,29 +166,29 @@ impl<S: Scalar> View<'_, '_, S> {
         self.mechanism.nv()
     }
 
-    /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs
-    /// to. As |G_i| ≤ √(P_ii / D), a huge G tells the latter.
+    /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs to.
     fn check_pivots(&self) -> Result<()> {
-        const HUGE: f64 = 1e15;
-        let sound = |gain: &Gain<S>, lane: usize| {
-            let d_inv = gain.d_inv.lane(lane);
-            let positive = (d_inv > 0.0) & (d_inv < f64::INFINITY);
-            gain.g
-                .iter()
-                .fold(positive, |sound, g| sound & (g.lane(lane).abs() < HUGE))
+        (0..S::LANES).try_for_each(|lane| self.check_pivots_of(lane))
+    }
+
+    /// The same for the state in one lane.
+    pub(crate) fn check_pivots_of(&self, lane: usize) -> Result<()> {
+        let mut gains = self.stages.riccati.gains.iter();
+        let Some(i) = gains.position(|gain| !gain.is_sound(lane)) else {
+            return Ok(());
         };
-        for lane in 0..S::LANES {
-            let Some(i) = self.stages.riccati.gains.iter().position(|gain| !sound(gain, lane)) else {
-                continue;
-            };
-            let (joint, index) = self.mechanism.joint_of_dof(i);
-            return Err(Error::Singular {
-                joint: self.mechanism.joints()[joint.index()].name.clone(),
-                index,
-                value: self.stages.riccati.gains[i].d_inv.lane(lane).recip(),
-            });
-        }
-        Ok(())
+        let (joint, index) = self.mechanism.joint_of_dof(i);
+        Err(Error::Singular {
+            joint: self.mechanism.joints()[joint.index()].name.clone(),
+            index,
+            value: self.stages.riccati.gains[i].d_inv.lane(lane).recip(),
+        })
+    }
+
+    /// Whether all pivots of all lanes are sound.
+    pub(crate) fn pivots_are_sound(&mut self) -> bool {
+        let [unsound] = self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World);
+        unsound == S::ZERO
     }
 }
 

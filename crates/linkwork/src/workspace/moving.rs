@@ -5,7 +5,7 @@ use crate::Result;
 use crate::dynamics::centroidal;
 use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::forward::{Forward, ForwardBiasFree, ForwardBiased, ForwardKeeping};
-use crate::dynamics::inverse::{Bias, Coriolis, Inverse};
+use crate::dynamics::inverse::{Bias, Coriolis, Inverse, InverseAgain};
 use crate::dynamics::kinematics::{JacobianRateOf, Velocities, VelocityOf};
 use crate::model::{FrameId, SLOW};
 use crate::scalar::Scalar;
@@ -86,7 +86,11 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     pub fn inverse_dynamics(&mut self, qdd: &[S], tau: &mut [S]) -> Result<()> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         check_length("tau", tau.len(), self.view.nv())?;
-        self.view.sweep::<Inverse>(qdd, tau);
+        if self.view.stages.filled.rates {
+            self.view.sweep::<InverseAgain>(qdd, tau);
+        } else {
+            self.view.sweep::<Inverse>(qdd, tau);
+        }
         Ok(())
     }
 
@@ -114,7 +118,11 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// q̈ for given torques, by the articulated body algorithm: the fastest of four.
     pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.check_drive(tau, qdd)?;
-        self.view.sweep::<Forward>(tau, qdd);
+        if self.view.stages.filled.riccati {
+            self.view.sweep::<ForwardKeeping>(tau, qdd);
+        } else {
+            self.view.sweep::<Forward>(tau, qdd);
+        }
         self.view.check_pivots()
     }
 

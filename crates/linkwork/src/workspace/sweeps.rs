@@ -6,12 +6,12 @@
 use crate::dynamics::diagonal::{evaluate, terms};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{diagonal as factors, innovations};
-use crate::scalar::Scalar;
+use crate::scalar::{Builds, Scalar};
 use crate::simd::{Ready, Sweep};
 use core::any::Any;
 
 /// A sweep that has its place in the table.
-pub(super) trait Listed {
+pub(crate) trait Listed {
     const PLACE: usize;
 }
 
@@ -46,6 +46,7 @@ sweeps![
     centroidal::MomentumMatrix,
     centroidal::MomentumMatrixRate,
     inverse::Inverse,
+    inverse::InverseAgain,
     inverse::Bias,
     inverse::Coriolis,
     inverse::Gravity,
@@ -65,6 +66,7 @@ sweeps![
     forward::ForwardBiasFree,
     forward::ForwardBiased,
     forward::Gains,
+    forward::Pivots,
     forward::Reactions,
     forward::ForcesFromAccelerations,
     operational::Compliance,
@@ -90,7 +92,7 @@ impl<S: Scalar> Sweeps<S> {
     /// A sweep, ready to run.
     #[inline(always)]
     pub(super) fn of<W: Listed + Sweep<S>>(self) -> &'static Ready<S> {
-        if S::SHIPPED {
+        if matches!(S::BUILDS, Builds::Shipped) {
             &self.0[W::PLACE]
         } else {
             const { &Ready::new::<W>() }

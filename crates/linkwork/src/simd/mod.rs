@@ -5,8 +5,16 @@
 //! function for each, and outside any such function: same source, same bits, only slower. A sweep and all it calls are
 //! `#[inline(always)]`, so that they become part of that function.
 
+mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
+
+pub(crate) use lanes::Lanes;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};
+
 use crate::model::{Compiled, Placed};
-use crate::scalar::Scalar;
+use crate::scalar::{Builds, Scalar};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 
@@ -69,6 +77,18 @@ impl Instructions {
         }
         Self(Level::Plain)
     }
+
+    /// Whether there is AVX2, with FMA.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn avx2(self) -> bool {
+        !matches!(self.0, Level::Plain)
+    }
+
+    /// Whether there is AVX-512, and sweeps were compiled for it.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn avx512(self) -> bool {
+        matches!(self.0, Level::Avx512) && !cfg!(debug_assertions)
+    }
 }
 
 /// A compiled sweep.
@@ -85,19 +105,20 @@ pub(crate) struct Ready<S> {
 }
 
 impl<S: Scalar> Ready<S> {
-    /// Compiles a sweep. Only what is shipped, in a release build, is worth the time for AVX-512.
+    /// Compiles a sweep. Only what is shipped, in a release build, is worth the time for every set of instructions.
     pub(crate) const fn new<W: Sweep<S>>() -> Self {
-        Self {
-            #[cfg(target_arch = "x86_64")]
-            avx512: if S::SHIPPED && !cfg!(debug_assertions) {
-                W::avx512
-            } else {
-                W::avx2
-            },
-            #[cfg(target_arch = "x86_64")]
-            avx2: W::avx2,
-            plain: W::run,
+        #[cfg(target_arch = "x86_64")]
+        {
+            let (avx512, avx2, plain): (Run<S>, Run<S>, Run<S>) = match S::BUILDS {
+                Builds::Shipped if !cfg!(debug_assertions) => (W::avx512, W::avx2, W::run),
+                Builds::Shipped | Builds::Portable => (W::avx2, W::avx2, W::run),
+                Builds::Avx2 => (W::avx2, W::avx2, W::avx2),
+                Builds::Avx512 => (W::avx512, W::avx512, W::avx512),
+            };
+            Self { avx512, avx2, plain }
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        Self { plain: W::run }
     }
 
     /// Runs it with what the processor has.

@@ -1,0 +1,192 @@
+//! Many states at once: several in the lanes of a register, and blocks of them on several threads.
+//!
+//! Every state gets the very bits that it would get alone, whatever its neighbours, its place, the size of the batch or
+//! the number of threads.
+
+mod engine;
+mod quantity;
+
+use crate::model::{FrameId, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::Reference;
+use crate::{Error, Result};
+use engine::{Engine, Failures, Job};
+use quantity::Quantity;
+use rayon::prelude::*;
+
+pub use engine::Real;
+
+/// Memory for evaluating many states of a mechanism in one call.
+///
+/// Arguments and results are state after state: `q` holds nq numbers of the first state, then nq of the second. A state
+/// that cannot be computed does not spoil the others: its results are NaN, and the error names it.
+///
+/// ```
+/// let arm = linkwork::model::examples::arm7();
+/// let mut batch = arm.batch();
+/// let states = 1000;
+/// let q: Vec<f64> = (0..states).flat_map(|i| arm.random(i)).collect();
+/// let (qd, tau) = (vec![0.1; 7 * 1000], vec![0.0; 7 * 1000]);
+/// let mut qdd = vec![0.0; 7 * 1000];
+/// batch.forward_dynamics(&q, &qd, &tau, &mut qdd)?;
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+pub struct Batch<'m, T: Real = f64> {
+    mechanism: &'m Mechanism,
+    engines: Vec<Box<dyn Engine<T> + 'm>>,
+}
+
+impl Mechanism {
+    /// Memory for batches in `f64`, with as many threads as the processor runs at once.
+    pub fn batch(&self) -> Batch<'_> {
+        self.batch_of()
+    }
+
+    /// Memory for batches in `f64` or `f32`.
+    pub fn batch_of<T: Real>(&self) -> Batch<'_, T> {
+        Batch::new(self, rayon::current_num_threads())
+    }
+}
+
+impl<'m, T: Real> Batch<'m, T> {
+    fn new(mechanism: &'m Mechanism, threads: usize) -> Self {
+        let engines = (0..threads.max(1)).map(|_| T::engine(mechanism)).collect();
+        Self { mechanism, engines }
+    }
+
+    /// The same with another number of threads; at least one.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self::new(self.mechanism, threads)
+    }
+
+    /// The mechanism it belongs to.
+    pub fn mechanism(&self) -> &'m Mechanism {
+        self.mechanism
+    }
+
+    // Kinematics.
+
+    /// Where frames are in the world: for each state, for each frame, the three rows of [R p], twelve numbers.
+    pub fn poses(&mut self, frames: &[FrameId], q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::Poses(frames), &[("q", q)], out)
+    }
+
+    /// The Jacobian of a frame, 6 × nv with rows [ω; v].
+    pub fn jacobian(&mut self, frame: impl Into<FrameId>, reference: Reference, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::Jacobian(frame.into(), reference), &[("q", q)], out)
+    }
+
+    /// The velocity of a frame, [ω; v].
+    pub fn velocity(
+        &mut self,
+        frame: impl Into<FrameId>,
+        reference: Reference,
+        q: &[T],
+        qd: &[T],
+        out: &mut [T],
+    ) -> Result<()> {
+        let quantity = Quantity::Velocity(frame.into(), reference);
+        self.run(quantity, &[("q", q), ("qd", qd)], out)
+    }
+
+    /// The centre of mass in the world.
+    pub fn com(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::Com, &[("q", q)], out)
+    }
+
+    /// The potential energy of gravity.
+    pub fn potential_energy(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::PotentialEnergy, &[("q", q)], out)
+    }
+
+    /// The kinetic energy, rotors included.
+    pub fn kinetic_energy(&mut self, q: &[T], qd: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::KineticEnergy, &[("q", q), ("qd", qd)], out)
+    }
+
+    // Dynamics.
+
+    /// T for given accelerations.
+    pub fn inverse_dynamics(&mut self, q: &[T], qd: &[T], qdd: &[T], tau: &mut [T]) -> Result<()> {
+        self.run(Quantity::InverseDynamics, &[("q", q), ("qd", qd), ("qdd", qdd)], tau)
+    }
+
+    /// q̈ under given torques.
+    pub fn forward_dynamics(&mut self, q: &[T], qd: &[T], tau: &[T], qdd: &mut [T]) -> Result<()> {
+        self.run(Quantity::ForwardDynamics, &[("q", q), ("qd", qd), ("tau", tau)], qdd)
+    }
+
+    /// C: inverse dynamics without acceleration.
+    pub fn bias(&mut self, q: &[T], qd: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::Bias, &[("q", q), ("qd", qd)], out)
+    }
+
+    /// The torques that hold the mechanism against gravity.
+    pub fn gravity_torque(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::GravityTorque, &[("q", q)], out)
+    }
+
+    /// 𝓜, nv × nv.
+    pub fn mass_matrix(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::MassMatrix, &[("q", q)], out)
+    }
+
+    /// 𝓜⁻¹, nv × nv.
+    pub fn mass_matrix_inverse(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::MassMatrixInverse, &[("q", q)], out)
+    }
+
+    /// Runs a job: a block of states for each thread.
+    fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
+        let job = Job::new(self.mechanism, quantity, inputs, out.len())?;
+        let states = job.states;
+        let failures = match &mut self.engines[..] {
+            [engine] => engine.run(&job, 0, out),
+            engines => {
+                let block = states.div_ceil(engines.len()).next_multiple_of(BLOCK).max(BLOCK);
+                let parts = out.par_chunks_mut(block * job.size.max(1));
+                engines
+                    .par_iter_mut()
+                    .zip(parts)
+                    .enumerate()
+                    .map(|(i, (engine, out))| engine.run(&job, i * block, out))
+                    .reduce(Failures::default, Failures::and)
+            }
+        };
+        match failures.first {
+            None => Ok(()),
+            Some((index, problem)) => Err(Error::State {
+                index,
+                failed: failures.count,
+                states,
+                problem: Box::new(problem),
+            }),
+        }
+    }
+}
+
+/// Blocks are whole groups of lanes.
+const BLOCK: usize = 16;
+
+/// An error unless an argument has so many numbers for each state.
+fn check_states(argument: &'static str, given: usize, each: usize, states: usize) -> Result<()> {
+    if given == each * states {
+        Ok(())
+    } else {
+        Err(Error::Length {
+            argument,
+            needed: each * states,
+            given,
+        })
+    }
+}
+
+impl<T: Real> core::fmt::Debug for Batch<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Batch")
+            .field("mechanism", &self.mechanism.name())
+            .field("threads", &self.engines.len())
+            .field("epsilon", &<T as Scalar>::EPSILON)
+            .finish_non_exhaustive()
+    }
+}

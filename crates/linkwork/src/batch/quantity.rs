@@ -1,0 +1,72 @@
+//! What can be asked of every state of a batch.
+
+use crate::dynamics::inverse_mass::MassMatrixInverse;
+use crate::dynamics::{centroidal, composite, forward, inverse, kinematics};
+use crate::model::{FrameId, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::Reference;
+use crate::workspace::View;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Quantity<'a> {
+    Poses(&'a [FrameId]),
+    Jacobian(FrameId, Reference),
+    Velocity(FrameId, Reference),
+    Com,
+    PotentialEnergy,
+    KineticEnergy,
+    InverseDynamics,
+    ForwardDynamics,
+    Bias,
+    GravityTorque,
+    MassMatrix,
+    MassMatrixInverse,
+}
+
+impl Quantity<'_> {
+    /// How many numbers it has.
+    pub(super) fn size(&self, mechanism: &Mechanism) -> usize {
+        let n = mechanism.nv();
+        match self {
+            Self::Poses(frames) => 12 * frames.len(),
+            Self::Jacobian(..) => 6 * n,
+            Self::Velocity(..) => 6,
+            Self::Com => 3,
+            Self::PotentialEnergy | Self::KineticEnergy => 1,
+            Self::InverseDynamics | Self::ForwardDynamics | Self::Bias | Self::GravityTorque => n,
+            Self::MassMatrix | Self::MassMatrixInverse => n * n,
+        }
+    }
+
+    /// Whether it divides by D.
+    pub(super) fn needs_pivots(&self) -> bool {
+        matches!(self, Self::ForwardDynamics | Self::MassMatrixInverse)
+    }
+
+    /// Computes it for the state in a view.
+    #[inline(always)]
+    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, '_, S>, input: &[S], out: &mut [S]) {
+        match *self {
+            Self::Poses(frames) => {
+                for (&frame, out) in frames.iter().zip(out.chunks_exact_mut(12)) {
+                    let columns: [S; 12] = view.numbers::<kinematics::PlaceOf, 12>(frame, Reference::World);
+                    for (i, x) in columns.into_iter().enumerate() {
+                        out[4 * (i % 3) + i / 3] = x;
+                    }
+                }
+            }
+            Self::Jacobian(frame, reference) => view.sweep_at::<kinematics::JacobianOf>(frame, reference, &[], out),
+            Self::Velocity(frame, reference) => view.sweep_at::<kinematics::VelocityOf>(frame, reference, &[], out),
+            Self::Com => view.sweep::<centroidal::CentreOfMass>(&[], out),
+            Self::PotentialEnergy => view.sweep::<centroidal::PotentialEnergy>(&[], out),
+            Self::KineticEnergy => view.sweep::<centroidal::KineticEnergy>(&[], out),
+            // Where nothing is given, input and velocities are nought.
+            Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
+                view.sweep::<inverse::Inverse>(input, out);
+            }
+            Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
+            Self::MassMatrix => view.sweep::<composite::MassMatrix>(&[], out),
+            Self::MassMatrixInverse => view.sweep::<MassMatrixInverse>(&[], out),
+        }
+    }
+}

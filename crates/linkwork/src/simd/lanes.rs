@@ -1,0 +1,385 @@
+//! Several numbers side by side in one register.
+//!
+//! Each lane computes exactly what the plain number would: the same operations, each rounded the same. Such a number
+//! exists only where the processor has its instructions: [`super::Instructions`] are asked before one is made.
+
+use crate::scalar::angle::Quadrants;
+use crate::scalar::{Builds, Scalar};
+use core::fmt;
+use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// A scalar made of plain numbers.
+pub(crate) trait Lanes: Scalar {
+    /// One of them.
+    type Element: Scalar;
+    /// Lane by lane.
+    fn from_lanes(lane: impl Fn(usize) -> Self::Element) -> Self;
+    /// What stands in a lane.
+    fn element(self, lane: usize) -> Self::Element;
+    /// States after states of `lanes.len()` numbers, one state to each lane; the last one also in the lanes left over.
+    fn load(states: &[Self::Element], lanes: &mut [Self]);
+    /// Lanes into states after states of `lanes.len()` numbers, as many as there is room for.
+    fn store(lanes: &[Self], states: &mut [Self::Element]);
+}
+
+macro_rules! single_lane {
+    ($($float:ty),*) => {$(
+        impl Lanes for $float {
+            type Element = Self;
+
+            #[inline(always)]
+            fn from_lanes(lane: impl Fn(usize) -> Self) -> Self {
+                lane(0)
+            }
+
+            #[inline(always)]
+            fn element(self, _: usize) -> Self {
+                self
+            }
+
+            fn load(states: &[Self], lanes: &mut [Self]) {
+                lanes.copy_from_slice(&states[..lanes.len()]);
+            }
+
+            fn store(lanes: &[Self], states: &mut [Self]) {
+                states.copy_from_slice(lanes);
+            }
+        }
+    )*};
+}
+
+single_lane!(f64, f32);
+
+/// A number for each lane of a register: the register, its element, how many, and the intrinsics.
+macro_rules! lanes {
+    (
+        $(#[$about:meta])*
+        $name:ident: $register:ty = [$element:ty; $n:literal], $builds:ident, sine $sine:ident below $reducible:ident,
+        $set:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $root:ident, $fma:ident, $fms:ident,
+        $features:literal, $transpose:ident, $load:ident, $store:ident,
+        below |$x:ident, $bound:ident, $yes:ident, $no:ident| $below:expr,
+        unfold |$shifted:ident, $sin:ident, $cos:ident| $unfold:expr
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        pub(crate) struct $name($register);
+
+        impl $name {
+            #[inline(always)]
+            pub(crate) fn from_array(x: [$element; $n]) -> Self {
+                // SAFETY: a register holds any such numbers, in this order.
+                Self(unsafe { core::mem::transmute::<[$element; $n], $register>(x) })
+            }
+
+            #[inline(always)]
+            pub(crate) fn to_array(self) -> [$element; $n] {
+                // SAFETY: as above.
+                unsafe { core::mem::transmute::<$register, [$element; $n]>(self.0) }
+            }
+
+            /// Sines and cosines one by one, where an angle is too large for all lanes to go together.
+            #[cold]
+            #[inline(never)]
+            fn sin_cos_one_by_one(x: [$element; $n], sin: &mut [$element; $n], cos: &mut [$element; $n]) {
+                for i in 0..$n {
+                    (sin[i], cos[i]) = Scalar::sin_cos(x[i]);
+                }
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.to_array().fmt(f)
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.to_array() == other.to_array()
+            }
+        }
+
+        impl Neg for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                // SAFETY: the number exists, and so do the instructions (here and below).
+                Self(unsafe { $sub($set(-0.0), self.0) })
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $add(self.0, b.0) })
+            }
+        }
+
+        impl Sub for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, b: Self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $sub(self.0, b.0) })
+            }
+        }
+
+        impl Mul for $name {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, b: Self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $mul(self.0, b.0) })
+            }
+        }
+
+        impl AddAssign for $name {
+            #[inline(always)]
+            fn add_assign(&mut self, b: Self) {
+                *self = *self + b;
+            }
+        }
+
+        impl SubAssign for $name {
+            #[inline(always)]
+            fn sub_assign(&mut self, b: Self) {
+                *self = *self - b;
+            }
+        }
+
+        impl Scalar for $name {
+            // SAFETY: any bits are numbers.
+            const ZERO: Self = Self(unsafe { core::mem::transmute::<[$element; $n], $register>([0.0; $n]) });
+            // SAFETY: as above.
+            const ONE: Self = Self(unsafe { core::mem::transmute::<[$element; $n], $register>([1.0; $n]) });
+            const LANES: usize = $n;
+            const EPSILON: f64 = <$element as Scalar>::EPSILON;
+            const BUILDS: Builds = Builds::$builds;
+
+            #[inline(always)]
+            fn lift(x: f64) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $set(x as $element) })
+            }
+
+            #[inline(always)]
+            fn lane(self, lane: usize) -> f64 {
+                self.to_array()[lane] as f64
+            }
+
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $fma(self.0, b.0, c.0) })
+            }
+
+            #[inline(always)]
+            fn mul_sub(self, b: Self, c: Self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $fms(self.0, b.0, c.0) })
+            }
+
+            #[inline(always)]
+            fn recip(self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $div($set(1.0), self.0) })
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: as in `neg`.
+                Self(unsafe { $root(self.0) })
+            }
+
+            #[inline(always)]
+            fn sin_cos(self) -> (Self, Self) {
+                use crate::scalar::angle;
+                let x = self.to_array();
+                if x.iter().fold(true, |small, x| small & (x.abs() <= angle::$reducible)) {
+                    return angle::$sine(self);
+                }
+                let (mut sin, mut cos) = (x, x);
+                Self::sin_cos_one_by_one(x, &mut sin, &mut cos);
+                (Self::from_array(sin), Self::from_array(cos))
+            }
+
+            #[inline(always)]
+            fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
+                let ($x, $yes, $no) = (self.0, yes.0, no.0);
+                // SAFETY: as in `neg`.
+                unsafe {
+                    let $bound = $set(bound as $element);
+                    Self($below)
+                }
+            }
+        }
+
+        impl Quadrants for $name {
+            #[inline(always)]
+            fn unfold(shifted: Self, sin: Self, cos: Self) -> (Self, Self) {
+                let ($shifted, $sin, $cos) = (shifted.0, sin.0, cos.0);
+                // SAFETY: as in `neg`.
+                let (sin, cos) = unsafe { $unfold };
+                (Self(sin), Self(cos))
+            }
+        }
+
+        impl Lanes for $name {
+            type Element = $element;
+
+            #[inline(always)]
+            fn from_lanes(lane: impl Fn(usize) -> $element) -> Self {
+                let mut x = [0.0; $n];
+                for (i, x) in x.iter_mut().enumerate() {
+                    *x = lane(i);
+                }
+                Self::from_array(x)
+            }
+
+            #[inline(always)]
+            fn element(self, lane: usize) -> $element {
+                self.to_array()[lane]
+            }
+
+            fn load(states: &[$element], lanes: &mut [Self]) {
+                // SAFETY: as in `neg`.
+                unsafe { $name::load_block(states, lanes) }
+            }
+
+            fn store(lanes: &[Self], states: &mut [$element]) {
+                // SAFETY: as in `neg`.
+                unsafe { $name::store_block(lanes, states) }
+            }
+        }
+
+        impl $name {
+            #[target_feature(enable = $features)]
+            unsafe fn load_block(states: &[$element], lanes: &mut [Self]) {
+                let each = lanes.len();
+                let last = states.len() / each - 1;
+                for (i, lanes) in lanes.chunks_mut($n).enumerate() {
+                    let mut rows = [Self::ZERO.0; $n];
+                    for (lane, row) in rows.iter_mut().enumerate() {
+                        let start = lane.min(last) * each + i * $n;
+                        // SAFETY: the features are those of this function.
+                        *row = unsafe { $load(&states[start..start + lanes.len()]) };
+                    }
+                    // SAFETY: as above.
+                    let columns = unsafe { $transpose(rows) };
+                    for (lanes, column) in lanes.iter_mut().zip(columns) {
+                        lanes.0 = column;
+                    }
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn store_block(lanes: &[Self], states: &mut [$element]) {
+                let each = lanes.len();
+                for (i, lanes) in lanes.chunks($n).enumerate() {
+                    let mut columns = [Self::ZERO.0; $n];
+                    for (column, lanes) in columns.iter_mut().zip(lanes) {
+                        *column = lanes.0;
+                    }
+                    // SAFETY: the features are those of this function.
+                    let rows = unsafe { $transpose(columns) };
+                    for (row, state) in rows.into_iter().zip(states.chunks_exact_mut(each)) {
+                        let start = i * $n;
+                        // SAFETY: as above.
+                        unsafe { $store(&mut state[start..start + lanes.len()], row) };
+                    }
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{F32x8, F32x16, F64x4, F64x8};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use crate::simd::transpose::*;
+    use core::arch::x86_64::*;
+
+    lanes! {
+        /// Four doubles, with AVX2.
+        F64x4: __m256d = [f64; 4], Avx2, sine sin_cos below REDUCIBLE,
+        _mm256_set1_pd, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, _mm256_div_pd, _mm256_sqrt_pd,
+        _mm256_fmadd_pd, _mm256_fmsub_pd,
+        "avx2,fma", transpose_f64x4, load_f64x4, store_f64x4,
+        below |x, bound, yes, no| _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(x, bound)),
+        unfold |shifted, sin, cos| {
+            let (q, one, two) = (_mm256_castpd_si256(shifted), _mm256_set1_epi64x(1), _mm256_set1_epi64x(2));
+            let odd = _mm256_castsi256_pd(_mm256_slli_epi64::<63>(q));
+            let sign = |q| _mm256_castsi256_pd(_mm256_slli_epi64::<62>(_mm256_and_si256(q, two)));
+            (
+                _mm256_xor_pd(_mm256_blendv_pd(sin, cos, odd), sign(q)),
+                _mm256_xor_pd(_mm256_blendv_pd(cos, sin, odd), sign(_mm256_add_epi64(q, one))),
+            )
+        }
+    }
+
+    lanes! {
+        /// Eight floats, with AVX2.
+        F32x8: __m256 = [f32; 8], Avx2, sine sin_cos_single below REDUCIBLE_SINGLE,
+        _mm256_set1_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_div_ps, _mm256_sqrt_ps,
+        _mm256_fmadd_ps, _mm256_fmsub_ps,
+        "avx2,fma", transpose_f32x8, load_f32x8, store_f32x8,
+        below |x, bound, yes, no| _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)),
+        unfold |shifted, sin, cos| {
+            let (q, one, two) = (_mm256_castps_si256(shifted), _mm256_set1_epi32(1), _mm256_set1_epi32(2));
+            let odd = _mm256_castsi256_ps(_mm256_slli_epi32::<31>(q));
+            let sign = |q| _mm256_castsi256_ps(_mm256_slli_epi32::<30>(_mm256_and_si256(q, two)));
+            (
+                _mm256_xor_ps(_mm256_blendv_ps(sin, cos, odd), sign(q)),
+                _mm256_xor_ps(_mm256_blendv_ps(cos, sin, odd), sign(_mm256_add_epi32(q, one))),
+            )
+        }
+    }
+
+    lanes! {
+        /// Eight doubles, with AVX-512.
+        F64x8: __m512d = [f64; 8], Avx512, sine sin_cos below REDUCIBLE,
+        _mm512_set1_pd, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_div_pd, _mm512_sqrt_pd,
+        _mm512_fmadd_pd, _mm512_fmsub_pd,
+        "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f64x8, load_f64x8, store_f64x8,
+        below |x, bound, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, bound), no, yes),
+        unfold |shifted, sin, cos| {
+            let (q, one, two) = (_mm512_castpd_si512(shifted), _mm512_set1_epi64(1), _mm512_set1_epi64(2));
+            let odd = _mm512_test_epi64_mask(q, one);
+            let sign = |q| _mm512_castsi512_pd(_mm512_slli_epi64::<62>(_mm512_and_si512(q, two)));
+            (
+                _mm512_xor_pd(_mm512_mask_blend_pd(odd, sin, cos), sign(q)),
+                _mm512_xor_pd(_mm512_mask_blend_pd(odd, cos, sin), sign(_mm512_add_epi64(q, one))),
+            )
+        }
+    }
+
+    lanes! {
+        /// Sixteen floats, with AVX-512.
+        F32x16: __m512 = [f32; 16], Avx512, sine sin_cos_single below REDUCIBLE_SINGLE,
+        _mm512_set1_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps, _mm512_sqrt_ps,
+        _mm512_fmadd_ps, _mm512_fmsub_ps,
+        "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f32x16, load_f32x16, store_f32x16,
+        below |x, bound, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, bound), no, yes),
+        unfold |shifted, sin, cos| {
+            let (q, one, two) = (_mm512_castps_si512(shifted), _mm512_set1_epi32(1), _mm512_set1_epi32(2));
+            let odd = _mm512_test_epi32_mask(q, one);
+            let sign = |q| _mm512_castsi512_ps(_mm512_slli_epi32::<30>(_mm512_and_si512(q, two)));
+            (
+                _mm512_xor_ps(_mm512_mask_blend_ps(odd, sin, cos), sign(q)),
+                _mm512_xor_ps(_mm512_mask_blend_ps(odd, cos, sin), sign(_mm512_add_epi32(q, one))),
+            )
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::checks::{read, sources};
 use std::path::Path;
 
 /// The rooms, first to last.
-const ROOMS: [&str; 11] = [
+const ROOMS: &[&str] = &[
     "dense",
     "scalar",
     "spatial",

@@ -31,8 +31,8 @@
 //! ```
 #![deny(unsafe_code)]
 
-pub mod closed;
 pub mod batch;
+pub mod closed;
 mod dense;
 mod dynamics;
 mod error;

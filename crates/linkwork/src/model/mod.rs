@@ -20,8 +20,8 @@ pub(crate) use builder::per_dof;
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, Hinge, Passage, Placed};
-pub(crate) use configuration::check_length;
 pub(crate) use configuration::all_usable;
+pub(crate) use configuration::check_length;
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
 pub(crate) use hinge::Gain;

@@ -9,6 +9,9 @@ use linkwork::spatial::Vec3;
 /// Axes shorter than this are nought.
 const SHORTEST_AXIS: f64 = 1e-9;
 
+/// Limits beyond this are none.
+const FURTHEST: f64 = 1e30;
+
 impl Draft {
     /// Checks every joint on its own.
     pub(super) fn joints(&mut self, f: &mut Findings) {
@@ -59,6 +62,18 @@ fn limits(joint: &mut Placed<Joint>, f: &mut Findings) {
     for i in 0..joint.item.position_limits.len() {
         let (lower, upper) = joint.item.position_limits[i];
         if lower <= upper {
+            // Limits that nothing ever reaches are none.
+            let bound = |x: f64| {
+                if x.abs() > FURTHEST {
+                    x.signum() * f64::INFINITY
+                } else {
+                    x
+                }
+            };
+            joint.item.position_limits[i] = match (bound(lower), bound(upper)) {
+                (lower, upper) if lower == f64::INFINITY || upper == f64::NEG_INFINITY => (-lower.abs(), upper.abs()),
+                limits => limits,
+            };
             continue;
         }
         let message = format!("the lower limit {lower} is above the upper limit {upper}");

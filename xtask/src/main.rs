@@ -3,6 +3,7 @@
 mod bench;
 mod checks;
 mod layers;
+mod reference;
 mod test;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! All that must pass, in order. Every step runs, whatever the ones before it said.
 
-use crate::{checks, layers};
+use crate::{checks, layers, reference};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,13 +30,36 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     heading("lints");
     let lints = ["clippy", "--quiet", "--workspace", "--all-targets"];
     score.add(cargo(root, &[&lints[..], &warnings].concat(), &[])?);
+    heading("other libraries to compare with");
+    let python = reference::python();
+    score.add(python.is_ok());
+    let environment = match &python {
+        Ok(python) => vec![(reference::VARIABLE, python.as_path())],
+        Err(problem) => {
+            println!("{problem}");
+            Vec::new()
+        }
+    };
     heading("tests");
     let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
-    tested(root, &tests, &mut score)?;
+    tested(root, &tests, &environment, &mut score)?;
     heading("tests in the documentation");
-    tested(root, &["test", "--workspace", "--doc", "--no-fail-fast"], &mut score)?;
+    tested(
+        root,
+        &["test", "--workspace", "--doc", "--no-fail-fast"],
+        &[],
+        &mut score,
+    )?;
     heading("documentation");
-    let docs = ["doc", "--quiet", "--package", "linkwork", "--no-deps"];
+    let docs = [
+        "doc",
+        "--quiet",
+        "--package",
+        "linkwork",
+        "--package",
+        "linkwork-formats",
+        "--no-deps",
+    ];
     score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);
     type Check = fn(&Path) -> Result<Vec<String>, String>;
     let own: [(&str, Check); 3] = [
@@ -74,9 +97,10 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str], environment: &[(&str, &str)
 }
 
 /// Runs tests, shows what they print, and counts them. A run that fails without a failed test counts as one.
-fn tested(root: &Path, arguments: &[&str], score: &mut Score) -> Result<(), String> {
+fn tested(root: &Path, arguments: &[&str], environment: &[(&str, &Path)], score: &mut Score) -> Result<(), String> {
     let problem = |e| format!("cannot run cargo {}: {e}", arguments.join(" "));
     let mut child = command(root, arguments)
+        .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(problem)?;

@@ -9,8 +9,8 @@ use linkwork::spatial::Vec3;
 /// Axes shorter than this are nought.
 const SHORTEST_AXIS: f64 = 1e-9;
 
-/// Limits beyond this are none.
-const FURTHEST: f64 = 1e30;
+/// Limits beyond this, in radians or metres, are none: files write "without end" so.
+const FURTHEST: f64 = 1e6;
 
 impl Draft {
     /// Checks every joint on its own.

@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod reference;
+
 use linkwork_formats::{Finding, Format, Mode, Options, Refusal, Robot, Severity, read};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

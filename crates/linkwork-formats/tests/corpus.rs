@@ -1,0 +1,181 @@
+//! Every robot of `example-robot-data` loads, and agrees with Pinocchio wherever that reads it.
+
+mod support;
+
+use linkwork::Mechanism;
+use linkwork::model::Joint;
+use linkwork_formats::{LEAST_ARMATURE, Mode, Options, load};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use support::reference::{Reference, error, numbers};
+
+const ROBOTS: usize = 69;
+const TOLERANCE: f64 = 1e-9;
+
+/// All URDF files below a directory, in order.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut waiting) = (Vec::new(), vec![root.to_path_buf()]);
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(&directory).expect("the robots are there") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|e| e == "urdf") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+struct State {
+    q: Vec<f64>,
+    v: Vec<f64>,
+    a: Vec<f64>,
+    tau: Vec<f64>,
+}
+
+fn states(m: &Mechanism) -> Vec<State> {
+    let wave = |phase: f64| (0..m.nv()).map(|i| (phase + 1.7 * i as f64).sin()).collect::<Vec<_>>();
+    (1..=2)
+        .map(|seed| State {
+            q: m.random(seed),
+            v: wave(0.3 * seed as f64),
+            a: wave(1.1 * seed as f64),
+            tau: wave(2.3 * seed as f64),
+        })
+        .collect()
+}
+
+fn moving(m: &Mechanism) -> impl Iterator<Item = &Joint> {
+    m.joints().iter().filter(|j| j.kind.nv() > 0)
+}
+
+fn request(file: &Path, floating: bool, m: &Mechanism, states: &[State]) -> Value {
+    let joints: Vec<_> = moving(m)
+        .map(|j| json!({"name": j.name, "kind": j.kind.name()}))
+        .collect();
+    let armature: Vec<f64> = moving(m)
+        .flat_map(|j| (0..j.kind.nv()).map(|i| j.armature.get(i).or(j.armature.first()).copied().unwrap_or(0.0)))
+        .collect();
+    // Only the stated minimum is ours to add: everything else the other library reads for itself.
+    assert!(armature.iter().all(|a| *a == 0.0 || *a == LEAST_ARMATURE));
+    let states: Vec<_> = states
+        .iter()
+        .map(|s| json!({"q": s.q, "v": s.v, "a": s.a, "tau": s.tau}))
+        .collect();
+    json!({
+        "ask": "pinocchio", "file": file, "floating": floating, "joints": joints, "armature": armature,
+        "links": m.links().iter().map(|l| &l.name).collect::<Vec<_>>(), "states": states,
+    })
+}
+
+/// Compares everything; panics with the robot's name where something differs.
+fn compare(name: &str, m: &Mechanism, states: &[State], answer: &Value) {
+    let mut workspace = m.workspace();
+    let check = |what: &str, got: &[f64], expect: &[f64], tolerance: f64| {
+        let error = error(got, expect);
+        assert!(
+            error <= tolerance,
+            "{name}: {what} differs by {error:e}, allowed {tolerance:e}"
+        );
+    };
+    for (state, expect) in states.iter().zip(answer["states"].as_array().expect("states")) {
+        let condition = expect["condition"].as_f64().unwrap_or(f64::INFINITY);
+        let mut posed = workspace.at(&state.q).expect("a configuration");
+        check(
+            "mass",
+            &[posed.mass()],
+            &[answer["mass"].as_f64().expect("a mass")],
+            TOLERANCE,
+        );
+        let poses: Vec<f64> = posed
+            .poses()
+            .iter()
+            .flat_map(|p| {
+                let (r, t) = (p.rotation.to_rows(), p.translation.to_array());
+                (0..3)
+                    .flat_map(move |i| [r[i][0], r[i][1], r[i][2], t[i]])
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let expected: Vec<f64> = expect["poses"]
+            .as_array()
+            .expect("poses")
+            .iter()
+            .flat_map(numbers)
+            .collect();
+        check("forward kinematics", &poses, &expected, TOLERANCE);
+        let (mut mass, mut out) = (vec![0.0; m.nv() * m.nv()], vec![0.0; m.nv()]);
+        posed.mass_matrix(&mut mass).expect("a mass matrix");
+        check("mass matrix", &mass, &numbers(&expect["mass_matrix"]), TOLERANCE);
+        let mut moving = posed.moving(&state.v).expect("a velocity");
+        moving.inverse_dynamics(&state.a, &mut out).expect("torques");
+        check("inverse dynamics", &out, &numbers(&expect["inverse"]), TOLERANCE);
+        moving.forward_dynamics(&state.tau, &mut out).expect("accelerations");
+        check(
+            "forward dynamics",
+            &out,
+            &numbers(&expect["forward"]),
+            TOLERANCE.max(1e-14 * condition),
+        );
+    }
+}
+
+#[test]
+fn every_example_robot_loads_and_agrees_with_pinocchio() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let place = reference.ask(&json!({"ask": "where"}));
+    let files = files(Path::new(place["robots"].as_str().expect("a path")));
+    assert_eq!(files.len(), ROBOTS);
+    let (mut compared, mut refused) = ([0; 2], Vec::new());
+    for file in &files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let robot = load(file, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+        let fixed = robot.mechanism;
+        let floating = fixed.with_floating_base();
+        for (floats, m) in [(false, Some(fixed)), (true, floating.ok())] {
+            // Where a link of the file is the world, the other library frees that link, and we free what stands on it.
+            let Some(m) = m.filter(|m| !floats || m.joints()[0].name == "root_joint") else {
+                continue;
+            };
+            let states = states(&m);
+            let answer = reference.ask(&request(file, floats, &m, &states));
+            if answer["error"].is_string() {
+                refused.push(format!("{name}: {}", answer["error"]));
+                continue;
+            }
+            let listed: Vec<_> = answer["listed"]
+                .as_array()
+                .expect("names")
+                .iter()
+                .map(|j| j.as_str())
+                .collect();
+            let ours: Vec<_> = moving(&m)
+                .skip(usize::from(floats))
+                .map(|j| Some(j.name.as_str()))
+                .collect();
+            assert_eq!(ours, listed, "{name}");
+            compare(&name, &m, &states, &answer);
+            compared[usize::from(floats)] += 1;
+        }
+        // Mended, every one of them obeys the equations at every configuration.
+        let options = Options {
+            mode: Mode::Repair,
+            ..Options::default()
+        };
+        let mended = load(file, &options).unwrap_or_else(|e| panic!("{e}")).mechanism;
+        for state in states(&mended) {
+            let qdd = mended
+                .forward_dynamics(&state.q, &state.v, &state.tau)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let tau = mended.inverse_dynamics(&state.q, &state.v, &qdd).expect("torques");
+            assert!(error(&tau, &state.tau) < 1e-6, "{name}");
+        }
+    }
+    // The one that Pinocchio does not read has no links.
+    assert_eq!((compared, refused.len()), ([ROBOTS - 1, 57], 1), "{refused:?}");
+}

@@ -66,9 +66,19 @@ impl ClosedWorkspace<'_> {
     /// Brings q back to the nearest configuration, in the metric of 𝓜, at which all loops close: what to do after each
     /// step of an integrator. The remaining closure is the result.
     pub fn project(&mut self, q: &mut [f64]) -> Result<f64> {
+        let mut next = core::mem::take(&mut self.next);
+        let done = self.newton(q, &mut next);
+        self.next = next;
+        let open = done?;
+        if open <= CLOSED {
+            return Ok(open);
+        }
+        Err(self.at(q)?.open())
+    }
+
+    /// Newton's steps in the metric of 𝓜 as long as they help.
+    fn newton(&mut self, q: &mut [f64], next: &mut [f64]) -> Result<f64> {
         const STEPS: usize = 12;
-        let nv = q.len();
-        let mut next = vec![0.0; nv];
         let mut posed = self.at(q)?;
         let mut open = posed.closure();
         for _ in 0..STEPS {
@@ -80,23 +90,20 @@ impl ClosedWorkspace<'_> {
                 *lambda = -gap;
             }
             memory.resolve(closed, &mut posed.tree)?;
-            closed.mechanism.integrate(q, &memory.change, &mut next)?;
-            posed = self.at(&next)?;
+            closed.mechanism.integrate(q, &memory.change, next)?;
+            posed = self.at(next)?;
             let closer = posed.closure();
             if closer >= open {
                 break;
             }
-            q.copy_from_slice(&next);
-            let enough = closer > 0.5 * open;
+            q.copy_from_slice(next);
+            let stalls = closer > 0.5 * open;
             open = closer;
-            if enough {
+            if stalls {
                 break;
             }
         }
-        if open <= CLOSED {
-            return Ok(open);
-        }
-        Err(self.at(q)?.open())
+        Ok(open)
     }
 
     /// Levenberg and Marquardt's steps from q; the sum of squares they end at.

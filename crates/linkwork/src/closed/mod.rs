@@ -40,14 +40,16 @@
 
 mod assembly;
 mod constraint;
+mod motion;
 mod moving;
 mod plan;
 mod posed;
 mod system;
 
 pub use constraint::{Constraint, ConstraintKind};
+pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
-pub use posed::{ClosedPosed, ClosedWorkspace, Report};
+pub use posed::{ClosedPosed, ClosedWorkspace, Redundant, Report};
 
 use crate::model::Mechanism;
 use crate::{Error, Result};
@@ -58,8 +60,9 @@ use std::collections::HashMap;
 /// How the drift of an integrated closed mechanism is met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stabilisation {
-    /// Not at all: accelerations are exactly those of the equations of motion. Project after each step instead.
-    None,
+    /// Accelerations are exactly those of the equations of motion; [`ClosedMotion`] brings states back onto the
+    /// constraints.
+    Projection,
     /// Baumgarte's: g̈ + 2ζωġ + ω²g = 0. It bends accelerations wherever the loops are not closed.
     Baumgarte {
         /// ω, in rad/s; at most about 1 / time step.
@@ -122,7 +125,7 @@ impl Closed {
             constraints,
             ties,
             plan,
-            stabilisation: Stabilisation::None,
+            stabilisation: Stabilisation::Projection,
         })
     }
 

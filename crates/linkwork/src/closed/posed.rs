@@ -19,6 +19,8 @@ pub struct ClosedWorkspace<'m> {
     closed: &'m Closed,
     tree: Workspace<'m>,
     memory: Memory,
+    /// A configuration on the way to a closed one.
+    pub(super) next: Vec<f64>,
 }
 
 /// What is known about the constraints at the present state.
@@ -51,6 +53,7 @@ impl Closed {
         ClosedWorkspace {
             closed: self,
             tree: self.mechanism.workspace(),
+            next: vec![0.0; self.mechanism.nq()],
             memory: Memory {
                 system: System::new(&self.plan),
                 is_factored: false,

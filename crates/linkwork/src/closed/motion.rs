@@ -1,0 +1,111 @@
+//! Closed mechanisms in time.
+
+use super::posed::ClosedWorkspace;
+use super::{Closed, Stabilisation};
+use crate::simulate::{Drive, Equations, Now, Resistance};
+use crate::{Mechanism, Result};
+
+/// The equations of a closed mechanism for the integrators of [`crate::simulate`].
+///
+/// With [`Stabilisation::Projection`], every state that a step asks about or ends in is brought back onto the constraints
+/// first, configuration and then velocity, in the metric of 𝓜: loops stay closed to rounding, passing through singular
+/// configurations does no harm, and rows that are redundant only where the loops close stay so.
+///
+/// ```
+/// use linkwork::closed::{Closed, ClosedMotion, Constraint};
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::simulate::{Integrator, RungeKutta4, State};
+/// use linkwork::spatial::Inertia;
+/// // A pendulum: a point in space, kept at a distance from the origin.
+/// let point = Mechanism::builder("pendulum")
+///     .link(Link::new("bob", Inertia::point(1.0, [0.0; 3])))
+///     .joint(Joint::translation("slides").between("world", "bob"))
+///     .build()?;
+/// let pendulum = Closed::new(point, vec![Constraint::distance("string", "world", "bob", 1.0)])?;
+/// let mut motion = ClosedMotion::new(&pendulum, ())?;
+/// let mut state = State::at_rest(pendulum.mechanism(), &[1.0, 0.0, 0.0]);
+/// let mut integrator = RungeKutta4::new(pendulum.mechanism());
+/// for _ in 0..100 {
+///     integrator.step(&mut motion, &mut state, 0.01)?;
+/// }
+/// let length = state.q.iter().map(|x| x * x).sum::<f64>().sqrt();
+/// assert!((length - 1.0).abs() < 1e-12);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+pub struct ClosedMotion<'m, D> {
+    closed: &'m Closed,
+    workspace: ClosedWorkspace<'m>,
+    drive: D,
+    resistance: Resistance,
+    tau: Vec<f64>,
+    /// The point of the constraints nearest to where rates are asked for.
+    q: Vec<f64>,
+    v: Vec<f64>,
+    projects: bool,
+    worst: f64,
+}
+
+impl<'m, D: Drive> ClosedMotion<'m, D> {
+    /// The equations of a closed mechanism under a drive, with the [`Resistance`] that its joints have.
+    pub fn new(closed: &'m Closed, drive: D) -> Result<Self> {
+        Ok(Self {
+            closed,
+            workspace: closed.workspace(),
+            drive,
+            resistance: Resistance::of(closed.mechanism())?,
+            tau: vec![0.0; closed.mechanism().nv()],
+            q: closed.mechanism().neutral(),
+            v: vec![0.0; closed.mechanism().nv()],
+            projects: closed.stabilisation == Stabilisation::Projection,
+            worst: 0.0,
+        })
+    }
+
+    /// The largest gap that any step was left with.
+    pub fn worst_closure(&self) -> f64 {
+        self.worst
+    }
+
+    /// The energy at a state, and how far its loops are from closed.
+    pub fn check(&mut self, q: &[f64], v: &[f64]) -> Result<(f64, f64)> {
+        let mut posed = self.workspace.at(q)?;
+        let closure = posed.closure();
+        Ok((posed.moving(v)?.energy(), closure))
+    }
+}
+
+impl<D: Drive> Equations for ClosedMotion<'_, D> {
+    fn mechanism(&self) -> &Mechanism {
+        self.closed.mechanism()
+    }
+
+    fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
+        self.q.copy_from_slice(q);
+        self.v.copy_from_slice(v);
+        let (q, v) = (&mut self.q, &mut self.v);
+        if self.projects {
+            self.workspace.project(q)?;
+        }
+        let mut posed = self.workspace.at(q)?;
+        if self.projects {
+            posed.project_velocity(v)?;
+        }
+        let mut moving = posed.moving(v)?;
+        self.tau.fill(0.0);
+        self.drive.drive(Now { t, q, v }, moving.tree(), &mut self.tau)?;
+        self.resistance.add(self.closed.mechanism(), q, v, &mut self.tau)?;
+        moving.forward_dynamics(&self.tau, vd)?;
+        qd.copy_from_slice(v);
+        Ok(())
+    }
+
+    fn settle(&mut self, _: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+        if !self.projects {
+            self.worst = self.worst.max(self.workspace.at(q)?.closure());
+            return Ok(false);
+        }
+        self.worst = self.worst.max(self.workspace.project(q)?);
+        self.workspace.at(q)?.project_velocity(v)?;
+        Ok(true)
+    }
+}

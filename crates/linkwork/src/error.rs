@@ -61,6 +61,16 @@ pub enum Error {
         /// The pivot found.
         value: f64,
     },
+    /// Something that this mechanism cannot be asked.
+    #[error("mechanism `{mechanism}` has no {what}: that needs {needs}")]
+    Unsupported {
+        /// The mechanism.
+        mechanism: String,
+        /// What was asked for.
+        what: &'static str,
+        /// What it needs, and what to do instead.
+        needs: &'static str,
+    },
     /// A simulation cannot take its next step.
     #[error("at t = {t} s: {problem}")]
     Step {

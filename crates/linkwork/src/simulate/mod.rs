@@ -2,7 +2,8 @@
 //!
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
 //! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
-//! [`Standard`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints.
+//! [`Standard`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
+//! the same in total joint rates, which [`TwoSweep`] steps with two sweeps along the mechanism.
 //!
 //! Every integrator steps with q ⊕ u, so that quaternions stay of unit length, and in the coordinates u around the
 //! start of its step, u̇ being exact for the velocity: orders are those of the methods for plain numbers. No step allocates.
@@ -23,17 +24,21 @@
 
 mod adaptive;
 mod chart;
+mod diagonalized;
 mod explicit;
 mod implicit;
 mod lu;
 mod resistance;
 mod standard;
+mod two_sweep;
 
 pub use adaptive::{DormandPrince, Tolerance};
+pub use diagonalized::Diagonalized;
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub use resistance::Resistance;
 pub use standard::{Drive, Now, Standard};
+pub use two_sweep::TwoSweep;
 
 use crate::{Error, Mechanism, Result};
 

@@ -14,6 +14,46 @@ impl<S: Scalar> Articulated<S> {
         Self::from_halves(&x)
     }
 
+    /// Adds crf(Δ)P − P crm(Δ), Δ a turn about z.
+    #[inline(always)]
+    pub(crate) fn add_turned(&mut self, p: &Self, rate: S) {
+        let turned = |x: S| (x + x) * rate;
+        for (own, p) in [(&mut self.a, &p.a), (&mut self.c, &p.c)] {
+            let twice = turned(p[1]);
+            own[0] -= twice;
+            own[1] = rate.mul_add(p[0] - p[3], own[1]);
+            own[2] = (-rate).mul_add(p[4], own[2]);
+            own[3] += twice;
+            own[4] = rate.mul_add(p[2], own[4]);
+        }
+        let (own, p) = (&mut self.b, &p.b);
+        let (sum, difference) = ((p[0][1] + p[1][0]) * rate, (p[0][0] - p[1][1]) * rate);
+        own[0][0] -= sum;
+        own[1][1] += sum;
+        own[0][1] += difference;
+        own[1][0] += difference;
+        own[0][2] = (-rate).mul_add(p[1][2], own[0][2]);
+        own[1][2] = rate.mul_add(p[0][2], own[1][2]);
+        own[2][0] = (-rate).mul_add(p[2][1], own[2][0]);
+        own[2][1] = rate.mul_add(p[2][0], own[2][1]);
+    }
+
+    /// Adds crf(Δ)P − P crm(Δ), Δ a slide along z.
+    #[inline(always)]
+    pub(crate) fn add_slid(&mut self, p: &Self, rate: S) {
+        let (b, c, twice) = (&p.b, &p.c, rate + rate);
+        self.a[0] = (-twice).mul_add(b[0][1], self.a[0]);
+        self.a[1] = rate.mul_add(b[0][0] - b[1][1], self.a[1]);
+        self.a[2] = (-rate).mul_add(b[2][1], self.a[2]);
+        self.a[3] = twice.mul_add(b[1][0], self.a[3]);
+        self.a[4] = rate.mul_add(b[2][0], self.a[4]);
+        let rows = [[c[0], c[1], c[2]], [c[1], c[3], c[4]]];
+        for j in 0..3 {
+            self.b[0][j] = (-rate).mul_add(rows[1][j], self.b[0][j]);
+            self.b[1][j] = rate.mul_add(rows[0][j], self.b[1][j]);
+        }
+    }
+
     /// X + X*, X given by columns.
     #[inline(always)]
     fn from_halves(x: &[[S; 6]; 6]) -> Self {

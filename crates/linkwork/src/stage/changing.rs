@@ -1,9 +1,22 @@
 //! What happens at a joint to the rates of inertias.
 
 use super::crossing::{AnyJoint, Crossing, Sliding, Turning};
-use crate::model::{Gain, Hinge};
+use super::joints::Joints;
+use crate::model::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, PlanarTurn};
+
+impl<'a, S: Scalar> AnyJoint<'a, S> {
+    /// The crossing of a link, whatever its joint: for sweeps that need not be compiled for each kind.
+    #[inline(always)]
+    pub(crate) fn of(body: &'a Body, joints: &'a Joints<S>, k: usize) -> Self {
+        Self {
+            body,
+            z: joints.screws[k],
+            general: &joints.general,
+        }
+    }
+}
 
 /// A crossing that also releases Ṗ.
 pub(crate) trait Changing<S: Scalar>: Crossing<S> {
@@ -44,7 +57,11 @@ fn release_rate<S: Scalar>(
     for i in 0..hinge.axes().len() {
         release_rate_of_one(hinge, i, &gains[i].g, &mut p_rate);
     }
-    p_rate += rest.carried_by(hinge.motion(qd));
+    match hinge {
+        Hinge::Revolute => p_rate.add_turned(rest, qd[0]),
+        Hinge::Prismatic => p_rate.add_slid(rest, qd[0]),
+        _ => p_rate += rest.carried_by(hinge.motion(qd)),
+    }
     p_rate
 }
 

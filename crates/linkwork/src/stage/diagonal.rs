@@ -31,6 +31,10 @@ pub(crate) struct Diagonal<S> {
     pub(crate) waiting: Waiting<S>,
     /// Per link: Ṗ as the link sees it.
     pub(crate) p_rate: Vec<Articulated<S>>,
+    /// Room for the terms of 𝒞.
+    pub(crate) terms: Vec<S>,
+    /// Per link: a skew 6×6, column by column.
+    pub(crate) twists: Vec<[[S; 6]; 6]>,
 }
 
 impl<S: Scalar> Diagonal<S> {
@@ -42,6 +46,8 @@ impl<S: Scalar> Diagonal<S> {
             waiting: Waiting::new(m.branches),
             gravity: vec![Vec3::ZERO; n],
             p_rate: vec![Articulated::ZERO; n],
+            terms: vec![S::ZERO; 5 * m.nv],
+            twists: vec![[[S::ZERO; 6]; 6]; n],
         }
     }
 }

@@ -1,11 +1,16 @@
 //! Diagonalized dynamics: total rates, working moments, and the equations between them.
 
 use super::{Configured, Moving, Posed, Scaling, View, check_length};
-use crate::Result;
+use crate::dynamics::diagonal::evaluate::TwoSweeps;
 use crate::dynamics::diagonal::evaluate::{Settle, TotalAccelerations};
-use crate::dynamics::diagonal::terms::{CoriolisTerms, TERMS};
+use crate::dynamics::diagonal::papers::PapersRecursions;
+use crate::dynamics::diagonal::rates::{FactorRate, ForwardDiagonalized};
+use crate::dynamics::diagonal::skew::SkewMatrix;
+use crate::dynamics::diagonal::terms::{ArticulatedRates, CoriolisTerms, TERMS};
+use crate::dynamics::kinematics::Velocities;
 use crate::operator::diagonal::{JointRates, JointTorques, TotalRates, WorkingMoments};
 use crate::scalar::Scalar;
+use crate::{Error, Result};
 
 /// # Diagonalized variables
 ///
@@ -130,7 +135,95 @@ impl<S: Scalar> Moving<'_, '_, S> {
     pub fn diagonal_coriolis_terms(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), TERMS * self.view.nv())?;
         self.view.stages.diagonal.scaling = scaling;
+        self.need_rates_of_operators();
         self.view.sweep::<CoriolisTerms>(&[], out);
         self.view.check_pivots()
+    }
+
+    /// 𝒞(q, ν) or 𝒞(q, ξ), gravity included, external forces not.
+    pub fn diagonal_coriolis(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv())?;
+        let mut terms = core::mem::take(&mut self.view.stages.diagonal.terms);
+        let done = self.diagonal_coriolis_terms(scaling, &mut terms);
+        for (i, sum) in out.iter_mut().enumerate() {
+            *sum = S::ZERO;
+            for row in terms.chunks(self.view.nv()) {
+                *sum += row[i];
+            }
+        }
+        self.view.stages.diagonal.terms = terms;
+        done
+    }
+
+    /// The skew matrix c, nv × nv, with 𝒞(q, ν) = cν + gravity: why the Coriolis force does no work.
+    pub fn diagonal_coriolis_matrix(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.nv() * self.view.nv())?;
+        self.need_rates_of_operators();
+        self.view.sweep::<SkewMatrix>(&[], out);
+        self.view.check_pivots()
+    }
+
+    /// 𝒞 by the recursions of Jain and Rodriguez, for chains of joints of one degree of freedom without rotors, 4 × nv: the
+    /// outboard articulation, base-body motion and present link's part of 𝒞(q, ν), which add up to it; then 𝒞(q, ξ). Without
+    /// gravity.
+    pub fn diagonal_coriolis_of_chain(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), 4 * self.view.nv())?;
+        let m = &self.view.mechanism.compiled;
+        let single = m.bodies.iter().all(|body| body.dofs == 1);
+        if !(m.is_chain && single) || m.has_armature {
+            return Err(Error::Unsupported {
+                mechanism: self.view.mechanism.name().to_owned(),
+                what: "Coriolis terms by the papers' recursions",
+                needs: "a chain of joints of one degree of freedom without rotors; `diagonal_coriolis` works for every mechanism",
+            });
+        }
+        self.need_rates_of_operators();
+        self.view.sweep::<PapersRecursions>(&[], out);
+        self.view.check_pivots()
+    }
+
+    /// q̈ for given torques through the diagonalized equations: ν̇ or ξ̇, then the derivative of q̇ = ℓ\*ν.
+    pub fn forward_dynamics_diagonalized(&mut self, scaling: Scaling, tau: &[S], qdd: &mut [S]) -> Result<()> {
+        self.view.mechanism.check_vector("tau", tau)?;
+        check_length("qdd", qdd.len(), self.view.nv())?;
+        self.view.stages.diagonal.scaling = scaling;
+        self.view.sweep::<TotalAccelerations>(tau, qdd);
+        self.need_rates_of_operators();
+        self.view.sweep::<ForwardDiagonalized>(&[], qdd);
+        self.view.check_pivots()
+    }
+
+    fn need_rates_of_operators(&mut self) {
+        self.view.need::<Velocities>();
+        self.view.need::<ArticulatedRates>();
+    }
+
+    /// ṁx, or the rate of I + HφK times x, in O(N).
+    pub fn factor_rate_times(&mut self, scaling: Scaling, x: &[S], out: &mut [S]) -> Result<()> {
+        self.check_factor(scaling, "x", x, out)?;
+        self.need_rates_of_operators();
+        self.view.sweep::<FactorRate>(x, out);
+        self.view.check_pivots()
+    }
+}
+
+impl<S: Scalar> Posed<'_, '_, S> {
+    /// One step's inward and outward sweep with predicted velocities: see [`TwoSweeps`].
+    pub(crate) fn two_sweeps(&mut self, scaling: Scaling, input: &[S], out: &mut [S]) -> Result<()> {
+        self.view.stages.diagonal.scaling = scaling;
+        self.view.stages.filled.rates = false;
+        self.view.stages.filled.velocities = false;
+        self.view.stages.filled.settled = false;
+        self.view.sweep::<TwoSweeps>(input, out);
+        self.view.check_pivots()
+    }
+}
+
+impl Moving<'_, '_, f64> {
+    /// V of every compiled link after [`Posed::moving_at_total_rates`], six numbers each.
+    pub(crate) fn compiled_velocities(&self, out: &mut [f64]) {
+        for (v, out) in self.view.stages.velocities.iter().zip(out.chunks_mut(6)) {
+            out.copy_from_slice(&v.to_array());
+        }
     }
 }

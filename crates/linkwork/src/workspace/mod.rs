@@ -7,6 +7,8 @@
 //! inverse makes its room.
 
 mod accelerating;
+mod blocks;
+mod curvature;
 mod diagonal;
 mod inner;
 mod moving;
@@ -17,6 +19,8 @@ mod sweeps;
 
 pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;
+pub use blocks::{Block, Seen, Small};
+pub use curvature::Curvature;
 pub use moving::Moving;
 pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};

@@ -3,7 +3,7 @@
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
-use crate::dynamics::diagonal::{evaluate, terms};
+use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
@@ -75,7 +75,13 @@ sweeps![
     operational::FromInnovations,
     evaluate::Settle,
     evaluate::TotalAccelerations,
+    evaluate::TwoSweeps,
+    rates::ForwardDiagonalized,
+    rates::FactorRate,
+    skew::SkewMatrix,
+    papers::PapersRecursions,
     terms::CoriolisTerms,
+    terms::ArticulatedRates,
 ];
 
 /// The shipped sweeps over one scalar; none if it is not shipped.

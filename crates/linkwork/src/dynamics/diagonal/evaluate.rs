@@ -11,7 +11,7 @@
 //! Gravity needs no sweep of forces: an accelerating base gives z = Pα, as ψMφ* = Pφ* + ψ̃P, and HPα = DG*α.
 
 use crate::model::{Compiled, Gain, Hinge};
-use crate::operator::diagonal::start_rates;
+use crate::operator::diagonal::{finish_rates, start_rates};
 use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
@@ -27,6 +27,16 @@ pub(crate) struct Settle;
 /// T → ν̇ or ξ̇: one inward sweep after [`Settle`]. At a given q̇, an outward sweep for V, and an inward one that also
 /// makes P.
 pub(crate) struct TotalAccelerations;
+/// Both from velocities that were predicted, in two sweeps: an inward one for P, D, G, Ṗ and ν̇ or ξ̇, and an outward one for
+/// what is not predicted, q̇ and V of the total rates.  (JR, Algorithm 8.1)
+///
+/// In: total rates, predicted q̇, T, predicted V of the links. Out: total accelerations, q̇, V.
+pub(crate) struct TwoSweeps;
+
+/// What an inward sweep finds made: P⁺ and η; nothing; or total rates alone.
+const SETTLED: u8 = 0;
+const FRESH: u8 = 1;
+const PREDICTED: u8 = 2;
 
 impl<S: Scalar> Sweep<S> for Settle {
     #[inline(always)]
@@ -42,36 +52,85 @@ impl<S: Scalar> Sweep<S> for Settle {
             s.filled.gains = true;
         }
         s.diagonal.eta.copy_from_slice(total);
-        let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
-        let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
-        for k in 0..m.bodies.len() {
-            let (body, at) = (&m.bodies[k], m.bodies[k].v);
-            at_joint!(m.bodies, s.joints, k, joint => {
-                let (mut v, g) = match body.parent {
-                    Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
-                    None => (Motion::ZERO, m.gravity.lift()),
-                };
-                let hinge = joint.hinge();
-                start_rates(s.diagonal.scaling, hinge, &gains[at..], &mut eta[at..]);
-                hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
-                velocities[k] = v;
-                gravity[k] = joint.turn_out(g);
-            });
-        }
+        settle::<S, true>(m, s);
         s.filled.rates = false;
         s.filled.velocities = true;
         s.filled.settled = true;
     }
 }
 
+impl<S: Scalar> Sweep<S> for TwoSweeps {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, input: &[S], out: &mut [S]) {
+        let (nv, scaling) = (m.nv, s.diagonal.scaling);
+        let (total, rest) = input.split_at(nv);
+        let (qd, rest) = rest.split_at(nv);
+        let (tau, predicted) = rest.split_at(nv);
+        s.diagonal.eta.copy_from_slice(total);
+        s.qd.copy_from_slice(qd);
+        for k in 0..m.bodies.len() {
+            let v: &[S] = &predicted[6 * k..6 * k + 6];
+            s.velocities[k] = Motion::from_array([v[0], v[1], v[2], v[3], v[4], v[5]]);
+            s.diagonal.gravity[k] = Vec3::ZERO;
+        }
+        let (rates, rest) = out.split_at_mut(nv);
+        let (qd, velocities) = rest.split_at_mut(nv);
+        inward::<S, PREDICTED>(m, s, tau, rates);
+        settle::<S, false>(m, s);
+        qd.copy_from_slice(&s.qd);
+        for (k, body) in m.bodies.iter().enumerate() {
+            velocities[6 * k..6 * k + 6].copy_from_slice(&s.velocities[k].to_array());
+            let gains = &s.riccati.gains[body.v..];
+            let mut falls = [S::ZERO; 6];
+            for i in 0..body.dofs {
+                falls[i] = falling(&gains[i].g, s.diagonal.gravity[k]);
+            }
+            finish_rates(scaling, body.hinge, gains, &mut falls);
+            for i in 0..body.dofs {
+                rates[body.v + i] += falls[i];
+            }
+        }
+        s.filled.gains = true;
+    }
+}
+
+/// Outward: q̇ and V from total rates, and gravity in the links' axes. `START`: η is yet to be made from them.
+#[inline(always)]
+fn settle<S: Scalar, const START: bool>(m: &Compiled, s: &mut Stages<S>) {
+    let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
+    let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
+    for k in 0..m.bodies.len() {
+        let (body, at) = (&m.bodies[k], m.bodies[k].v);
+        at_joint!(m.bodies, s.joints, k, joint => {
+            let (mut v, g) = match body.parent {
+                Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
+                None => (Motion::ZERO, m.gravity.lift()),
+            };
+            let hinge = joint.hinge();
+            if START {
+                start_rates(s.diagonal.scaling, hinge, &gains[at..], &mut eta[at..]);
+            }
+            hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
+            velocities[k] = v;
+            gravity[k] = joint.turn_out(g);
+        });
+    }
+}
+
+/// ĝ*[0; g].
+#[inline(always)]
+fn falling<S: Scalar>(g: &[S; 6], gravity: Vec3<S>) -> S {
+    Vec3::new(g[3], g[4], g[5]).dot(gravity)
+}
+
 impl<S: Scalar> Sweep<S> for TotalAccelerations {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         if s.filled.settled {
-            inward::<S, false>(m, s, tau, out);
+            inward::<S, SETTLED>(m, s, tau, out);
         } else {
             outward(m, s);
-            inward::<S, true>(m, s, tau, out);
+            inward::<S, FRESH>(m, s, tau, out);
             s.filled.gains = true;
         }
     }
@@ -108,9 +167,9 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
     s.filled.velocities = true;
 }
 
-/// The inward sweep. `FRESH` also runs the Riccati recursion and finds η on the way; otherwise both are there.
+/// The inward sweep. Unless `SETTLED` it runs the Riccati recursion, and finds η, on the way.
 #[inline(always)]
-fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
+fn inward<S: Scalar, const MADE: u8>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
     let n = m.bodies.len();
     let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
     let (velocities, gravity) = (&s.velocities[..n], &s.diagonal.gravity[..n]);
@@ -126,16 +185,18 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
         let (body, at, v) = (&bodies[k], bodies[k].v, velocities[k]);
         at_joint!(bodies, joints, k, joint => {
             let hinge = joint.hinge();
-            let rest = if FRESH {
-                riccati::step(joint, body, m, &mut p_in, gains, |_| {})
-            } else {
+            let rest = if MADE == SETTLED {
                 joint.rest(&p_plus[k])
+            } else {
+                riccati::step(joint, body, m, &mut p_in, gains, |_| {})
             };
             let (gains, qd, out) = (&gains[at..], &qd[at..], &mut out[at..]);
             let mut v_plus = hinge.take_motion(v, qd);
             let f_plus = joint.rest_times(&rest, v_plus);
-            if FRESH {
-                hinge.total_rates(&mut v_plus, qd, gains, &mut eta[at..]);
+            match MADE {
+                FRESH => hinge.total_rates(&mut v_plus, qd, gains, &mut eta[at..]),
+                PREDICTED => start_rates(scaling, hinge, gains, &mut eta[at..]),
+                _ => {}
             }
             let p_rate = rate_in.gather_children(body);
             let mut w = n_in.gather_children(body);
@@ -214,18 +275,9 @@ fn finish<S: Scalar>(
         add_pivot_rates(hinge, p_rate, gains, eta, x);
     }
     for i in 0..d {
-        let g = &gains[i].g;
-        let falling = Vec3::new(g[3], g[4], g[5]).dot(gravity);
-        x[i] = gains[i].d_inv.mul_add(x[i], falling);
+        x[i] = gains[i].d_inv.mul_add(x[i], falling(&gains[i].g, gravity));
     }
-    match scaling {
-        Scaling::Normalized => {
-            for i in 0..d {
-                x[i] = x[i] * gains[i].d_inv.sqrt().recip();
-            }
-        }
-        Scaling::Unnormalized => hinge.upper_inverse(gains, x),
-    }
+    finish_rates(scaling, hinge, gains, x);
 }
 
 /// e + Δ^½(Δ^½L*)˙ξ: with D = LΔL*, ½ḋη on each pivot and its part of ΔL̇*ξ.

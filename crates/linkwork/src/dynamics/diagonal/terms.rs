@@ -7,13 +7,13 @@ use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force};
 use crate::stage::Stages;
 use crate::stage::changing::Changing;
-use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
 
 use super::evaluate::{add_pivot_rates, need_gravity, rates_of_pivots};
 
-/// 𝒞(q, ξ) = H[z − Ṗτ̄*V⁺], z = b + Σ φ(z + Gε + P⁺a), ε = −Hz, as rows of its terms; 𝒞(q, ν) = L⁻¹𝒞(q, ξ) − L̇*ξ.
+/// After the velocities and [`ArticulatedRates`]:  𝒞(q, ξ) = H[z − Ṗτ̄*V⁺], z = b + Σ φ(z + Gε + P⁺a), ε = −Hz, as rows of its terms; 𝒞(q, ν) = L⁻¹𝒞(q, ξ) − L̇*ξ.
 ///
 /// Rows: what the outboard links hand in; base-body motion −HṖτ̄*V⁺; the present link's Hb; −L̇*ξ; gravity.
 pub(crate) struct CoriolisTerms;
@@ -21,21 +21,28 @@ pub(crate) struct CoriolisTerms;
 /// How many terms there are.
 pub(crate) const TERMS: usize = 5;
 
-/// Ṗ of every link, as it sees it:  Ṗ = Σ φ(τ̄Ṗτ̄* + crf(Δ)P⁺ − P⁺crm(Δ))φ*.
-#[inline(always)]
-pub(crate) fn need_p_rate<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
-    s.need_riccati(m);
-    let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
-    for k in (0..m.bodies.len()).rev() {
-        let (body, at) = (&m.bodies[k], m.bodies[k].v);
-        let p_rate = inflow.gather_children(body);
-        s.diagonal.p_rate[k] = p_rate;
-        if body.parent.is_some() {
-            at_joint!(m.bodies, s.joints, k, joint => {
-                let rest = joint.rest(&s.riccati.p_plus[k]);
-                let rate = joint.release_rate(&rest, p_rate, &s.riccati.gains[at..], &s.qd[at..]);
-                inflow.hand_in(body, joint.carry_in(rate));
-            });
+/// Ṗ of every link, as it sees it, and gravity in its axes; after the Riccati stage.
+///
+/// Inward:  Ṗ = Σ φ(τ̄Ṗτ̄* + crf(Δ)P⁺ − P⁺crm(Δ))φ*.
+pub(crate) struct ArticulatedRates;
+
+impl<S: Scalar> Sweep<S> for ArticulatedRates {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+        s.need_riccati(m);
+        need_gravity(m, s);
+        let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+        for k in (0..m.bodies.len()).rev() {
+            let (body, at) = (&m.bodies[k], m.bodies[k].v);
+            let p_rate = inflow.gather_children(body);
+            s.diagonal.p_rate[k] = p_rate;
+            if body.parent.is_some() {
+                at_joint!(m.bodies, s.joints, k, joint => {
+                    let rest = joint.rest(&s.riccati.p_plus[k]);
+                    let rate = joint.release_rate(&rest, p_rate, &s.riccati.gains[at..], &s.qd[at..]);
+                    inflow.hand_in(body, joint.carry_in(rate));
+                });
+            }
         }
     }
 }
@@ -43,9 +50,6 @@ pub(crate) fn need_p_rate<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
 impl<S: Scalar> Sweep<S> for CoriolisTerms {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        s.need_velocities(m);
-        need_p_rate(m, s);
-        need_gravity(m, s);
         let (n, scaling) = (m.nv, s.diagonal.scaling);
         let still = [S::ZERO; 6];
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
@@ -89,7 +93,8 @@ impl<S: Scalar> Sweep<S> for CoriolisTerms {
                 hinge.innovate(&mut z, &still, gains, &mut e);
                 let a = -hinge.motion(qd).cross(v);
                 let z_plus = z + s.riccati.p_plus[k].times(a);
-                at_joint!(m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.force_in(z_plus)));
+                let joint = AnyJoint::of(body, &s.joints, k);
+                inflow.hand_in(body, joint.force_in(z_plus));
             }
         }
     }

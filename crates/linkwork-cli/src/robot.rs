@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Which robot, for commands that take one.
 #[derive(Args)]
 pub(crate) struct Chosen {
-    /// A built-in robot, a URDF or text file, or `-` for standard input.
+    /// A built-in robot, a URDF, MJCF or text file, or `-` for standard input.
     pub(crate) robot: String,
     #[command(flatten)]
     pub(crate) loading: Loading,

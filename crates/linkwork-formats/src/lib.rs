@@ -23,11 +23,13 @@
 #![deny(unsafe_code)]
 
 mod draft;
+mod mjcf;
 mod numbers;
 mod report;
 mod robot;
 mod roots;
 mod source;
+mod turn;
 mod urdf;
 mod xml;
 
@@ -65,6 +67,8 @@ pub struct Options {
 pub enum Format {
     /// Unified Robot Description Format.
     Urdf,
+    /// MuJoCo's format.
+    Mjcf,
 }
 
 impl Format {
@@ -73,6 +77,7 @@ impl Format {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
             "urdf" => Some(Self::Urdf),
+            "mjcf" => Some(Self::Mjcf),
             _ => None,
         }
     }
@@ -138,6 +143,12 @@ fn parse(
                 findings.error(root.at(), "xacro", "this is a xacro file", EXPAND);
             }
             draft
+        }
+        "mujoco" => mjcf::read(document, roots, &mut findings),
+        "mujocoinclude" => {
+            let message = "this is a part of an MJCF file, to be included by another";
+            findings.error(root.at(), "mujocoinclude", message, "give the file that includes it");
+            return Err(findings.refusal());
         }
         "sdf" => {
             findings.error(root.at(), "sdf", "this is an SDF file", CONVERT);

@@ -15,7 +15,7 @@ pub(crate) struct Source {
 }
 
 /// A byte of one of the texts that were read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Spot {
     /// Which text; the first is nought.
     pub(crate) source: u32,

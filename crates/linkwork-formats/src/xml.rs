@@ -88,6 +88,12 @@ impl Document {
         }
     }
 
+    /// All elements, in the order of the file.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = Element<'_>> {
+        let all = 0..self.nodes.len() as u32;
+        all.map(|index| Element { document: self, index })
+    }
+
     fn get(&self, span: Span) -> &str {
         &self.source.text[span.start as usize..(span.start + span.length) as usize]
     }

@@ -9,7 +9,7 @@ use support::{dynamics_are_finite, parse};
 const INPUTS: u64 = 100_000;
 
 /// Words that readers may stumble over.
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 42] = [
     "nan",
     "inf",
     "-inf",
@@ -49,6 +49,8 @@ const WORDS: [&str; 40] = [
     "name=\"base\"",
     "type=\"floating\"",
     "type=\"planar\"",
+    "class=\"thin\"",
+    "type=\"ball\"",
     "0 0 0",
 ];
 
@@ -117,7 +119,11 @@ impl Random {
 
 #[test]
 fn a_hundred_thousand_damaged_files_do_no_harm() {
-    let seeds = [(Format::Urdf, include_str!("files/everything.urdf"))];
+    let seeds = [
+        (Format::Urdf, include_str!("files/everything.urdf")),
+        (Format::Mjcf, include_str!("files/arm.xml")),
+        (Format::Mjcf, include_str!("files/pendulums.xml")),
+    ];
     for (format, text) in &seeds {
         let robot = parse(*format, text.as_bytes(), Mode::Warn).expect("seeds load");
         assert!(dynamics_are_finite(&robot));

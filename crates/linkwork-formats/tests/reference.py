@@ -6,13 +6,15 @@ angular before linear parts.
 """
 
 import json
+import re
 import sys
+import traceback
 import xml.etree.ElementTree
 
 import numpy as np
 
 
-def where_robots_are():
+def where_robots_are(_request):
     import pathlib
     import cmeel
 
@@ -84,13 +86,80 @@ def pinocchio(request):
     return {"mass": pin.computeTotalMass(model), "listed": listed, "states": answers}
 
 
+def mujoco(request):
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_path(request["file"])
+    data = mj.MjData(model)
+    answers = []
+
+    def rotation(wxyz):
+        out = np.zeros(9)
+        mj.mju_quat2Mat(out, np.array(wxyz, float))
+        return out.reshape(3, 3)
+
+    for state in request["states"]:
+        # Ours to theirs: v_mj = T v and a_mj = T a + drift, where T turns linear parts of free joints to the world.
+        T, drift = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
+        at_q = at_v = 0
+        for j in range(model.njnt):
+            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+            kind = model.jnt_type[j]
+            if kind == mj.mjtJoint.mjJNT_FREE:
+                x, y, z, w = state["q"][at_q : at_q + 4]
+                start = rotation(model.qpos0[q + 3 : q + 7])
+                quat = np.zeros(4)
+                mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
+                data.qpos[q : q + 3] = model.qpos0[q : q + 3] + start @ state["q"][at_q + 4 : at_q + 7]
+                data.qpos[q + 3 : q + 7] = quat
+                turn = rotation(quat)
+                T[v : v + 3, at_v + 3 : at_v + 6] = turn
+                T[v + 3 : v + 6, at_v : at_v + 3] = np.eye(3)
+                omega, linear = state["v"][at_v : at_v + 3], state["v"][at_v + 3 : at_v + 6]
+                drift[v : v + 3] = turn @ np.cross(omega, linear)
+                at_q, at_v = at_q + 7, at_v + 6
+            elif kind == mj.mjtJoint.mjJNT_BALL:
+                x, y, z, w = state["q"][at_q : at_q + 4]
+                data.qpos[q : q + 4] = [w, x, y, z]
+                T[v : v + 3, at_v : at_v + 3] = np.eye(3)
+                at_q, at_v = at_q + 4, at_v + 3
+            else:
+                data.qpos[q] = state["q"][at_q]
+                T[v, at_v] = 1
+                at_q, at_v = at_q + 1, at_v + 1
+        data.qvel[:] = T @ state["v"]
+        mj.mj_forward(model, data)
+        mass = np.zeros((model.nv, model.nv))
+        mj.mj_fullM(model, data, mass)
+        poses = []
+        for name in request["links"]:
+            b = mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, name)
+            poses.append(np.hstack([data.xmat[b].reshape(3, 3), data.xpos[b][:, None]]).flatten().tolist())
+        a = T @ state["a"] + drift
+        forward = np.linalg.solve(mass, np.linalg.solve(T.T, state["tau"]) - data.qfrc_bias)
+        answers.append(
+            {
+                "poses": poses,
+                "mass_matrix": (T.T @ mass @ T).flatten().tolist(),
+                "condition": float(np.linalg.cond(mass)),
+                "inverse": (T.T @ (mass @ a + data.qfrc_bias)).tolist(),
+                "forward": np.linalg.solve(T, forward - drift).tolist(),
+            }
+        )
+    return {"mass": float(np.sum(model.body_mass)), "names": [model.joint(j).name for j in range(model.njnt)], "states": answers}
+
+
 def main():
+    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco}
     for line in sys.stdin:
         request = json.loads(line)
-        answer = {"where": where_robots_are, "pinocchio": pinocchio}[request["ask"]]
-        result = answer(request) if request["ask"] != "where" else answer()
-        # Whatever the libraries themselves print must not mix with answers.
-        sys.stdout.write(json.dumps(result) + "\n")
+        try:
+            result = answers[request["ask"]](request)
+        except Exception:
+            result = {"failure": traceback.format_exc()}
+        # Python writes NaN and Infinity, which JSON has not.
+        text = re.sub(r"-?\bInfinity\b|\bNaN\b", "null", json.dumps(result))
+        sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
 

@@ -6,6 +6,7 @@ use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Coupling;
 use crate::source::{At, shortened};
+use crate::turn::facing;
 use crate::xml::Element;
 use linkwork::model::{Joint, JointKind, Link};
 use linkwork::spatial::{Pose, Rotation, Vec3};
@@ -76,24 +77,6 @@ pub(super) fn read(e: Element<'_>, draft: &mut Draft, f: &mut Findings) {
         }
     }
     draft.joints.push(Placed { item: joint, spot });
-}
-
-/// A rotation whose z is an axis.
-fn facing(axis: Vec3) -> Rotation {
-    let norm = axis.norm();
-    let z = Vec3::new(0.0, 0.0, 1.0);
-    // Without direction it is reported with all other axes; here it means z.
-    if norm == 0.0 || norm.is_nan() {
-        return Rotation::IDENTITY;
-    }
-    let axis = axis * (1.0 / norm);
-    let normal = z.cross(axis);
-    let (sin, cos) = (normal.norm(), axis.z);
-    if sin < 1e-12 {
-        let half = Rotation::about(Vec3::new(1.0, 0.0, 0.0), std::f64::consts::PI);
-        return if cos > 0.0 { Rotation::IDENTITY } else { half };
-    }
-    Rotation::about(normal, sin.atan2(cos))
 }
 
 fn limit(e: Element<'_>, at: At<'_>, joint: &mut Joint, f: &mut Findings) {

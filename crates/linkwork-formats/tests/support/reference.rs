@@ -1,5 +1,6 @@
 //! Another library in a process of its own.
 
+use linkwork::Mechanism;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -37,12 +38,11 @@ impl Reference {
         writeln!(self.input, "{request}").expect("the reference reads");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("the reference answers");
-        // Python writes NaN and Infinity, which JSON has not.
-        let line = line
-            .replace("NaN", "null")
-            .replace("-Infinity", "null")
-            .replace("Infinity", "null");
-        serde_json::from_str(&line).unwrap_or_else(|e| panic!("no answer to {}: {e}", request["file"]))
+        let answer: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("no answer to {request}: {e}"));
+        if let Some(failure) = answer["failure"].as_str() {
+            panic!("{}: {failure}", request["file"]);
+        }
+        answer
     }
 }
 
@@ -66,4 +66,75 @@ pub fn error(got: &[f64], expect: &[f64]) -> f64 {
     let scale = if largest > 0.0 { largest } else { 1.0 };
     let worst = got.iter().zip(expect).map(|(g, e)| (g - e).abs() / scale);
     worst.fold(0.0, |m: f64, d| if d.is_nan() { f64::INFINITY } else { m.max(d) })
+}
+
+const TOLERANCE: f64 = 1e-9;
+
+/// A state, and what drives it.
+pub struct State {
+    pub q: Vec<f64>,
+    pub v: Vec<f64>,
+    pub a: Vec<f64>,
+    pub tau: Vec<f64>,
+}
+
+/// Two states of a mechanism.
+pub fn states(m: &Mechanism) -> Vec<State> {
+    let wave = |phase: f64| (0..m.nv()).map(|i| (phase + 1.7 * i as f64).sin()).collect::<Vec<_>>();
+    (1..=2)
+        .map(|seed| State {
+            q: m.random(seed),
+            v: wave(0.3 * seed as f64),
+            a: wave(1.1 * seed as f64),
+            tau: wave(2.3 * seed as f64),
+        })
+        .collect()
+}
+
+/// Compares everything; panics with the robot's name where something differs.
+pub fn compare(name: &str, m: &Mechanism, links: &[&str], states: &[State], answer: &Value) {
+    let mut workspace = m.workspace();
+    let check = |what: &str, got: &[f64], expect: &[f64], tolerance: f64| {
+        let error = error(got, expect);
+        assert!(
+            error <= tolerance,
+            "{name}: {what} differs by {error:e}, allowed {tolerance:e}"
+        );
+    };
+    for (state, expect) in states.iter().zip(answer["states"].as_array().expect("states")) {
+        let condition = expect["condition"].as_f64().unwrap_or(f64::INFINITY);
+        let mut posed = workspace.at(&state.q).expect("a configuration");
+        check(
+            "mass",
+            &[posed.mass()],
+            &[answer["mass"].as_f64().expect("a mass")],
+            TOLERANCE,
+        );
+        let mut poses = Vec::new();
+        for link in links {
+            let pose = posed.pose(m.frame(link).expect("a link"));
+            let (r, t) = (pose.rotation.to_rows(), pose.translation.to_array());
+            poses.extend((0..3).flat_map(|i| [r[i][0], r[i][1], r[i][2], t[i]]));
+        }
+        let expected: Vec<f64> = expect["poses"]
+            .as_array()
+            .expect("poses")
+            .iter()
+            .flat_map(numbers)
+            .collect();
+        check("forward kinematics", &poses, &expected, TOLERANCE);
+        let (mut mass, mut out) = (vec![0.0; m.nv() * m.nv()], vec![0.0; m.nv()]);
+        posed.mass_matrix(&mut mass).expect("a mass matrix");
+        check("mass matrix", &mass, &numbers(&expect["mass_matrix"]), TOLERANCE);
+        let mut moving = posed.moving(&state.v).expect("a velocity");
+        moving.inverse_dynamics(&state.a, &mut out).expect("torques");
+        check("inverse dynamics", &out, &numbers(&expect["inverse"]), TOLERANCE);
+        moving.forward_dynamics(&state.tau, &mut out).expect("accelerations");
+        check(
+            "forward dynamics",
+            &out,
+            &numbers(&expect["forward"]),
+            TOLERANCE.max(1e-14 * condition),
+        );
+    }
 }

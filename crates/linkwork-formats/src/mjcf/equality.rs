@@ -1,0 +1,149 @@
+//! Equality constraints: loops and couplings.
+
+use super::Context;
+use super::body::Bodies;
+use super::orientation::quaternion;
+use crate::draft::{Draft, Placed};
+use crate::numbers;
+use crate::report::Findings;
+use crate::robot::{Coupling, Loop};
+use crate::source::{At, shortened};
+use crate::xml::Element;
+use linkwork::model::WORLD;
+use linkwork::spatial::{Pose, Rotation};
+
+/// Adds the constraints of an `<equality>` to the draft.
+pub(super) fn read<'a>(
+    context: &'a Context<'a>,
+    section: Element<'a>,
+    bodies: &Bodies<'_>,
+    draft: &mut Draft,
+    f: &mut Findings,
+) {
+    let loops = draft.loops.len();
+    let mut first = None;
+    for e in context.includes.children(section) {
+        let at = e.at();
+        let d = context.defaults.apply(e, None, f);
+        if d.attribute("active").as_deref() == Some("false") {
+            f.note(
+                at,
+                "inactive-constraint",
+                "a constraint that is switched off is left out",
+                "",
+            );
+            continue;
+        }
+        match e.name() {
+            "connect" | "weld" => {
+                if let Some(found) = closed(e, bodies, at, f) {
+                    draft.loops.push(found);
+                    first = first.or(Some(at));
+                }
+            }
+            "joint" => coupling(e, bodies, at, draft, f),
+            other => {
+                let message = format!("an equality <{}> is not modelled", shortened(other));
+                f.doubt(at, "unsupported-constraint", message, "the robot moves without it");
+            }
+        }
+    }
+    if let Some(at) = first {
+        let message = match draft.loops.len() - loops {
+            1 => "the loop is kept but not applied".to_owned(),
+            n => format!("{n} loops are kept but not applied"),
+        };
+        f.doubt(
+            at,
+            "loop-not-applied",
+            message,
+            "the tree moves as if the loops were open",
+        );
+    }
+}
+
+/// A connect or weld, between two bodies or two sites.
+fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> Option<Loop> {
+    let welded = e.name() == "weld";
+    let name = e.attribute("name").unwrap_or_default().into_owned();
+    let mut unknown = |what: &str, name: &str| {
+        let message = format!("there is no {what} `{}`", shortened(name));
+        f.error(at, "constraint", message, "correct the name");
+        None
+    };
+    if let (Some(first), Some(second)) = (e.attribute("site1"), e.attribute("site2")) {
+        let mut site = |name: &str| bodies.sites.get(name).cloned().or_else(|| unknown("site", name));
+        let (first, second) = (site(&first)?, site(&second)?);
+        return Some(Loop {
+            name,
+            welded,
+            first,
+            second,
+        });
+    }
+    let mut body = |which: &str| {
+        let name = e.attribute(which).unwrap_or(WORLD.into()).into_owned();
+        match bodies.placed.get(&name) {
+            Some(pose) => Some((name, *pose)),
+            None => unknown("body", &name),
+        }
+    };
+    let ((first, x1), (second, x2)) = (body("body1")?, body("body2")?);
+    let anchor = numbers::vector(f, e, "anchor", at).unwrap_or_default();
+    let anchor = Pose::from_translation(anchor);
+    let apart = x1.inverse() * x2;
+    let (first_at, second_at) = if welded {
+        let given = numbers::several::<7>(f, e, "relpose", at);
+        // A quaternion of noughts, as by default, means the pose in which the file is written.
+        let given = given.and_then(|[x, y, z, a, b, c, d]| Some((quaternion([a, b, c, d])?, [x, y, z])));
+        let relative = given.map_or(apart, |(r, p): (Rotation, _)| Pose::new(r, p));
+        (relative * anchor, anchor)
+    } else {
+        (anchor, apart.inverse() * anchor)
+    };
+    Some(Loop {
+        name,
+        welded,
+        first: (first, first_at),
+        second: (second, second_at),
+    })
+}
+
+/// A polynomial of one joint's displacement, or a constant.
+fn coupling(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
+    let mut given = [0.0, 1.0, 0.0, 0.0, 0.0];
+    if let Some(list) = numbers::list(f, e, "polycoef", at, numbers::Range::Usable) {
+        for (slot, x) in given.iter_mut().zip(list) {
+            *slot = x;
+        }
+    }
+    let follower = e.attribute("joint1").unwrap_or_default().into_owned();
+    let leader = e.attribute("joint2").map(|j| j.into_owned());
+    let reference = |name: &str| bodies.references.get(name).copied().unwrap_or(0.0);
+    // y − y₀ = Σ a (x − x₀)ⁱ, by Horner's rule on polynomials of x.
+    let x0 = leader.as_deref().map_or(0.0, reference);
+    let mut coefficients = vec![0.0; 5];
+    for a in given.into_iter().rev() {
+        for i in (0..5).rev() {
+            let below = if i > 0 { coefficients[i - 1] } else { 0.0 };
+            coefficients[i] = below - x0 * coefficients[i];
+        }
+        coefficients[0] += a;
+    }
+    coefficients[0] += reference(&follower);
+    if leader.is_none() {
+        coefficients.truncate(1);
+    }
+    while coefficients.len() > 2 && coefficients.last() == Some(&0.0) {
+        coefficients.pop();
+    }
+    draft.couplings.push(Placed {
+        item: Coupling {
+            name: e.attribute("name").unwrap_or_default().into_owned(),
+            follower,
+            leader,
+            coefficients,
+        },
+        spot: e.spot(),
+    });
+}

@@ -1,0 +1,129 @@
+//! Joints of MJCF.
+
+use super::Context;
+use super::defaults::Defaulted;
+use crate::numbers::{self, Range};
+use crate::report::Findings;
+use crate::source::{At, shortened};
+use crate::xml::Element;
+use linkwork::model::{Joint, JointKind};
+use linkwork::spatial::{Pose, Rotation, Vec3};
+
+/// A joint, and where it is on its body.
+pub(super) struct Read {
+    pub(super) joint: Joint,
+    pub(super) anchor: Vec3,
+    /// The displacement that the file's own pose of the body stands for: `ref`.
+    pub(super) reference: f64,
+}
+
+/// Reads a `<joint>` or `<freejoint>`; its name and links are still to be given.
+pub(super) fn read(context: &Context<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut Findings) -> Option<Read> {
+    let at = e.at();
+    let written = match e.name() {
+        "freejoint" => "free".into(),
+        _ => d.attribute("type").unwrap_or("hinge".into()),
+    };
+    let free = written == "free";
+    let axis = match numbers::vector(f, d.with("axis"), "axis", at) {
+        Some(axis) if !free => axis,
+        _ => Vec3::new(0.0, 0.0, 1.0),
+    };
+    let kind = match &*written {
+        "hinge" => JointKind::Revolute { axis },
+        "slide" => JointKind::Prismatic { axis },
+        "ball" => JointKind::Spherical,
+        "free" => JointKind::Free,
+        other => {
+            let message = format!("unknown joint type `{}`", shortened(other));
+            f.error(
+                at.seen_at(d.with("type").spot()),
+                "joint-type",
+                message,
+                "types are hinge, slide, ball and free",
+            );
+            return None;
+        }
+    };
+    let mut joint = Joint::new(e.attribute("name").unwrap_or_default(), kind);
+    if e.name() == "freejoint" {
+        return Some(Read {
+            joint,
+            anchor: Vec3::ZERO,
+            reference: 0.0,
+        });
+    }
+    let angle = if matches!(kind, JointKind::Revolute { .. }) {
+        context.compiler.angle
+    } else {
+        1.0
+    };
+    let mut number = |name| numbers::number(f, d.with(name), name, at, Range::Usable).filter(|x| *x != 0.0);
+    joint.armature.extend(number("armature"));
+    joint.damping.extend(number("damping"));
+    joint.friction.extend(number("frictionloss"));
+    let one = joint.kind.nq() == 1;
+    if let Some(stiffness) = number("stiffness") {
+        joint.stiffness.push(stiffness);
+        joint
+            .rest
+            .extend(number("springref").filter(|_| one).map(|x| x * angle));
+    }
+    let reference = number("ref").filter(|_| one).unwrap_or(0.0) * angle;
+    let anchor = if free {
+        None
+    } else {
+        numbers::vector(f, d.with("pos"), "pos", at)
+    };
+    limits(context, d, &mut joint, angle, at, f);
+    Some(Read {
+        joint,
+        anchor: anchor.unwrap_or_default(),
+        reference,
+    })
+}
+
+/// Ranges, where they count: if `limited` says so, or is left to the compiler and a range is there.
+fn limits(context: &Context<'_>, d: &Defaulted<'_>, joint: &mut Joint, angle: f64, at: At<'_>, f: &mut Findings) {
+    let counts = |switch: &str, range: &str| match d.attribute(switch).as_deref() {
+        Some("true") => true,
+        Some("false") => false,
+        _ => context.compiler.limits && d.attribute(range).is_some(),
+    };
+    if counts("limited", "range") {
+        let range = numbers::several::<2>(f, d.with("range"), "range", at);
+        match (joint.kind, range) {
+            (JointKind::Revolute { .. } | JointKind::Prismatic { .. }, Some([lower, upper])) => {
+                joint.position_limits = vec![(lower * angle, upper * angle)];
+            }
+            (JointKind::Spherical, Some(_)) => {
+                f.note(
+                    at,
+                    "ball-limit",
+                    "the limit on the whole angle of a ball joint is left out",
+                    "",
+                );
+            }
+            _ => {}
+        }
+    }
+    if counts("actuatorfrclimited", "actuatorfrcrange")
+        && let Some([lower, upper]) = numbers::several::<2>(f, d.with("actuatorfrcrange"), "actuatorfrcrange", at)
+        && joint.kind.nv() == 1
+    {
+        joint.effort_limit = vec![lower.abs().max(upper.abs())];
+    }
+}
+
+/// The pose of the joint's moving side for a displacement, about the joint's own origin.
+pub(super) fn displaced(kind: JointKind, by: f64) -> Pose {
+    match kind {
+        JointKind::Revolute { axis } if by != 0.0 && axis.norm() > 0.0 => {
+            Pose::from_rotation(Rotation::about(axis, by))
+        }
+        JointKind::Prismatic { axis } if by != 0.0 && axis.norm() > 0.0 => {
+            Pose::from_translation(axis * (by / axis.norm()))
+        }
+        _ => Pose::IDENTITY,
+    }
+}

@@ -15,6 +15,7 @@ const ROOMS: &[&str] = &[
     "dynamics",
     "workspace",
     "simulate",
+    "control",
     "closed",
     "batch",
 ];

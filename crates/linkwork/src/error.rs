@@ -71,6 +71,16 @@ pub enum Error {
         /// What it needs, and what to do instead.
         needs: &'static str,
     },
+    /// A gain or limit of a controller that makes no sense.
+    #[error("{argument} has a {value}; it must {rule}")]
+    Gain {
+        /// The argument.
+        argument: &'static str,
+        /// The number given.
+        value: f64,
+        /// What it must be.
+        rule: &'static str,
+    },
     /// A simulation cannot take its next step.
     #[error("at t = {t} s: {problem}")]
     Step {

@@ -33,6 +33,7 @@
 
 pub mod batch;
 pub mod closed;
+pub mod control;
 mod dense;
 mod dynamics;
 mod error;

@@ -60,15 +60,18 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
         &self.tau
     }
 
-    /// The workspace and torques at predicted velocities, for [`super::TwoSweep`].
-    pub(super) fn predicted(&mut self, t: f64, q: &[f64], qd: &[f64]) -> Result<(&mut Workspace<'m>, &[f64])> {
-        let mechanism = self.workspace.mechanism();
+    /// Total accelerations, q̇ and V in two sweeps, for [`super::TwoSweep`]: `input` holds total rates, predicted q̇, room for T,
+    /// and predicted V.
+    pub(super) fn two_sweeps(&mut self, t: f64, q: &[f64], input: &mut [f64], out: &mut [f64]) -> Result<()> {
+        let (mechanism, nv) = (self.workspace.mechanism(), self.tau.len());
+        let qd = &input[nv..2 * nv];
         self.tau.fill(0.0);
         let mut posed = self.workspace.at(q)?;
         let mut moving = posed.moving(qd)?;
         self.drive.drive(Now { t, q, v: qd }, &mut moving, &mut self.tau)?;
         self.resistance.add(mechanism, q, qd, &mut self.tau)?;
-        Ok((&mut self.workspace, &self.tau))
+        input[2 * nv..3 * nv].copy_from_slice(&self.tau);
+        posed.two_sweeps(self.scaling, input, out)
     }
 
     /// V of every link in its compiled frame, for [`super::TwoSweep`].
@@ -76,11 +79,6 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
         let mut posed = self.workspace.at(q)?;
         posed.moving_at_total_rates(self.scaling, v)?.compiled_velocities(out);
         Ok(())
-    }
-
-    /// Normalized or not.
-    pub fn scaling(&self) -> Scaling {
-        self.scaling
     }
 }
 

@@ -84,7 +84,7 @@ impl TwoSweep {
 
     /// ξ̇, q̇ and V at a state.
     fn evaluate<D: Drive>(&mut self, equations: &mut Diagonalized<'_, D>, state: &State) -> Result<()> {
-        let (nv, scaling) = (state.v.len(), equations.scaling());
+        let nv = state.v.len();
         if self.known < 2 {
             let (vd, rest) = self.now.split_at_mut(nv);
             let (qd, velocities) = rest.split_at_mut(nv);
@@ -100,8 +100,6 @@ impl TwoSweep {
         for (i, v) in links.iter_mut().enumerate() {
             *v = extrapolate(2 * nv + i);
         }
-        let (workspace, tau) = equations.predicted(state.t, &state.q, &predicted[nv..2 * nv])?;
-        predicted[2 * nv..].copy_from_slice(tau);
-        workspace.at(&state.q)?.two_sweeps(scaling, &self.input, &mut self.now)
+        equations.two_sweeps(state.t, &state.q, &mut self.input, &mut self.now)
     }
 }

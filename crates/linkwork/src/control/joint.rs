@@ -1,0 +1,67 @@
+//! The usual controllers in joint space.
+
+use super::{Controller, positive};
+use crate::simulate::Now;
+use crate::workspace::Moving;
+use crate::{Mechanism, Result};
+
+/// T = k_p (q_d ⊖ q) − k_d q̇: a spring and a damper at each joint.
+#[derive(Clone, Debug)]
+pub struct JointPd {
+    target: Vec<f64>,
+    kp: Vec<f64>,
+    kd: Vec<f64>,
+    error: Vec<f64>,
+}
+
+/// T = 𝓜(k_p (q_d ⊖ q) − k_d q̇) + the velocity terms: the robot's own dynamics undone, q̈ = k_p (q_d ⊖ q) − k_d q̇.
+#[derive(Clone, Debug)]
+pub struct ComputedTorque(JointPd);
+
+impl JointPd {
+    /// Towards a configuration, with positive gains per degree of freedom.
+    pub fn new(mechanism: &Mechanism, target: &[f64], kp: &[f64], kd: &[f64]) -> Result<Self> {
+        let nv = mechanism.nv();
+        positive("kp", kp, nv)?;
+        positive("kd", kd, nv)?;
+        let mut error = vec![0.0; nv];
+        mechanism.difference(target, target, &mut error)?;
+        Ok(Self {
+            target: target.to_vec(),
+            kp: kp.to_vec(),
+            kd: kd.to_vec(),
+            error,
+        })
+    }
+
+    fn pull(&mut self, now: Now<'_>, moving: &Moving<'_, '_>, out: &mut [f64]) -> Result<()> {
+        moving.mechanism().difference(now.q, &self.target, &mut self.error)?;
+        for i in 0..out.len() {
+            out[i] = self.kp[i] * self.error[i] - self.kd[i] * now.v[i];
+        }
+        Ok(())
+    }
+}
+
+impl Controller for JointPd {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+        self.pull(now, moving, tau)
+    }
+}
+
+impl ComputedTorque {
+    /// Towards a configuration, with positive gains per degree of freedom.
+    pub fn new(mechanism: &Mechanism, target: &[f64], kp: &[f64], kd: &[f64]) -> Result<Self> {
+        JointPd::new(mechanism, target, kp, kd).map(Self)
+    }
+}
+
+impl Controller for ComputedTorque {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+        self.0.pull(now, moving, tau)?;
+        moving.mass_times(tau, &mut self.0.error)?;
+        moving.coriolis(tau)?;
+        tau.iter_mut().zip(&self.0.error).for_each(|(tau, x)| *tau += x);
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! The diagonalized equations in time: the same motion as the standard ones, at the order of each integrator.
+
+mod support;
+
+use linkwork::simulate::{
+    Diagonalized, Drive, Equations, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State, TwoSweep,
+};
+use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
+use linkwork::{Mechanism, Result};
+use support::golden::{self, Case};
+use support::random::{random_state, random_tree};
+
+const BOTH: [Scaling; 2] = [Normalized, Unnormalized];
+
+fn free<'m>(mechanism: &'m Mechanism, scaling: Scaling) -> Diagonalized<'m, ()> {
+    Diagonalized::with(mechanism, scaling, (), Resistance::none(mechanism))
+}
+
+fn run(integrator: &mut impl Integrator, equations: &mut impl Equations, state: &State, steps: usize, h: f64) -> State {
+    let mut state = state.clone();
+    for _ in 0..steps {
+        integrator.step(equations, &mut state, h).unwrap();
+    }
+    state
+}
+
+fn run_two_sweeps<D: Drive>(equations: &mut Diagonalized<'_, D>, state: &State, steps: usize, h: f64) -> State {
+    let mut integrator = TwoSweep::new(equations.mechanism());
+    let mut state = state.clone();
+    for _ in 0..steps {
+        integrator.step(equations, &mut state, h).unwrap();
+    }
+    state
+}
+
+fn distance(mechanism: &Mechanism, x: &State, y: &State) -> f64 {
+    let mut difference = vec![0.0; mechanism.nv()];
+    mechanism.difference(&x.q, &y.q, &mut difference).unwrap();
+    difference.iter().fold(0.0, |m: f64, d| m.max(d.abs()))
+}
+
+/// Mechanisms with every kind of joint, moving gently enough for a quarter of a second.
+fn cases() -> Vec<(Mechanism, Vec<f64>, Vec<f64>)> {
+    let mut cases = Vec::new();
+    for name in ["arm6", "quadruped", "zoo", "scara"] {
+        let file = golden::load(name);
+        let Case { q, qd, .. } = &file.cases[0];
+        cases.push((file.mechanism, q.clone(), qd.iter().map(|v| 0.5 * v).collect()));
+    }
+    let tree = random_tree(20, 6);
+    let state = random_state(&tree, 3);
+    cases.push((tree, state.q, state.qd));
+    cases
+}
+
+#[test]
+fn trajectories_are_those_of_the_standard_equations_at_the_order_of_the_integrator() {
+    let time = 0.25;
+    for (mechanism, q, qd) in cases() {
+        let mut standard = Standard::with(&mechanism, (), Resistance::none(&mechanism));
+        let start = State {
+            t: 0.0,
+            q: q.clone(),
+            v: qd.clone(),
+        };
+        let fine = 2048;
+        let exact = run(
+            &mut RungeKutta4::new(&mechanism),
+            &mut standard,
+            &start,
+            fine,
+            time / fine as f64,
+        );
+        for scaling in BOTH {
+            let mut equations = free(&mechanism, scaling);
+            let start = equations.state(0.0, &q, &qd).unwrap();
+            let rk4 = |steps: usize, equations: &mut Diagonalized<'_, ()>| {
+                run(
+                    &mut RungeKutta4::new(&mechanism),
+                    equations,
+                    &start,
+                    steps,
+                    time / steps as f64,
+                )
+            };
+            let [coarse, half] = [64, 128].map(|n| distance(&mechanism, &rk4(n, &mut equations), &exact));
+            assert!(
+                half <= coarse / 10.0 || half < 1e-11,
+                "{} {scaling:?}: {coarse:e} {half:e}",
+                mechanism.name()
+            );
+            let two = |steps: usize, equations: &mut Diagonalized<'_, ()>| {
+                run_two_sweeps(equations, &start, steps, time / steps as f64)
+            };
+            let [coarse, half] = [512, 1024].map(|n| distance(&mechanism, &two(n, &mut equations), &exact));
+            assert!(
+                half <= coarse / 3.2 || half < 1e-9,
+                "{} {scaling:?}: {coarse:e} {half:e}",
+                mechanism.name()
+            );
+            let euler = |steps: usize, equations: &mut Diagonalized<'_, ()>| {
+                run(
+                    &mut SemiImplicitEuler::new(&mechanism),
+                    equations,
+                    &start,
+                    steps,
+                    time / steps as f64,
+                )
+            };
+            let [coarse, half] = [512, 1024].map(|n| distance(&mechanism, &euler(n, &mut equations), &exact));
+            assert!(
+                half <= coarse / 1.7,
+                "{} {scaling:?}: {coarse:e} {half:e}",
+                mechanism.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn torques_pushes_and_resistance_act_alike_in_both_formulations() {
+    let file = golden::load("zoo");
+    let (mechanism, Case { q, qd, tau, .. }) = (&file.mechanism, &file.cases[0]);
+    let link = mechanism.link(&mechanism.links()[3].name).unwrap();
+    let drive = |now: linkwork::simulate::Now<'_>,
+                 moving: &mut linkwork::workspace::Moving<'_, '_>,
+                 out: &mut [f64]|
+     -> Result<()> {
+        moving.push(
+            link,
+            linkwork::Reference::Aligned,
+            linkwork::spatial::Force::new([0.1, 0.2, -0.3], [1.0, 2.0 * now.t, 3.0]),
+        )?;
+        for i in 0..out.len() {
+            out[i] = 0.3 * tau[i] - 0.2 * now.v[i];
+        }
+        Ok(())
+    };
+    let (steps, h) = (200, 1e-3);
+    let mut standard = Standard::new(mechanism, drive).unwrap();
+    let start = State {
+        t: 0.0,
+        q: q.clone(),
+        v: qd.clone(),
+    };
+    let expect = run(&mut RungeKutta4::new(mechanism), &mut standard, &start, steps, h);
+    for scaling in BOTH {
+        let mut equations = Diagonalized::new(mechanism, scaling, drive).unwrap();
+        let start = equations.state(0.0, q, qd).unwrap();
+        let got = run(&mut RungeKutta4::new(mechanism), &mut equations, &start, steps, h);
+        assert!(
+            distance(mechanism, &got, &expect) < 1e-8,
+            "{}",
+            distance(mechanism, &got, &expect)
+        );
+        let got = run_two_sweeps(&mut equations, &start, 10 * steps, 0.1 * h);
+        assert!(
+            distance(mechanism, &got, &expect) < 1e-5,
+            "{}",
+            distance(mechanism, &got, &expect)
+        );
+    }
+}
+
+/// E = ½ν*ν + the potential, without damping; how far it strays in a minute.
+#[test]
+fn energy_strays_about_as_little_as_with_the_standard_equations() {
+    println!(
+        "energy drift over 60 s   standard RK4 (q, q̇)   RK4 (q, ν)   RK4 (q, ξ)   two sweeps (q, ν), a quarter of the step"
+    );
+    for name in ["arm6", "quadruped"] {
+        let file = golden::load(name);
+        let (mechanism, Case { q, qd, .. }) = (&file.mechanism, &file.cases[0]);
+        // Well inside what the steps resolve.
+        let qd: Vec<f64> = qd.iter().map(|v| 0.3 * v).collect();
+        // Falling for a minute would say nothing about the quadruped.
+        let gravity = if name == "arm6" {
+            mechanism.gravity()
+        } else {
+            Default::default()
+        };
+        let mechanism = &mechanism.with_gravity(gravity).unwrap();
+        let (h, steps) = (4e-3, 15_000);
+        let mut workspace = mechanism.workspace();
+        let mut energy = |q: &[f64], v: &[f64], scaling: Option<Scaling>| {
+            let mut posed = workspace.at(q).unwrap();
+            let potential = posed.potential_energy();
+            let mut moving = match scaling {
+                Some(scaling) => posed.moving_at_total_rates(scaling, v).unwrap(),
+                None => posed.moving(v).unwrap(),
+            };
+            potential + moving.kinetic_energy()
+        };
+        let mut standard = Standard::with(mechanism, (), Resistance::none(mechanism));
+        let start = State {
+            t: 0.0,
+            q: q.clone(),
+            v: qd.clone(),
+        };
+        let first = energy(q, &qd, None);
+        let end = run(&mut RungeKutta4::new(mechanism), &mut standard, &start, steps, h);
+        let mut drifts = vec![energy(&end.q, &end.v, None) - first];
+        for scaling in BOTH {
+            let mut equations = free(mechanism, scaling);
+            let start = equations.state(0.0, q, &qd).unwrap();
+            let end = run(&mut RungeKutta4::new(mechanism), &mut equations, &start, steps, h);
+            drifts.push(energy(&end.q, &end.v, Some(scaling)) - first);
+        }
+        let mut equations = free(mechanism, Normalized);
+        let start = equations.state(0.0, q, &qd).unwrap();
+        let end = run_two_sweeps(&mut equations, &start, 4 * steps, 0.25 * h);
+        drifts.push(energy(&end.q, &end.v, Some(Normalized)) - first);
+        println!(
+            "{name:10} of {first:.3e} J: {:.1e} {:.1e} {:.1e} {:.1e}",
+            drifts[0], drifts[1], drifts[2], drifts[3]
+        );
+        let allowed = 20.0 * drifts[0].abs().max(1e-9);
+        assert!(
+            drifts[1].abs() < allowed && drifts[2].abs() < allowed,
+            "{name} {drifts:?}"
+        );
+        assert!(drifts[3].abs() < 0.01 * first.abs(), "{name} {drifts:?}");
+    }
+}

@@ -18,6 +18,7 @@ const ROOMS: &[&str] = &[
     "control",
     "closed",
     "batch",
+    "algebra",
 ];
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.

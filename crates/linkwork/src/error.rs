@@ -260,6 +260,28 @@ pub enum Error {
         /// What is wrong with it and what to do.
         problem: String,
     },
+    /// An expression that cannot be read, or whose parts do not fit.
+    #[error("column {}: {problem}\n{}\n  {hint}", start + 1, crate::algebra::underlined(text, *start, *end))]
+    Expression {
+        /// The expression.
+        text: String,
+        /// The first column that is to blame, from nought.
+        start: usize,
+        /// One past the last.
+        end: usize,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A vector of an expression that is missing, not wanted, or too short or long.
+    #[error("vector `{name}`: {problem}")]
+    Binding {
+        /// The vector.
+        name: String,
+        /// What is wrong with it and what to do.
+        problem: String,
+    },
     /// No link is welded to the world, so that there is no base to set free.
     #[error(
         "no link of mechanism `{mechanism}` is welded to `world`; give it a base link with mass on a fixed joint, then set that free"

@@ -31,6 +31,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod algebra;
 pub mod batch;
 pub mod closed;
 pub mod control;

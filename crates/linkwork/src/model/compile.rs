@@ -43,6 +43,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
             Hinge::Translation | Hinge::Spherical | Hinge::Free => (nq, nq, 0.0),
         };
     }
+    let link_space = link_space(&given, &placed);
     Compiled {
         nq,
         nv: given.armature.len(),
@@ -55,9 +56,27 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         columns: columns(&bodies, given.armature.len()),
         armature: given.armature,
         gravity: given.gravity,
+        link_space,
         link_frames: placed.links,
         bodies,
     }
+}
+
+/// The moving links in the users' order: each one's body, and its frame seen from there. The cross of a universal joint
+/// comes before the link that the joint moves.
+fn link_space(given: &Resolved<'_>, places: &Places) -> Vec<(usize, Pose)> {
+    let mut blocks = Vec::with_capacity(places.own.len());
+    for (placed, &joint) in places.links.iter().zip(given.inboard) {
+        let kind = &given.joints[joint].kind;
+        let (Some(k), true) = (placed.body, kind.nv() > 0) else {
+            continue;
+        };
+        if let JointKind::Universal { .. } = kind {
+            blocks.push((k - 1, places.own[k - 1]));
+        }
+        blocks.push((k, places.own[k]));
+    }
+    blocks
 }
 
 /// Links so that every parent comes before its children, and each subtree is contiguous; siblings by joint order.
@@ -98,6 +117,8 @@ struct Places {
     links: Vec<Placed>,
     /// Per compiled link: its final frame seen from the frame its inertia was gathered in.
     turned: Vec<Pose>,
+    /// Per compiled link: the frame that users know it by, seen from its own.
+    own: Vec<Pose>,
 }
 
 /// One body per moving joint (two for a universal one); fixed links join the body that carries them.
@@ -110,6 +131,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
         pose: Pose::IDENTITY,
     };
     let mut links = vec![world; order.len()];
+    let mut own = Vec::with_capacity(order.len());
     for &l in order {
         let j = given.inboard[l];
         let joint = &given.joints[j];
@@ -151,6 +173,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
             let turn = axis.map_or(Pose::IDENTITY, along_z);
             let seen = inertia.seen_from(&turn.inverse());
             let k = add(inner.body, hinge, placement * turn, 0, seen);
+            own.push(turn.inverse());
             Placed {
                 body: Some(k),
                 pose: turn.inverse(),
@@ -179,6 +202,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 let cross = add(inner.body, Hinge::Revolute, placement * first, 0, Inertia::ZERO);
                 let seen = inertia.seen_from(&second.inverse());
                 let k = add(Some(cross), Hinge::Revolute, first.inverse() * second, 1, seen);
+                own.extend([first.inverse(), second.inverse()]);
                 Placed {
                     body: Some(k),
                     pose: second.inverse(),
@@ -187,7 +211,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
         };
     }
     let turned = vec![Pose::IDENTITY; bodies.len()];
-    (bodies, Places { links, turned }, inertias)
+    (bodies, Places { links, turned, own }, inertias)
 }
 
 /// The least turn that takes z to an axis.
@@ -242,6 +266,9 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
         if let Some(k) = placed.body {
             placed.pose = places.turned[k].inverse() * placed.pose;
         }
+    }
+    for (own, turned) in places.own.iter_mut().zip(&places.turned) {
+        *own = turned.inverse() * *own;
     }
 }
 

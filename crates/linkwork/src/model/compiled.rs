@@ -164,6 +164,8 @@ pub(crate) struct Compiled {
     pub(crate) columns: Columns,
     /// The users' link frames, in the users' order.
     pub(crate) link_frames: Vec<Placed>,
+    /// The links that move by themselves, in the users' order: body, and the users' frame seen from it.
+    pub(crate) link_space: Vec<(usize, Pose)>,
     pub(crate) gravity: Vec3,
 }
 

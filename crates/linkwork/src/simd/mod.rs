@@ -143,3 +143,49 @@ impl<S: Scalar> Ready<S> {
         unsafe { run(m, stages, at, input, out) }
     }
 }
+
+/// Work that is compiled for each level of instructions, with what it works on inside.
+pub(crate) trait Task {
+    /// Does it; every implementation is `#[inline(always)]`.
+    fn run(self);
+}
+
+impl Instructions {
+    /// Does some work on a scalar with what the processor has, as [`Ready::run`] does.
+    #[inline(always)]
+    pub(crate) fn perform<S: Scalar, T: Task>(self, task: T) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: `Instructions` come from `detect` alone, which found the features; lanes are made only where they
+            // run.
+            match (S::BUILDS, self.0) {
+                (Builds::Avx512, _) => return unsafe { perform_avx512(task) },
+                (Builds::Avx2, _) => return unsafe { perform_avx2(task) },
+                (Builds::Shipped, Level::Avx512) if !cfg!(debug_assertions) => return unsafe { perform_avx512(task) },
+                (_, Level::Avx512 | Level::Avx2) => return unsafe { perform_avx2(task) },
+                (_, Level::Plain) => {}
+            }
+        }
+        task.run();
+    }
+}
+
+/// Runs it with AVX-512.
+///
+/// # Safety
+/// The processor must have these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+unsafe fn perform_avx512<T: Task>(task: T) {
+    task.run();
+}
+
+/// Runs it with AVX2.
+///
+/// # Safety
+/// The processor must have these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn perform_avx2<T: Task>(task: T) {
+    task.run();
+}

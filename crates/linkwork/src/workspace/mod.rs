@@ -126,6 +126,36 @@ pub(crate) struct View<'w, 'm, S: 'static> {
     stages: &'w mut Stages<S>,
 }
 
+/// A view laid open, for what works on stages from outside.
+pub(crate) struct Access<'a, S: 'static> {
+    pub(crate) instructions: Instructions,
+    pub(crate) stages: &'a mut Stages<S>,
+}
+
+impl<S: Scalar> Configured<'_, '_, S> {
+    /// The stages; with the links' places in the world, if `placed`.
+    pub(crate) fn access(&mut self, placed: bool) -> Access<'_, S> {
+        if placed {
+            self.view.need::<crate::dynamics::kinematics::Placements>();
+        }
+        Access {
+            instructions: self.view.instructions,
+            stages: &mut *self.view.stages,
+        }
+    }
+
+    /// P, D and G, checked.
+    pub(crate) fn articulate(&mut self) -> Result<()> {
+        self.view.need::<crate::operator::articulate::Articulate>();
+        self.view.check_pivots()
+    }
+
+    /// An error if a pivot of D is not positive.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.view.check_pivots()
+    }
+}
+
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
     pub(crate) fn sweep<W: Listed + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {

@@ -5,7 +5,7 @@
 
 use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
-use crate::operator::{diagonal as factors, innovations};
+use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Ready, Sweep};
 use core::any::Any;
@@ -55,6 +55,7 @@ sweeps![
     composite::MassMatrix,
     composite::CompositeOf,
     composite::ArticulatedOf,
+    articulate::Articulate,
     innovations::InverseMassTimes,
     factors::TotalRates,
     factors::JointRates,

@@ -1,8 +1,10 @@
 //! What tests compare the library with: dense definitions, golden numbers and random mechanisms.
 #![allow(dead_code, unreachable_pub, non_snake_case)]
 
+pub mod arm;
 pub mod dense;
 pub mod dual;
+pub mod expressions;
 pub mod golden;
 pub mod library;
 pub mod manifold;

@@ -1,0 +1,154 @@
+//! A compiled expression: rewritten, scheduled, and costed.
+
+use super::cost::Cost;
+use super::expression::Expression;
+use super::graph::{Graph, Sharing};
+use super::notation::Notation;
+use super::op::Op;
+use super::program::Program;
+use super::rewrite::{self, Rewritten};
+use super::schedule::{Schedule, naive_cost};
+use super::space::Space;
+use super::sum::{Factor, Sum, Term, Vector};
+
+/// An expression turned into sweeps.
+#[derive(Clone, Debug)]
+pub struct Algorithm {
+    pub(crate) expression: Expression,
+    pub(crate) rotors: bool,
+    /// Vectors that are given although a state could give them.
+    pub(crate) given: Vec<String>,
+    pub(crate) rewritten: Rewritten,
+    pub(crate) graph: Graph,
+    pub(crate) schedule: Schedule,
+    pub(crate) program: Program,
+    before: Cost,
+    after: Cost,
+}
+
+/// The graph, its schedule and cost, by the better of two ways to share.
+fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
+    let with = |sharing| {
+        let graph = Graph::new(sum, sharing, given);
+        let schedule = Schedule::new(&graph);
+        let cost = schedule.cost(&graph);
+        (graph, schedule, cost)
+    };
+    let (linear, equal) = (with(Sharing::Linear), with(Sharing::Equal));
+    if equal.2.total() < linear.2.total() {
+        equal
+    } else {
+        linear
+    }
+}
+
+impl Algorithm {
+    pub(crate) fn new(expression: &Expression, rotors: bool, given: &[&str]) -> Self {
+        let given: Vec<String> = given.iter().map(|g| (*g).to_owned()).collect();
+        let defined = defined(&expression.sum, &given);
+        let naive = Graph::new(&defined, Sharing::None, &given);
+        let before = naive_cost(&naive);
+        let cost = |sum: &Sum| plan(sum, &given).2.total() as f64;
+        let rewritten = rewrite::cheapest(&defined, rotors, &cost);
+        let (graph, schedule, after) = plan(&rewritten.sum, &given);
+        let program = Program::new(&graph, &schedule);
+        Self {
+            expression: expression.clone(),
+            rotors,
+            given,
+            rewritten,
+            graph,
+            schedule,
+            program,
+            before,
+            after,
+        }
+    }
+
+    /// The expression it came from.
+    pub fn expression(&self) -> &Expression {
+        &self.expression
+    }
+
+    /// The expression it was rewritten to.
+    pub fn rewritten(&self) -> Expression {
+        Expression::of(self.rewritten.sum.factored())
+    }
+
+    /// The laws that were applied, in order.
+    pub fn laws(&self, notation: Notation) -> Vec<String> {
+        self.rewritten.equations(self.rotors, notation)
+    }
+
+    /// What it costs, per link on a revolute joint in general position.
+    pub fn cost(&self) -> Cost {
+        self.after
+    }
+
+    /// What it would cost to run every operator of the expression by itself.
+    pub fn naive_cost(&self) -> Cost {
+        self.before
+    }
+
+    /// The vectors it must be given, and their spaces.
+    pub fn inputs(&self) -> Vec<(String, Space)> {
+        let inputs = self.program.inputs.iter();
+        inputs.map(|(v, _)| (v.name.to_string(), v.space)).collect()
+    }
+}
+
+/// Vectors that are short for others: V = φ*H*q̇, C = Hφ(Mφ*a + b), g = HφMφ*a₀.
+pub(crate) fn defined(sum: &Sum, given: &[String]) -> Sum {
+    let mut terms = Vec::new();
+    for term in &sum.terms {
+        let mut out = Sum::identity(term.factors.last().map_or(sum.domain, Factor::domain));
+        for factor in term.factors.iter().rev() {
+            let sum = match factor {
+                Factor::Vector(v, adjoint) if !given.iter().any(|g| **g == *v.name) => match definition(&v.name) {
+                    Some(sum) if *adjoint => sum.adjoint(),
+                    Some(sum) => sum,
+                    None => Sum::of(factor.clone()),
+                },
+                Factor::Sum(inner) => defined(inner, given),
+                other => Sum::of(other.clone()),
+            };
+            out = sum.times(&out);
+        }
+        terms.extend(out.scaled(term.scale).terms);
+    }
+    Sum::of_terms(sum.range, sum.domain, terms)
+}
+
+fn definition(name: &str) -> Option<Sum> {
+    let op = |op| Factor::op(op);
+    let star = |op| Factor::Op(op, true);
+    let vector = |name: &str, space| {
+        let name = name.into();
+        Factor::Vector(Vector { name, space }, false)
+    };
+    let (a, b) = (vector("a", Space::Motion), vector("b", Space::Force));
+    let (range, terms) = match name {
+        "V" => {
+            let qd = vector("qd", Space::Joint);
+            (
+                Space::Motion,
+                vec![Term::new(1.0, vec![star(Op::Phi), star(Op::H), qd])],
+            )
+        }
+        "C" => {
+            let inner = vec![
+                Term::new(1.0, vec![op(Op::M), star(Op::Phi), a]),
+                Term::new(1.0, vec![b]),
+            ];
+            let inner = Factor::Sum(Box::new(Sum::of_terms(Space::Force, Space::Number, inner)));
+            (Space::Joint, vec![Term::new(1.0, vec![op(Op::H), op(Op::Phi), inner])])
+        }
+        "g" => {
+            let a0 = vector("a0", Space::Motion);
+            let factors = vec![op(Op::H), op(Op::Phi), op(Op::M), star(Op::Phi), a0];
+            (Space::Joint, vec![Term::new(1.0, factors)])
+        }
+        _ => return None,
+    };
+    Some(Sum::of_terms(range, Space::Number, terms))
+}

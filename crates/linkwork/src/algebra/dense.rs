@@ -1,0 +1,402 @@
+//! Expressions by their definitions: every operator a dense matrix, multiplied as it is written.
+//!
+//! Nothing here is fast; it is what compiled algorithms are held against. φ is built from the links' poses, H from their
+//! Jacobians, P by the Riccati equation with matrices.
+
+use super::algorithm::defined;
+use super::expression::Expression;
+use super::matrix::Matrix;
+use super::op::Op;
+use super::space::Space;
+use super::sum::{Factor, Sum, Vector};
+use crate::model::{FrameId, JointKind, Mechanism};
+use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Rotation, Vec3};
+use crate::{Error, Result};
+
+/// A mechanism at a state, as dense operators in the users' frames and order.
+#[derive(Clone, Debug)]
+#[allow(non_snake_case)]
+pub struct Dense {
+    nv: usize,
+    tips: usize,
+    n: usize,
+    H: Matrix,
+    M: Matrix,
+    P: Matrix,
+    P_plus: Matrix,
+    D: Matrix,
+    root: Matrix,
+    G: Matrix,
+    E_phi: Matrix,
+    B: Matrix,
+    rotors: Matrix,
+    upsilon: Matrix,
+    qd: Vec<f64>,
+    a0: Vec<f64>,
+}
+
+/// One link of link space.
+struct Link {
+    pose: Pose,
+    parent: Option<usize>,
+    dofs: core::ops::Range<usize>,
+    /// H*, columns of [ω; v].
+    columns: Vec<[f64; 6]>,
+    inertia: Inertia,
+}
+
+fn singular() -> Error {
+    Error::Binding {
+        name: "D".to_owned(),
+        problem: "it is not positive at this configuration; give every joint something to move".to_owned(),
+    }
+}
+
+/// The 6×6 matrix whose columns are images of unit vectors.
+fn six(f: impl Fn([f64; 6]) -> [f64; 6]) -> Matrix {
+    let columns: [[f64; 6]; 6] = core::array::from_fn(|j| f(core::array::from_fn(|i| if i == j { 1.0 } else { 0.0 })));
+    Matrix::from_fn(6, 6, |i, j| columns[j][i])
+}
+
+fn force_in(pose: &Pose) -> Matrix {
+    six(|f| pose.force_in(Force::from_array(f)).to_array())
+}
+
+fn spatial_inertia(body: &Inertia) -> Matrix {
+    let [xx, xy, xz, yy, yz, zz] = body.moments;
+    let about = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
+    let (m, c) = (body.mass, body.com);
+    six(|v| {
+        let v = Motion::from_array(v);
+        // Momentum: linear m(v + ω × c), angular about the frame's origin.
+        let linear = (v.linear + v.angular.cross(c)) * m;
+        let w = v.angular.to_array();
+        let spin: [f64; 3] = core::array::from_fn(|i| (0..3).map(|j| about[i][j] * w[j]).sum());
+        Force::new(Vec3::from(spin) + c.cross(linear), linear).to_array()
+    })
+}
+
+#[allow(non_snake_case)]
+impl Dense {
+    /// Builds all operators at a state.
+    pub fn new(mechanism: &Mechanism, q: &[f64], qd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
+        mechanism.check_vector("qd", qd)?;
+        let (links, place) = links(mechanism, q)?;
+        let (n, nv) = (links.len(), mechanism.nv());
+        let mut H = Matrix::zeros(nv, 6 * n);
+        let (mut M, mut E_phi) = (Matrix::zeros(6 * n, 6 * n), Matrix::zeros(6 * n, 6 * n));
+        let mut a0 = vec![0.0; 6 * n];
+        let rotors = Matrix::from_fn(nv, nv, |i, j| if i == j { mechanism.compiled.armature[i] } else { 0.0 });
+        for (k, link) in links.iter().enumerate() {
+            for (i, column) in link.columns.iter().enumerate() {
+                (0..6).for_each(|c| H.set(link.dofs.start + i, 6 * k + c, column[c]));
+            }
+            M.set_block(6 * k, 6 * k, &spatial_inertia(&link.inertia));
+            match link.parent {
+                Some(p) => E_phi.set_block(6 * p, 6 * k, &force_in(&(links[p].pose.inverse() * link.pose))),
+                None => {
+                    let base = Motion::new(Vec3::ZERO, -mechanism.gravity());
+                    a0[6 * k..6 * k + 6].copy_from_slice(&link.pose.motion_out(base).to_array());
+                }
+            }
+        }
+        let (mut P, mut P_plus) = (M.clone(), M.clone());
+        let (mut D, mut root) = (Matrix::zeros(nv, nv), Matrix::zeros(nv, nv));
+        let mut G = Matrix::zeros(6 * n, nv);
+        // Links by depth, deepest first: a parent's P is whole when its turn comes.
+        let mut order: Vec<usize> = (0..n).collect();
+        let depth = |mut k: usize| {
+            let mut depth = 0;
+            while let Some(p) = links[k].parent {
+                (k, depth) = (p, depth + 1);
+            }
+            depth
+        };
+        order.sort_by_key(|&k| core::cmp::Reverse(depth(k)));
+        for &k in &order {
+            let (at, d) = (links[k].dofs.start, links[k].dofs.len());
+            let own = P.block(6 * k, 6 * k, 6, 6);
+            let h = H.block(at, 6 * k, d, 6);
+            let u = &own * &h.transposed();
+            let pivot = &(&h * &u) + &rotors.block(at, at, d, d);
+            let g = &u * &pivot.inverse().ok_or_else(singular)?;
+            let plus = &own - &(&g * &u.transposed());
+            D.set_block(at, at, &pivot);
+            root.set_block(at, at, &pivot.cholesky().ok_or_else(singular)?);
+            G.set_block(6 * k, at, &g);
+            P_plus.set_block(6 * k, 6 * k, &plus);
+            if let Some(p) = links[k].parent {
+                let phi = E_phi.block(6 * p, 6 * k, 6, 6);
+                let sum = &P.block(6 * p, 6 * p, 6, 6) + &(&(&phi * &plus) * &phi.transposed());
+                P.set_block(6 * p, 6 * p, &sum);
+            }
+        }
+        let mut B = Matrix::zeros(6 * n, 6 * frames.len());
+        for (i, &(frame, reference)) in frames.iter().enumerate() {
+            if let Some((k, pose)) = place(frame, reference) {
+                B.set_block(6 * k, 6 * i, &force_in(&(links[k].pose.inverse() * pose)));
+            }
+        }
+        let mut dense = Self {
+            nv,
+            tips: frames.len(),
+            n,
+            H,
+            M,
+            P,
+            P_plus,
+            D,
+            root,
+            G,
+            E_phi,
+            B,
+            rotors,
+            upsilon: Matrix::zeros(0, 0),
+            qd: qd.to_vec(),
+            a0,
+        };
+        // Υ is the diagonal of ψ*H*D⁻¹Hψ.
+        let H_psi = &dense.H * &dense.operator(Op::Psi)?;
+        let all = &(&H_psi.transposed() * &dense.operator(Op::DInv)?) * &H_psi;
+        dense.upsilon = Matrix::zeros(6 * n, 6 * n);
+        for k in 0..n {
+            dense.upsilon.set_block(6 * k, 6 * k, &all.block(6 * k, 6 * k, 6, 6));
+        }
+        Ok(dense)
+    }
+
+    fn size(&self, space: Space) -> usize {
+        match space {
+            Space::Number => 1,
+            Space::Joint => self.nv,
+            Space::Motion | Space::Force => 6 * self.n,
+            Space::Tip => 6 * self.tips,
+        }
+    }
+
+    fn operator(&self, op: Op) -> Result<Matrix> {
+        let inverse = |x: &Matrix| x.inverse().ok_or_else(singular);
+        let one = || Matrix::identity(6 * self.n);
+        let tau_bar = || &one() - &(&self.G * &self.H);
+        let E_psi = || &self.E_phi * &tau_bar();
+        let K = || &self.E_phi * &self.G;
+        Ok(match op {
+            Op::H => self.H.clone(),
+            Op::M => self.M.clone(),
+            Op::P => self.P.clone(),
+            Op::PPlus => self.P_plus.clone(),
+            Op::D => self.D.clone(),
+            Op::DInv => inverse(&self.D)?,
+            Op::G => self.G.clone(),
+            Op::K => K(),
+            Op::TauBar => tau_bar(),
+            Op::EPhi => self.E_phi.clone(),
+            Op::EPsi => E_psi(),
+            Op::PhiInv => &one() - &self.E_phi,
+            Op::PsiInv => &one() - &E_psi(),
+            Op::Phi => inverse(&(&one() - &self.E_phi))?,
+            Op::Psi => inverse(&(&one() - &E_psi()))?,
+            Op::Mass => {
+                let J = &self.H * &self.operator(Op::Phi)?;
+                &(&(&J * &self.M) * &J.transposed()) + &self.rotors
+            }
+            Op::MassInv => inverse(&self.operator(Op::Mass)?)?,
+            Op::B => self.B.clone(),
+            Op::J => (&(&self.H * &self.operator(Op::Phi)?) * &self.B).transposed(),
+            Op::N => &Matrix::identity(self.nv) - &(&(&self.H * &self.operator(Op::Psi)?) * &K()),
+            Op::F => &Matrix::identity(self.nv) + &(&(&self.H * &self.operator(Op::Phi)?) * &K()),
+            Op::Root => self.root.clone(),
+            Op::RootInv => inverse(&self.root)?,
+            Op::Upsilon => self.upsilon.clone(),
+            Op::Rotors => self.rotors.clone(),
+        })
+    }
+
+    /// The value of an expression, as it is written: a matrix, or one column.
+    pub fn evaluate(&self, expression: &Expression, given: &[(&str, &[f64])]) -> Result<Matrix> {
+        let names: Vec<String> = given.iter().map(|(name, _)| (*name).to_owned()).collect();
+        self.sum(&defined(&expression.sum, &names), given)
+    }
+
+    fn sum(&self, sum: &Sum, given: &[(&str, &[f64])]) -> Result<Matrix> {
+        let mut total = Matrix::zeros(self.size(sum.range), self.size(sum.domain));
+        for term in &sum.terms {
+            let mut product = Matrix::identity(self.size(sum.domain));
+            for factor in term.factors.iter().rev() {
+                product = &self.factor(factor, given)? * &product;
+            }
+            total = &total + &product.scaled(term.scale);
+        }
+        Ok(total)
+    }
+
+    fn factor(&self, factor: &Factor, given: &[(&str, &[f64])]) -> Result<Matrix> {
+        Ok(match factor {
+            Factor::Op(op, false) => self.operator(*op)?,
+            Factor::Op(op, true) => self.operator(*op)?.transposed(),
+            Factor::Vector(v, false) => Matrix::column(&self.vector(v, given)?),
+            Factor::Vector(v, true) => Matrix::column(&self.vector(v, given)?).transposed(),
+            Factor::Sum(inner) => self.sum(inner, given)?,
+        })
+    }
+
+    fn vector(&self, v: &Vector, given: &[(&str, &[f64])]) -> Result<Vec<f64>> {
+        if let Some((_, x)) = given.iter().find(|(name, _)| **name == *v.name) {
+            let needed = self.size(v.space);
+            if x.len() != needed {
+                return Err(Error::Binding {
+                    name: v.name.to_string(),
+                    problem: format!("{} needs {needed} numbers, not {}", v.space, x.len()),
+                });
+            }
+            return Ok(x.to_vec());
+        }
+        let blocks = |x: &[f64], y: &[f64], f: &dyn Fn(Motion, [f64; 6]) -> [f64; 6]| -> Vec<f64> {
+            let each = x.chunks_exact(6).zip(y.chunks_exact(6));
+            each.flat_map(|(x, y)| {
+                let x = Motion::from_array(core::array::from_fn(|i| x[i]));
+                f(x, core::array::from_fn(|i| y[i]))
+            })
+            .collect()
+        };
+        let own = || (&self.H.transposed() * &Matrix::column(&self.qd)).data;
+        let velocity = || -> Result<Vec<f64>> {
+            let phi = self.operator(Op::Phi)?;
+            Ok((&phi.transposed() * &Matrix::column(&own())).data)
+        };
+        Ok(match &*v.name {
+            "qd" => self.qd.clone(),
+            "a0" => self.a0.clone(),
+            "a" => {
+                let mut a = blocks(&velocity()?, &own(), &|v, x| v.cross(Motion::from_array(x)).to_array());
+                a.iter_mut().zip(&self.a0).for_each(|(a, base)| *a += base);
+                a
+            }
+            "b" => {
+                let V = velocity()?;
+                let momentum = (&self.M * &Matrix::column(&V)).data;
+                blocks(&V, &momentum, &|v, f| v.cross_force(Force::from_array(f)).to_array())
+            }
+            name => {
+                return Err(Error::Binding {
+                    name: name.to_owned(),
+                    problem: format!("it is needed ({}) but was not given; give it", v.space),
+                });
+            }
+        })
+    }
+}
+
+/// The links of link space, and where frames are: the link, and the frame that tip space refers to, in the world.
+type Place<'a> = Box<dyn Fn(FrameId, Reference) -> Option<(usize, Pose)> + 'a>;
+
+fn links<'a>(mechanism: &'a Mechanism, q: &[f64]) -> Result<(Vec<Link>, Place<'a>)> {
+    let nv = mechanism.nv();
+    let mut workspace = mechanism.workspace();
+    let mut posed = workspace.at(q)?;
+    let poses = posed.poses().to_vec();
+    let mut found: Vec<Link> = Vec::new();
+    // Per users' link: its place in link space, through whatever carries it.
+    let mut place: Vec<Option<usize>> = vec![None; poses.len()];
+    let mut jacobian = vec![0.0; 6 * nv];
+    for (l, link) in mechanism.links().iter().enumerate() {
+        let Some(joint) = mechanism.joints().iter().find(|j| j.child == link.name) else {
+            continue;
+        };
+        let id = mechanism.joint(&joint.name)?;
+        let dofs = mechanism.v_range(id);
+        if dofs.is_empty() {
+            continue;
+        }
+        posed.jacobian(mechanism.link(&link.name)?, Reference::Local, &mut jacobian)?;
+        let column = |v: usize| core::array::from_fn(|i| jacobian[i * nv + v]);
+        let mut dofs = dofs;
+        if let JointKind::Universal { axes: [first, _] } = joint.kind {
+            let inner = match mechanism.link(&joint.parent) {
+                Ok(parent) => poses[parent.index()],
+                Err(_) => Pose::IDENTITY,
+            };
+            let axis = first * (1.0 / first.norm());
+            let angle = q[mechanism.q_range(id).start];
+            found.push(Link {
+                pose: inner * joint.origin * Pose::from_rotation(Rotation::about(axis, angle)),
+                parent: None,
+                dofs: dofs.start..dofs.start + 1,
+                columns: vec![Motion::new(axis, Vec3::ZERO).to_array()],
+                inertia: Inertia::ZERO,
+            });
+            dofs.start += 1;
+        }
+        place[l] = Some(found.len());
+        found.push(Link {
+            pose: poses[l],
+            parent: None,
+            columns: dofs.clone().map(column).collect(),
+            dofs,
+            inertia: link.inertia,
+        });
+    }
+    // What carries each link: itself if its joint moves, else what carries its parent.
+    let index = |name: &str| mechanism.link(name).ok().map(crate::model::LinkId::index);
+    let parent_of = |l: usize| {
+        let joint = mechanism.joints().iter().find(|j| j.child == mechanism.links()[l].name);
+        joint.and_then(|j| index(&j.parent))
+    };
+    let carrier = |l: Option<usize>| {
+        let mut l = l;
+        while let Some(at) = l {
+            if place[at].is_some() {
+                break;
+            }
+            l = parent_of(at);
+        }
+        l.and_then(|at| place[at])
+    };
+    for l in 0..poses.len() {
+        match place[l] {
+            Some(k) => {
+                let inner = carrier(parent_of(l));
+                let crossed = k > 0
+                    && found[k - 1].inertia == Inertia::ZERO
+                    && found[k - 1].dofs.end == found[k].dofs.start
+                    && mechanism
+                        .joints()
+                        .iter()
+                        .any(|j| j.child == mechanism.links()[l].name && matches!(j.kind, JointKind::Universal { .. }));
+                if crossed {
+                    found[k].parent = Some(k - 1);
+                    found[k - 1].parent = inner;
+                } else {
+                    found[k].parent = inner;
+                }
+            }
+            None => {
+                if let Some(k) = carrier(Some(l)) {
+                    let seen = mechanism.links()[l]
+                        .inertia
+                        .seen_from(&(found[k].pose.inverse() * poses[l]));
+                    found[k].inertia = found[k].inertia.with(&seen);
+                }
+            }
+        }
+    }
+    let places: Vec<Option<usize>> = (0..poses.len()).map(|l| carrier(Some(l))).collect();
+    let find = move |frame: FrameId, reference: Reference| {
+        let (l, local) = match frame.0 {
+            0 => return None,
+            i if i <= poses.len() => (i - 1, Pose::IDENTITY),
+            i => {
+                let frame = &mechanism.frames()[i - 1 - poses.len()];
+                (index(&frame.link)?, frame.pose)
+            }
+        };
+        let at = poses[l] * local;
+        let pose = match reference {
+            Reference::Local => at,
+            Reference::World => Pose::IDENTITY,
+            Reference::Aligned => Pose::new(Rotation::IDENTITY, at.translation),
+        };
+        Some((places[l]?, pose))
+    };
+    Ok((found, Box::new(find)))
+}

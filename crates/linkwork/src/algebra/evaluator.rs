@@ -1,0 +1,289 @@
+//! Algorithms on a mechanism: memory, bindings, and results in the users' frames and order.
+
+use super::algorithm::Algorithm;
+use super::expression::Expression;
+use super::graph::OPERAND;
+use super::run::{Memory, execute};
+use super::space::Space;
+use crate::model::{FrameId, JointKind, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::{Force, Motion, Pose, Reference, Rotation};
+use crate::workspace::{Configured, Moving, Posed};
+use crate::{Error, Result};
+
+/// A compiled expression on a mechanism, with all the memory that it needs.
+///
+/// Made once, it runs at any state of that mechanism: see [`Posed::evaluate`] and [`Moving::evaluate`].
+#[derive(Clone, Debug)]
+pub struct Evaluator<'m, S: 'static = f64> {
+    pub(crate) mechanism: &'m Mechanism,
+    algorithm: Algorithm,
+    frames: Vec<(FrameId, Reference)>,
+    memory: Memory<S>,
+}
+
+/// Vectors that a state gives.
+const STATE: [&str; 5] = ["V", "a", "b", "C", "g"];
+
+/// The names of the links that make up link space, in order. The cross of a universal joint has its joint's name.
+pub fn link_space(mechanism: &Mechanism) -> Vec<String> {
+    let mut names = Vec::new();
+    for link in mechanism.links() {
+        let Some(joint) = mechanism.joints().iter().find(|j| j.child == link.name) else {
+            continue;
+        };
+        if joint.kind.nv() == 0 {
+            continue;
+        }
+        if let JointKind::Universal { .. } = joint.kind {
+            names.push(format!("cross of {}", joint.name));
+        }
+        names.push(link.name.clone());
+    }
+    names
+}
+
+impl<'m, S: Scalar> Evaluator<'m, S> {
+    /// Compiles an expression for a mechanism. Tip space is made of `frames`, each with the axes and the point that its
+    /// motions and forces refer to. Vectors that a state could give (`V`, `a`, `b`, `C`, `g`) are computed unless they are
+    /// among `given`.
+    pub fn new(
+        expression: &Expression,
+        mechanism: &'m Mechanism,
+        frames: &[(FrameId, Reference)],
+        given: &[&str],
+    ) -> Result<Self> {
+        let algorithm = expression.compile(mechanism.compiled.has_armature, given);
+        Self::of(algorithm, mechanism, frames)
+    }
+
+    pub(crate) fn of(algorithm: Algorithm, mechanism: &'m Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+        let needs_tips = algorithm.expression.sum.mentions_tips();
+        if frames.is_empty() && needs_tips {
+            return Err(Error::Binding {
+                name: "frames".to_owned(),
+                problem: "B, J and tip space need at least one frame; name the frames they belong to".to_owned(),
+            });
+        }
+        Ok(Self {
+            memory: Memory::new(&mechanism.compiled, &algorithm.program, frames.len()),
+            mechanism,
+            algorithm,
+            frames: frames.to_vec(),
+        })
+    }
+
+    /// What it runs.
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    /// How many numbers a vector of a space has.
+    pub fn size(&self, space: Space) -> usize {
+        match space {
+            Space::Number => 1,
+            Space::Joint => self.mechanism.nv(),
+            Space::Motion | Space::Force => 6 * self.mechanism.compiled.bodies.len(),
+            Space::Tip => 6 * self.frames.len(),
+        }
+    }
+
+    /// How many numbers the result has.
+    pub fn len(&self) -> usize {
+        self.size(self.algorithm.expression.range())
+    }
+
+    /// Whether the result has no numbers, as in joint space of a mechanism that cannot move.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        view: &mut Configured<'_, '_, S>,
+        moving: bool,
+        given: &[(&str, &[S])],
+        out: &mut [S],
+    ) -> Result<()> {
+        if !core::ptr::eq(view.mechanism(), self.mechanism) {
+            return Err(Error::Binding {
+                name: self.mechanism.name().to_owned(),
+                problem: "the evaluator was made for this mechanism, the state is another's".to_owned(),
+            });
+        }
+        if out.len() != self.len() {
+            return Err(Error::Length {
+                argument: "out",
+                needed: self.len(),
+                given: out.len(),
+            });
+        }
+        let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
+        let access = view.access(placed);
+        self.bind(given, moving.then_some(&access.stages.qd))?;
+        for (tip, &(frame, reference)) in self.memory.tips.iter_mut().zip(&self.frames) {
+            let frame = &self.mechanism.placed[frame.0];
+            let Some(k) = frame.body else { continue };
+            let local = frame.pose.lift();
+            let pose = match reference {
+                Reference::Local => local,
+                _ => {
+                    // Places are seen from home.
+                    let (link, home) = (access.stages.world.poses[k], access.stages.world.homes[k]);
+                    let origin = match reference {
+                        Reference::World => -home,
+                        _ => (link * local).translation,
+                    };
+                    link.inverse() * Pose::new(Rotation::IDENTITY, origin)
+                }
+            };
+            *tip = (Some(k), pose);
+        }
+        let program = &self.algorithm.program;
+        execute(
+            access.instructions,
+            &self.mechanism.compiled,
+            access.stages,
+            program,
+            &mut self.memory,
+        );
+        if program.keeps.gains {
+            view.check()?;
+        }
+        self.read(out);
+        Ok(())
+    }
+
+    /// Takes in the vectors: each is given, or q̇ of a state.
+    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&Vec<S>>) -> Result<()> {
+        let problem = |name: &str, problem: String| {
+            let name = name.to_owned();
+            Error::Binding { name, problem }
+        };
+        for (name, _) in given {
+            // What an operator acts on may turn out not to matter.
+            if *name == OPERAND && !self.algorithm.expression.is_vector() {
+                continue;
+            }
+            let wanted = self.algorithm.program.inputs.iter().any(|(v, _)| *v.name == **name);
+            if !wanted && STATE.contains(name) && !self.algorithm.given.iter().any(|g| g == name) {
+                let what = "it is computed from the state; name it among the given vectors when the evaluator is made";
+                return Err(problem(name, what.to_owned()));
+            }
+            if !wanted
+                && !self
+                    .algorithm
+                    .expression
+                    .sum
+                    .vectors()
+                    .iter()
+                    .any(|v| *v.name == **name)
+            {
+                let wanted: Vec<String> = self.algorithm.inputs().into_iter().map(|(n, _)| n).collect();
+                let list = if wanted.is_empty() {
+                    "none".to_owned()
+                } else {
+                    wanted.join(", ")
+                };
+                return Err(problem(
+                    name,
+                    format!("the expression does not use it; what it needs: {list}"),
+                ));
+            }
+        }
+        for i in 0..self.algorithm.program.inputs.len() {
+            let (vector, slot) = self.algorithm.program.inputs[i].clone();
+            let bound = given.iter().find(|(name, _)| **name == *vector.name).map(|(_, x)| *x);
+            let state = if &*vector.name == "qd" {
+                qd.map(|x| &x[..])
+            } else {
+                None
+            };
+            let Some(x) = bound.or(state) else {
+                let hint = match &*vector.name {
+                    "qd" => "give it, or evaluate at a state that moves",
+                    OPERAND => "give what the operator acts on",
+                    _ => "give it",
+                };
+                let what = format!("it is needed ({}) but was not given; {hint}", vector.space);
+                return Err(problem(&vector.name, what));
+            };
+            let needed = self.size(vector.space);
+            if x.len() != needed {
+                let (space, n) = (vector.space, x.len());
+                return Err(problem(
+                    &vector.name,
+                    format!("{space} needs {needed} numbers, not {n}"),
+                ));
+            }
+            if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+                return Err(problem(&vector.name, format!("number {i} (from nought) is not finite")));
+            }
+            self.write(vector.space, slot, x);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, space: Space, slot: usize, x: &[S]) {
+        let (memory, tips) = (&mut self.memory, self.frames.len());
+        match space {
+            Space::Number => memory.numbers[slot] = x[0],
+            Space::Joint => memory.joint[slot * memory.nv..][..memory.nv].copy_from_slice(x),
+            Space::Tip => {
+                for (i, six) in x.chunks_exact(6).enumerate() {
+                    memory.tip[slot * tips + i].copy_from_slice(six);
+                }
+            }
+            Space::Motion | Space::Force => {
+                for (six, (k, own)) in x.chunks_exact(6).zip(&self.mechanism.compiled.link_space) {
+                    let six: [S; 6] = core::array::from_fn(|i| six[i]);
+                    let own = own.lift();
+                    memory.link[k * memory.room.link + slot] = match space {
+                        Space::Motion => own.inverse().motion_out(Motion::from_array(six)).to_array(),
+                        _ => own.force_in(Force::from_array(six)).to_array(),
+                    };
+                }
+            }
+        }
+    }
+
+    fn read(&self, out: &mut [S]) {
+        let (memory, tips) = (&self.memory, self.frames.len());
+        let program = &self.algorithm.program;
+        let slot = program.result;
+        match program.range {
+            Space::Number => out[0] = memory.numbers[slot],
+            Space::Joint => out.copy_from_slice(&memory.joint[slot * memory.nv..][..memory.nv]),
+            Space::Tip => {
+                for (i, six) in out.chunks_exact_mut(6).enumerate() {
+                    six.copy_from_slice(&memory.tip[slot * tips + i]);
+                }
+            }
+            space => {
+                for (six, (k, own)) in out.chunks_exact_mut(6).zip(&self.mechanism.compiled.link_space) {
+                    let (x, own) = (memory.link[k * memory.room.link + slot], own.lift());
+                    let x = match space {
+                        Space::Motion => own.motion_out(Motion::from_array(x)).to_array(),
+                        _ => own.inverse().force_in(Force::from_array(x)).to_array(),
+                    };
+                    six.copy_from_slice(&x);
+                }
+            }
+        }
+    }
+}
+
+impl<'m, S: Scalar> Posed<'_, 'm, S> {
+    /// Runs a compiled expression at this configuration. `given` binds its vectors by name; an operator acts on `x`.
+    pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+        run.run(self, false, given, out)
+    }
+}
+
+impl<'m, S: Scalar> Moving<'_, 'm, S> {
+    /// Runs a compiled expression at this state. `given` binds its vectors by name, q̇ is the state's unless given; an
+    /// operator acts on `x`.
+    pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+        run.run(self, true, given, out)
+    }
+}

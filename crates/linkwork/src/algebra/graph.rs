@@ -1,0 +1,610 @@
+//! An expression as a graph of vectors: what is computed from what.
+//!
+//! Equal vectors are one node, so that common parts are shared. The four recursions of the algebra are one kind of node:
+//!
+//! ```text
+//! inward   φ:  y = φ(x + K t)     e = t + H y          outward  φ*:  y = φ*(x + H*t)    e = t + K*y
+//!          ψ:  z = ψ(x + K t)     ε = t − H z                   ψ*:  λ = ψ*(x + H*t)    e = t − K*λ
+//! ```
+//!
+//! each with a joint and a link vector on either side. Recursions are linear: where results of one kind are added up,
+//! their inputs are instead, and one recursion is left.
+
+use super::op::Op;
+use super::space::Space;
+use super::sum::{Factor, Sum, Term, Vector};
+use std::collections::HashMap;
+
+/// A node's place in its graph.
+pub(crate) type Id = usize;
+
+/// One of the four recursions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Core {
+    InPhi,
+    InPsi,
+    OutPhi,
+    OutPsi,
+}
+
+impl Core {
+    pub(crate) fn inward(self) -> bool {
+        matches!(self, Self::InPhi | Self::InPsi)
+    }
+
+    fn psi(self) -> bool {
+        matches!(self, Self::InPsi | Self::OutPsi)
+    }
+}
+
+/// What happens link by link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Local {
+    H,
+    HStar,
+    M,
+    P,
+    PPlus,
+    D,
+    DInv,
+    G,
+    GStar,
+    TauBar,
+    TauBarStar,
+    Root,
+    RootStar,
+    RootInv,
+    RootInvStar,
+    Upsilon,
+    Rotors,
+}
+
+impl Local {
+    /// Whether it reads what the Riccati equation gives.
+    pub(crate) fn needs_riccati(self) -> bool {
+        !matches!(self, Self::H | Self::HStar | Self::M | Self::Rotors)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    /// The number one.
+    Unit,
+    /// A vector that is bound, or what an operator acts on.
+    Given(Vector),
+    /// a₀: the acceleration that stands in for gravity, at the links on the world.
+    BaseAcceleration,
+    /// a = crm(V)H*q̇, from V and q̇.
+    Coriolis(Id, Id),
+    /// b = crf(V)MV, and what pushes.
+    Gyroscopic(Id),
+    Local(Local, Id),
+    /// E_φ (inward) or E_φ*.
+    Shift(bool, Id),
+    Core(Core, Option<Id>, Option<Id>),
+    /// A result of a recursion: in joint space, or of the links.
+    Joint(Id),
+    Link(Id),
+    /// Σ of multiples, the scales as bits.
+    Combine(Vec<(u64, Id)>, Space),
+    /// B and B*.
+    Spread(Id),
+    Pick(Id),
+    /// The pairing of two vectors, and a number times a vector.
+    Dot(Id, Id),
+    Times(Id, Id),
+}
+
+/// How much a graph may change on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// Each operator by itself.
+    None,
+    /// Equal vectors are computed once.
+    Equal,
+    /// Sums of recursions, and of what happens link by link, are merged too.
+    Linear,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) spaces: Vec<Space>,
+    known: HashMap<Node, Id>,
+    sharing: Sharing,
+    /// Vectors of a state that the caller gives instead.
+    given: Vec<String>,
+    pub(crate) result: Id,
+}
+
+/// What an operator acts on, by name.
+pub(crate) const OPERAND: &str = "x";
+
+impl Graph {
+    /// The graph of an expression; of an operator, applied to [`OPERAND`].
+    pub(crate) fn new(sum: &Sum, sharing: Sharing, given: &[String]) -> Self {
+        let mut graph = Self {
+            nodes: Vec::new(),
+            spaces: Vec::new(),
+            known: HashMap::new(),
+            sharing,
+            given: given.to_vec(),
+            result: 0,
+        };
+        let start = if sum.is_vector() {
+            graph.add(Node::Unit, Space::Number)
+        } else {
+            let space = sum.domain;
+            let name = OPERAND.into();
+            graph.add(Node::Given(Vector { name, space }), space)
+        };
+        graph.result = graph.sum(sum, start);
+        graph.sweep_out();
+        graph
+    }
+
+    fn add(&mut self, node: Node, space: Space) -> Id {
+        let share = self.sharing != Sharing::None || matches!(node, Node::Given(_) | Node::Unit);
+        if share && let Some(&id) = self.known.get(&node) {
+            return id;
+        }
+        let id = self.nodes.len();
+        self.known.insert(node.clone(), id);
+        self.nodes.push(node);
+        self.spaces.push(space);
+        id
+    }
+
+    fn sum(&mut self, sum: &Sum, x: Id) -> Id {
+        if self.sharing == Sharing::Linear {
+            return self.grouped(&sum.terms, sum.range, x);
+        }
+        let terms: Vec<(f64, Id)> = sum.terms.iter().map(|t| (t.scale, self.product(t, x))).collect();
+        self.combine(terms, sum.range)
+    }
+
+    fn product(&mut self, term: &Term, x: Id) -> Id {
+        let mut y = x;
+        for factor in term.factors.iter().rev() {
+            y = self.apply(factor, y);
+        }
+        y
+    }
+
+    /// Terms that begin alike go through what they begin with together.
+    fn grouped(&mut self, terms: &[Term], space: Space, x: Id) -> Id {
+        let mut parts: Vec<(f64, Id)> = Vec::new();
+        let mut done = vec![false; terms.len()];
+        for i in 0..terms.len() {
+            if done[i] {
+                continue;
+            }
+            let Some(head) = terms[i].factors.first() else {
+                parts.push((terms[i].scale, x));
+                continue;
+            };
+            let mut tails = Vec::new();
+            for j in i..terms.len() {
+                if !done[j] && terms[j].factors.first() == Some(head) {
+                    done[j] = true;
+                    tails.push(Term::new(terms[j].scale, terms[j].factors[1..].to_vec()));
+                }
+            }
+            // A common scale stays outside: it may be one that costs nothing.
+            let scale = tails[0].scale;
+            if tails.iter().all(|t| t.scale.abs() == scale.abs()) {
+                tails.iter_mut().for_each(|t| t.scale /= scale);
+                let inner = self.grouped(&tails, head.domain(), x);
+                let y = self.apply(head, inner);
+                parts.push((scale, y));
+            } else {
+                let inner = self.grouped(&tails, head.domain(), x);
+                let y = self.apply(head, inner);
+                parts.push((1.0, y));
+            }
+        }
+        self.combine(parts, space)
+    }
+
+    fn apply(&mut self, factor: &Factor, x: Id) -> Id {
+        match factor {
+            Factor::Sum(inner) => self.sum(inner, x),
+            Factor::Vector(v, false) => {
+                let y = self.vector(v);
+                self.times(x, y)
+            }
+            Factor::Vector(v, true) => {
+                let y = self.vector(v);
+                self.add(Node::Dot(y, x), Space::Number)
+            }
+            Factor::Op(op, adjoint) => self.operate(*op, *adjoint, x),
+        }
+    }
+
+    fn times(&mut self, number: Id, y: Id) -> Id {
+        if self.nodes[number] == Node::Unit {
+            return y;
+        }
+        let space = self.spaces[y];
+        self.add(Node::Times(number, y), space)
+    }
+
+    fn given(&mut self, name: &str, space: Space) -> Id {
+        let name = name.into();
+        self.add(Node::Given(Vector { name, space }), space)
+    }
+
+    /// A vector by name: those of a state are computed from q̇.
+    fn vector(&mut self, v: &Vector) -> Id {
+        // However little is shared otherwise, a state is computed once.
+        let sharing = self.sharing;
+        if sharing == Sharing::None {
+            self.sharing = Sharing::Equal;
+        }
+        let id = self.state_vector(v);
+        self.sharing = sharing;
+        id
+    }
+
+    fn state_vector(&mut self, v: &Vector) -> Id {
+        match &*v.name {
+            name if self.given.iter().any(|g| g == name) => self.add(Node::Given(v.clone()), v.space),
+            "a0" => self.add(Node::BaseAcceleration, Space::Motion),
+            "a" => {
+                let qd = self.given("qd", Space::Joint);
+                let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
+                let own = self.add(Node::Coriolis(velocity, qd), Space::Motion);
+                let base = self.add(Node::BaseAcceleration, Space::Motion);
+                self.combine(vec![(1.0, own), (1.0, base)], Space::Motion)
+            }
+            "b" => {
+                let qd = self.given("qd", Space::Joint);
+                let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
+                self.add(Node::Gyroscopic(velocity), Space::Force)
+            }
+            _ => self.add(Node::Given(v.clone()), v.space),
+        }
+    }
+
+    fn operate(&mut self, op: Op, adjoint: bool, x: Id) -> Id {
+        use Local as L;
+        match (op, adjoint) {
+            (Op::H, false) => self.local(L::H, x),
+            (Op::H, true) => self.local(L::HStar, x),
+            (Op::M, _) => self.local(L::M, x),
+            (Op::P, _) => self.local(L::P, x),
+            (Op::PPlus, _) => self.local(L::PPlus, x),
+            (Op::D, _) => self.local(L::D, x),
+            (Op::DInv, _) => self.local(L::DInv, x),
+            (Op::G, false) => self.local(L::G, x),
+            (Op::G, true) => self.local(L::GStar, x),
+            (Op::TauBar, false) => self.local(L::TauBar, x),
+            (Op::TauBar, true) => self.local(L::TauBarStar, x),
+            (Op::Root, false) => self.local(L::Root, x),
+            (Op::Root, true) => self.local(L::RootStar, x),
+            (Op::RootInv, false) => self.local(L::RootInv, x),
+            (Op::RootInv, true) => self.local(L::RootInvStar, x),
+            (Op::Upsilon, _) => self.local(L::Upsilon, x),
+            (Op::Rotors, _) => self.local(L::Rotors, x),
+            (Op::EPhi, adjoint) => self.shift(!adjoint, x),
+            (Op::EPsi, false) => {
+                let y = self.local(L::TauBar, x);
+                self.shift(true, y)
+            }
+            (Op::EPsi, true) => {
+                let y = self.shift(false, x);
+                self.local(L::TauBarStar, y)
+            }
+            (Op::K, false) => {
+                let y = self.local(L::G, x);
+                self.shift(true, y)
+            }
+            (Op::K, true) => {
+                let y = self.shift(false, x);
+                self.local(L::GStar, y)
+            }
+            (Op::PhiInv | Op::PsiInv, adjoint) => {
+                let step = if op == Op::PhiInv { Op::EPhi } else { Op::EPsi };
+                let moved = self.operate(step, adjoint, x);
+                let space = self.spaces[x];
+                self.combine(vec![(1.0, x), (-1.0, moved)], space)
+            }
+            (Op::Phi, false) => self.recursion(Core::InPhi, None, Some(x), false),
+            (Op::Phi, true) => self.recursion(Core::OutPhi, None, Some(x), false),
+            (Op::Psi, false) => self.recursion(Core::InPsi, None, Some(x), false),
+            (Op::Psi, true) => self.recursion(Core::OutPsi, None, Some(x), false),
+            (Op::N, false) => self.recursion(Core::InPsi, Some(x), None, true),
+            (Op::N, true) => self.recursion(Core::OutPsi, Some(x), None, true),
+            (Op::F, false) => self.recursion(Core::InPhi, Some(x), None, true),
+            (Op::F, true) => self.recursion(Core::OutPhi, Some(x), None, true),
+            (Op::B, false) => self.add(Node::Spread(x), Space::Force),
+            (Op::B, true) => self.add(Node::Pick(x), Space::Tip),
+            (Op::J, false) => self.chain(&[(Op::B, true), (Op::Phi, true), (Op::H, true)], x),
+            (Op::J, true) => self.chain(&[(Op::H, false), (Op::Phi, false), (Op::B, false)], x),
+            (Op::MassInv, _) => self.chain(&[(Op::N, true), (Op::DInv, false), (Op::N, false)], x),
+            (Op::Mass, _) => {
+                let rigid = [
+                    (Op::H, false),
+                    (Op::Phi, false),
+                    (Op::M, false),
+                    (Op::Phi, true),
+                    (Op::H, true),
+                ];
+                let y = self.chain(&rigid, x);
+                let rotors = self.local(L::Rotors, x);
+                self.combine(vec![(1.0, y), (1.0, rotors)], Space::Joint)
+            }
+        }
+    }
+
+    fn chain(&mut self, factors: &[(Op, bool)], x: Id) -> Id {
+        let mut y = x;
+        for &(op, adjoint) in factors.iter().rev() {
+            y = self.operate(op, adjoint, y);
+        }
+        y
+    }
+
+    fn local(&mut self, local: Local, x: Id) -> Id {
+        let linear = self.sharing == Sharing::Linear;
+        // H y = e − t and H z = t − ε; K*λ likewise: what the recursion gives anyway.
+        if linear {
+            let core = match (local, &self.nodes[x]) {
+                (Local::H, Node::Link(core)) => Some(*core),
+                (Local::GStar, Node::Shift(false, from)) => match &self.nodes[*from] {
+                    Node::Link(core) => Some(*core),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some(core) = core
+                && let Node::Core(kind, t, _) = self.nodes[core]
+                && kind.inward() == (local == Local::H)
+            {
+                let e = self.add(Node::Joint(core), Space::Joint);
+                let sign = if kind.psi() { -1.0 } else { 1.0 };
+                let mut terms = vec![(sign, e)];
+                terms.extend(t.map(|t| (-sign, t)));
+                return self.combine(terms, Space::Joint);
+            }
+        }
+        let space = match local {
+            Local::H | Local::GStar => Space::Joint,
+            Local::HStar | Local::TauBarStar | Local::Upsilon => Space::Motion,
+            Local::M | Local::P | Local::PPlus | Local::G | Local::TauBar => Space::Force,
+            _ => Space::Joint,
+        };
+        self.add(Node::Local(local, x), space)
+    }
+
+    fn shift(&mut self, inward: bool, x: Id) -> Id {
+        let space = self.spaces[x];
+        self.add(Node::Shift(inward, x), space)
+    }
+
+    /// A recursion on t and x; its joint result if `joint`, else that of the links.
+    fn recursion(&mut self, core: Core, t: Option<Id>, x: Option<Id>, joint: bool) -> Id {
+        let (mut t, mut x) = (t, x);
+        let mut moved = None;
+        if self.sharing == Sharing::Linear {
+            (x, moved) = self.split(core, x);
+            if let Some(more) = moved {
+                let terms = [Some((1.0, more)), t.map(|t| (1.0, t))];
+                t = Some(self.combine(terms.into_iter().flatten().collect(), Space::Joint));
+            }
+        }
+        let link = if core.inward() { Space::Force } else { Space::Motion };
+        let node = self.add(Node::Core(core, t, x), link);
+        if !joint {
+            return self.add(Node::Link(node), link);
+        }
+        let e = self.add(Node::Joint(node), Space::Joint);
+        match moved {
+            Some(more) => self.combine(vec![(1.0, e), (-1.0, more)], Space::Joint),
+            None => e,
+        }
+    }
+
+    /// Takes K t (of an inward recursion) or H*t (of an outward one) out of a link vector.
+    fn split(&mut self, core: Core, x: Option<Id>) -> (Option<Id>, Option<Id>) {
+        let Some(id) = x else { return (None, None) };
+        let space = self.spaces[id];
+        let terms = match &self.nodes[id] {
+            Node::Combine(terms, _) => terms.clone(),
+            _ => vec![(1.0_f64.to_bits(), id)],
+        };
+        let joint_part = |node: &Node, nodes: &[Node]| match *node {
+            Node::Local(Local::HStar, t) if !core.inward() => Some(t),
+            Node::Shift(true, y) if core.inward() => match nodes[y] {
+                Node::Local(Local::G, t) => Some(t),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (mut rest, mut joint) = (Vec::new(), Vec::new());
+        for (scale, y) in terms {
+            let scale = f64::from_bits(scale);
+            match joint_part(&self.nodes[y], &self.nodes) {
+                Some(t) => joint.push((scale, t)),
+                None => rest.push((scale, y)),
+            }
+        }
+        if joint.is_empty() {
+            return (x, None);
+        }
+        let left = (!rest.is_empty()).then(|| self.combine(rest, space));
+        (left, Some(self.combine(joint, Space::Joint)))
+    }
+
+    /// Σ of multiples: opened, gathered, and merged where the sharing says so.
+    fn combine(&mut self, terms: Vec<(f64, Id)>, space: Space) -> Id {
+        if self.sharing == Sharing::None {
+            return self.combined(terms, space);
+        }
+        let mut flat: Vec<(f64, Id)> = Vec::new();
+        for (scale, id) in terms {
+            let inner = match &self.nodes[id] {
+                Node::Combine(inner, _) => inner.iter().map(|&(s, i)| (f64::from_bits(s) * scale, i)).collect(),
+                _ => vec![(scale, id)],
+            };
+            for (scale, id) in inner {
+                match flat.iter_mut().find(|f| f.1 == id) {
+                    Some(like) => like.0 += scale,
+                    None => flat.push((scale, id)),
+                }
+            }
+        }
+        flat.retain(|f| f.0 != 0.0);
+        if self.sharing == Sharing::Linear
+            && let Some(merged) = self.merged(&flat, space)
+        {
+            return merged;
+        }
+        flat.sort_by_key(|f| f.1);
+        self.combined(flat, space)
+    }
+
+    fn combined(&mut self, terms: Vec<(f64, Id)>, space: Space) -> Id {
+        if let [(scale, id)] = terms[..]
+            && scale == 1.0
+        {
+            return id;
+        }
+        let terms = terms.into_iter().map(|(s, i)| (s.to_bits(), i)).collect();
+        self.add(Node::Combine(terms, space), space)
+    }
+
+    /// Two results of one kind, added: the result of the sum.
+    fn merged(&mut self, terms: &[(f64, Id)], space: Space) -> Option<Id> {
+        for i in 0..terms.len() {
+            for j in i + 1..terms.len() {
+                let Some(both) = self.merge(terms[i], terms[j]) else {
+                    continue;
+                };
+                let mut rest: Vec<(f64, Id)> = terms.to_vec();
+                rest.remove(j);
+                rest[i] = both;
+                return Some(self.combine(rest, space));
+            }
+        }
+        None
+    }
+
+    fn merge(&mut self, (a, x): (f64, Id), (b, y): (f64, Id)) -> Option<(f64, Id)> {
+        match (self.nodes[x].clone(), self.nodes[y].clone()) {
+            (Node::Local(l, u), Node::Local(m, v)) if l == m => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.local(l, inner)))
+            }
+            (Node::Shift(d, u), Node::Shift(e, v)) if d == e => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.shift(d, inner)))
+            }
+            (Node::Joint(u), Node::Joint(v)) => self.merge_cores((a, u), (b, v), true),
+            (Node::Link(u), Node::Link(v)) => self.merge_cores((a, u), (b, v), false),
+            (Node::Spread(u), Node::Spread(v)) => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Spread(inner), Space::Force)))
+            }
+            (Node::Pick(u), Node::Pick(v)) => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Pick(inner), Space::Tip)))
+            }
+            _ => None,
+        }
+    }
+
+    fn merge_cores(&mut self, (a, u): (f64, Id), (b, v): (f64, Id), joint: bool) -> Option<(f64, Id)> {
+        let (Node::Core(kind, t, x), Node::Core(other, s, y)) = (self.nodes[u].clone(), self.nodes[v].clone()) else {
+            return None;
+        };
+        if kind != other {
+            return None;
+        }
+        // A shared scale stays outside.
+        let (a, b, outside) = if a.abs() == b.abs() {
+            (1.0, b / a, a)
+        } else {
+            (a, b, 1.0)
+        };
+        let t = self.pair((a, t), (b, s), Space::Joint);
+        let link = if kind.inward() { Space::Force } else { Space::Motion };
+        let x = self.pair((a, x), (b, y), link);
+        Some((outside, self.recursion(kind, t, x, joint)))
+    }
+
+    fn pair(&mut self, (a, x): (f64, Option<Id>), (b, y): (f64, Option<Id>), space: Space) -> Option<Id> {
+        let terms: Vec<(f64, Id)> = [x.map(|x| (a, x)), y.map(|y| (b, y))].into_iter().flatten().collect();
+        if terms.is_empty() {
+            return None;
+        }
+        Some(self.combine(terms, space))
+    }
+
+    fn weighted(&mut self, (a, u): (f64, Id), (b, v): (f64, Id)) -> (f64, Id) {
+        let space = self.spaces[u];
+        if a.abs() == b.abs() {
+            return (a, self.combine(vec![(1.0, u), (b / a, v)], space));
+        }
+        (1.0, self.combine(vec![(a, u), (b, v)], space))
+    }
+
+    /// The nodes that a node reads.
+    pub(crate) fn reads(&self, id: Id) -> Vec<Id> {
+        match &self.nodes[id] {
+            Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
+            Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
+            Node::Gyroscopic(a) | Node::Local(_, a) | Node::Shift(_, a) => vec![*a],
+            Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) => vec![*a],
+            Node::Core(_, t, x) => t.iter().chain(x).copied().collect(),
+            Node::Combine(terms, _) => terms.iter().map(|t| t.1).collect(),
+        }
+    }
+
+    /// Drops what the result does not need, and numbers the rest afresh.
+    fn sweep_out(&mut self) {
+        let mut needed = vec![false; self.nodes.len()];
+        needed[self.result] = true;
+        for id in (0..self.nodes.len()).rev() {
+            if needed[id] {
+                self.reads(id).into_iter().for_each(|r| needed[r] = true);
+            }
+        }
+        let mut place = vec![usize::MAX; self.nodes.len()];
+        let mut kept = 0;
+        for id in 0..self.nodes.len() {
+            if needed[id] {
+                place[id] = kept;
+                kept += 1;
+            }
+        }
+        let at = |id: Id| place[id];
+        let nodes = core::mem::take(&mut self.nodes);
+        let spaces = core::mem::take(&mut self.spaces);
+        for (id, (node, space)) in nodes.into_iter().zip(spaces).enumerate() {
+            if !needed[id] {
+                continue;
+            }
+            self.nodes.push(match node {
+                Node::Coriolis(a, b) => Node::Coriolis(at(a), at(b)),
+                Node::Dot(a, b) => Node::Dot(at(a), at(b)),
+                Node::Times(a, b) => Node::Times(at(a), at(b)),
+                Node::Gyroscopic(a) => Node::Gyroscopic(at(a)),
+                Node::Local(l, a) => Node::Local(l, at(a)),
+                Node::Shift(d, a) => Node::Shift(d, at(a)),
+                Node::Joint(a) => Node::Joint(at(a)),
+                Node::Link(a) => Node::Link(at(a)),
+                Node::Spread(a) => Node::Spread(at(a)),
+                Node::Pick(a) => Node::Pick(at(a)),
+                Node::Core(c, t, x) => Node::Core(c, t.map(at), x.map(at)),
+                Node::Combine(terms, space) => {
+                    Node::Combine(terms.into_iter().map(|(s, i)| (s, at(i))).collect(), space)
+                }
+                leaf => leaf,
+            });
+            self.spaces.push(space);
+        }
+        self.result = place[self.result];
+        self.known.clear();
+    }
+}

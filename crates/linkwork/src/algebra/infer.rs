@@ -1,0 +1,430 @@
+//! Which space every part of an expression leads from and to.
+
+use super::fault::Fault;
+use super::laws;
+use super::op::Op;
+use super::parse::{Ast, What};
+use super::space::Space;
+use super::sum::{Factor, Sum, Vector};
+use crate::model::did_you_mean;
+use core::ops::Range;
+use std::collections::HashMap;
+
+/// Vectors that every expression knows: what a state or its caller gives.
+pub(crate) const VECTORS: [(&str, Space); 10] = [
+    ("T", Space::Joint),
+    ("qd", Space::Joint),
+    ("qdd", Space::Joint),
+    ("C", Space::Joint),
+    ("g", Space::Joint),
+    ("f", Space::Tip),
+    ("V", Space::Motion),
+    ("a", Space::Motion),
+    ("a0", Space::Motion),
+    ("b", Space::Force),
+];
+
+/// Expressions with more factors are refused.
+const LARGEST: usize = 512;
+
+/// Other spellings.
+fn plain(name: &str) -> &str {
+    match name {
+        "q̇" => "qd",
+        "q̈" => "qdd",
+        "α" => "alpha",
+        "β" => "beta",
+        "ε" => "eps",
+        "ζ" => "zeta",
+        "κ" => "kappa",
+        "λ" => "lambda",
+        "ν" => "nu",
+        "ξ" => "xi",
+        "ρ" => "rho",
+        other => other,
+    }
+}
+
+/// A space that may not be known yet, or its dual.
+#[derive(Clone, Copy, Debug)]
+struct Unknown {
+    variable: usize,
+    dual: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    No,
+    Space(Space),
+    Same(Unknown),
+}
+
+/// What a part leads to and from.
+#[derive(Clone, Copy)]
+struct Kind {
+    range: Unknown,
+    domain: Unknown,
+}
+
+#[derive(Default)]
+struct Inference {
+    known: Vec<Known>,
+    /// Users' own vectors.
+    names: HashMap<String, Unknown>,
+    /// Identities and numbers, by where they stand.
+    identities: HashMap<usize, Unknown>,
+}
+
+/// The expression as a sum of products, with every space known.
+pub(crate) fn typed(ast: &Ast) -> Result<Sum, Fault> {
+    let mut inference = Inference::default();
+    inference.kind(ast)?;
+    inference.build(ast)
+}
+
+impl Inference {
+    fn fresh(&mut self) -> Unknown {
+        self.known.push(Known::No);
+        let variable = self.known.len() - 1;
+        Unknown { variable, dual: false }
+    }
+
+    fn fixed(&mut self, space: Space) -> Unknown {
+        let unknown = self.fresh();
+        self.known[unknown.variable] = Known::Space(space);
+        unknown
+    }
+
+    fn root(&self, mut x: Unknown) -> Unknown {
+        while let Known::Same(next) = self.known[x.variable] {
+            x = Unknown {
+                variable: next.variable,
+                dual: next.dual != x.dual,
+            };
+        }
+        x
+    }
+
+    fn space(&self, x: Unknown) -> Option<Space> {
+        let x = self.root(x);
+        match self.known[x.variable] {
+            Known::Space(space) if x.dual => Some(space.dual()),
+            Known::Space(space) => Some(space),
+            _ => None,
+        }
+    }
+
+    /// Makes two spaces one; false if they differ.
+    fn unify(&mut self, a: Unknown, b: Unknown) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        if a.variable == b.variable {
+            // A space that is its own dual, unless it is known to be otherwise.
+            return a.dual == b.dual || self.space(a).is_none_or(|s| s.dual() == s);
+        }
+        match (self.space(a), self.space(b)) {
+            (Some(x), Some(y)) => return x == y,
+            (None, _) => {
+                let dual = a.dual != b.dual;
+                self.known[a.variable] = Known::Same(Unknown {
+                    variable: b.variable,
+                    dual,
+                });
+            }
+            (_, None) => {
+                let dual = a.dual != b.dual;
+                self.known[b.variable] = Known::Same(Unknown {
+                    variable: a.variable,
+                    dual,
+                });
+            }
+        }
+        true
+    }
+
+    fn dual(x: Unknown) -> Unknown {
+        Unknown { dual: !x.dual, ..x }
+    }
+
+    fn kind(&mut self, ast: &Ast) -> Result<Kind, Fault> {
+        let square = |x| Kind { range: x, domain: x };
+        Ok(match &ast.what {
+            What::Number(_) => {
+                let space = self.fresh();
+                self.identities.insert(ast.span.start, space);
+                square(space)
+            }
+            What::Name(name, given) => {
+                let given = given.as_deref().and_then(Space::named);
+                self.named(ast, plain(name), given)?
+            }
+            What::Adjoint(inner) => {
+                let Kind { range, domain } = self.kind(inner)?;
+                Kind {
+                    range: Self::dual(domain),
+                    domain: Self::dual(range),
+                }
+            }
+            What::Inverse(inner) => {
+                let Kind { range, domain } = self.kind(inner)?;
+                Kind {
+                    range: domain,
+                    domain: range,
+                }
+            }
+            What::Root(inner) => self.kind(inner)?,
+            What::Power(inner, _) => {
+                let kind = self.kind(inner)?;
+                if !self.unify(kind.range, kind.domain) {
+                    let (to, from) = (self.words(kind.range), self.words(kind.domain));
+                    let problem = format!("a power needs one space, but this leads from {from} to {to}");
+                    return Err(Fault::at(
+                        inner.span.clone(),
+                        problem,
+                        "multiply by its adjoint instead",
+                    ));
+                }
+                kind
+            }
+            What::Product(factors) => {
+                let kinds: Vec<Kind> = factors.iter().map(|f| self.kind(f)).collect::<Result<_, _>>()?;
+                for i in (1..kinds.len()).rev() {
+                    if !self.unify(kinds[i - 1].domain, kinds[i].range) {
+                        let (takes, gives) = (self.words(kinds[i - 1].domain), self.words(kinds[i].range));
+                        return Err(misfit(&factors[i - 1], &factors[i], &takes, &gives));
+                    }
+                }
+                Kind {
+                    range: kinds[0].range,
+                    domain: kinds[kinds.len() - 1].domain,
+                }
+            }
+            What::Sum(terms) => {
+                let first = self.kind(&terms[0].1)?;
+                for (_, term) in &terms[1..] {
+                    let kind = self.kind(term)?;
+                    if !self.unify(first.range, kind.range) || !self.unify(first.domain, kind.domain) {
+                        let (a, b) = (self.lead(first), self.lead(kind));
+                        let problem = format!("this {b}, but what it is added to {a}");
+                        return Err(Fault::at(term.span.clone(), problem, "only like can be added to like"));
+                    }
+                }
+                first
+            }
+        })
+    }
+
+    fn named(&mut self, ast: &Ast, name: &str, given: Option<Space>) -> Result<Kind, Fault> {
+        let at = ast.span.clone();
+        if let Some((range, domain)) = operator(name).map(|sum| (sum.range, sum.domain)) {
+            if given.is_some() {
+                let problem = format!("`{name}` is an operator and has its spaces already");
+                return Err(Fault::at(at, problem, "leave the colon out"));
+            }
+            let (range, domain) = (self.fixed(range), self.fixed(domain));
+            return Ok(Kind { range, domain });
+        }
+        if name == "I" {
+            let space = match given {
+                Some(space) => self.fixed(space),
+                None => self.fresh(),
+            };
+            self.identities.insert(at.start, space);
+            return Ok(Kind {
+                range: space,
+                domain: space,
+            });
+        }
+        let domain = self.fixed(Space::Number);
+        let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
+        let range = match (known, self.names.get(name)) {
+            (Some(space), _) => self.fixed(space),
+            (None, Some(&space)) => space,
+            (None, None) => {
+                let space = self.fresh();
+                self.names.insert(name.to_owned(), space);
+                space
+            }
+        };
+        if let Some(space) = given {
+            let given = self.fixed(space);
+            if !self.unify(range, given) {
+                let problem = format!("`{name}` is in {} already", self.words(range));
+                return Err(Fault::at(at, problem, "leave the colon out, or take another name"));
+            }
+        }
+        Ok(Kind { range, domain })
+    }
+
+    fn words(&self, x: Unknown) -> String {
+        self.space(x).map_or("some space".to_owned(), |s| s.to_string())
+    }
+
+    fn lead(&self, kind: Kind) -> String {
+        if self.space(kind.domain) == Some(Space::Number) {
+            return format!("is a vector of {}", self.words(kind.range));
+        }
+        format!("leads from {} to {}", self.words(kind.domain), self.words(kind.range))
+    }
+
+    fn build(&self, ast: &Ast) -> Result<Sum, Fault> {
+        let sum = self.build_part(ast)?;
+        if sum.size() > LARGEST {
+            let problem = format!("this has more than {LARGEST} factors");
+            return Err(Fault::at(ast.span.clone(), problem, "bind a part of it to a name"));
+        }
+        Ok(sum)
+    }
+
+    fn build_part(&self, ast: &Ast) -> Result<Sum, Fault> {
+        let at = || ast.span.clone();
+        Ok(match &ast.what {
+            What::Number(x) => self.identity(ast).scaled(*x),
+            What::Name(name, _) => self.build_name(ast, plain(name))?,
+            What::Adjoint(inner) => self.build(inner)?.adjoint(),
+            What::Inverse(inner) => {
+                let sum = self.build(inner)?;
+                if sum.is_zero() {
+                    return Err(Fault::at(at(), "this divides by nought", "divide by something else"));
+                }
+                laws::inverse(&sum).ok_or_else(|| no_inverse(at(), &sum))?
+            }
+            What::Root(inner) => self.root_of(inner, at())?,
+            What::Power(inner, n) => {
+                let base = self.build(inner)?;
+                if base.size() * *n as usize > LARGEST {
+                    let problem = format!("this has more than {LARGEST} factors");
+                    return Err(Fault::at(at(), problem, "take a lower power"));
+                }
+                let mut power = Sum::identity(base.range);
+                for _ in 0..*n {
+                    power = power.times(&base);
+                }
+                power
+            }
+            What::Product(factors) => {
+                let mut parts = factors.iter().map(|f| self.build(f));
+                let mut product = parts.next().unwrap_or_else(|| Ok(Sum::identity(Space::Joint)))?;
+                for (i, part) in parts.enumerate() {
+                    let part = part?;
+                    if product.domain != part.range {
+                        let (takes, gives) = (product.domain.to_string(), part.range.to_string());
+                        return Err(misfit(&factors[i], &factors[i + 1], &takes, &gives));
+                    }
+                    product = product.times(&part);
+                }
+                product
+            }
+            What::Sum(terms) => {
+                let mut sum: Option<Sum> = None;
+                for (negative, term) in terms {
+                    let part = self.build(term)?.scaled(if *negative { -1.0 } else { 1.0 });
+                    sum = Some(match sum {
+                        None => part,
+                        Some(sum) if (sum.range, sum.domain) == (part.range, part.domain) => sum.plus(&part),
+                        Some(_) => {
+                            let problem = "this is in another space than what it is added to";
+                            return Err(Fault::at(term.span.clone(), problem, "only like can be added to like"));
+                        }
+                    });
+                }
+                sum.unwrap_or_else(|| Sum::zero(Space::Joint, Space::Joint))
+            }
+        })
+    }
+
+    /// I where it stands; a space that nothing tells is joint space.
+    fn identity(&self, ast: &Ast) -> Sum {
+        let space = self.identities.get(&ast.span.start).and_then(|&x| self.space(x));
+        Sum::identity(space.unwrap_or(Space::Joint))
+    }
+
+    fn build_name(&self, ast: &Ast, name: &str) -> Result<Sum, Fault> {
+        if let Some(operator) = operator(name) {
+            return Ok(operator);
+        }
+        if name == "I" {
+            return Ok(self.identity(ast));
+        }
+        let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
+        let own = self.names.get(name).and_then(|&x| self.space(x));
+        let Some(space) = known.or(own) else {
+            let problem = format!("nothing tells which space the vector `{name}` is in");
+            let hint = format!("write {name}:joint, {name}:motion, {name}:force or {name}:tip");
+            return Err(Fault::at(ast.span.clone(), problem, hint));
+        };
+        let name = name.into();
+        Ok(Sum::of(Factor::Vector(Vector { name, space }, false)))
+    }
+
+    fn root_of(&self, inner: &Ast, at: Range<usize>) -> Result<Sum, Fault> {
+        let sum = self.build(inner)?;
+        if let [term] = &sum.terms[..]
+            && term.scale > 0.0
+        {
+            let root = match &term.factors[..] {
+                [] => Some(Sum::identity(sum.range)),
+                [Factor::Op(Op::D, _)] => Some(Sum::of(Factor::op(Op::Root))),
+                _ => None,
+            };
+            if let Some(root) = root {
+                return Ok(root.scaled(term.scale.sqrt()));
+            }
+        }
+        Err(Fault::at(
+            at,
+            "only D and positive numbers have a root here",
+            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D))",
+        ))
+    }
+}
+
+/// An operator by name; the factors of 𝓜 are products.
+fn operator(name: &str) -> Option<Sum> {
+    let of = |op| Sum::of(Factor::op(op));
+    match name {
+        "m" => Some(of(Op::F).times(&of(Op::Root))),
+        "ell" | "ℓ" => Some(of(Op::RootInv).times(&of(Op::N))),
+        _ => Op::named(name).map(of),
+    }
+}
+
+fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
+    let (l, r) = (short(left), short(right));
+    let mut hint = "write an adjoint as ^* or '".to_owned();
+    let problem = match &left.what {
+        What::Name(name, _) if operator(plain(name)).is_none() && plain(name) != "I" => {
+            let names = Op::names().chain(["I", "m", "ell", "inv", "sqrt"]);
+            let suggestion = did_you_mean(name, names);
+            hint = format!("vectors stand last{suggestion}");
+            format!("{l} is a vector and takes a number, but {r} gives {gives}")
+        }
+        _ => format!("{l} takes {takes}, but {r} gives {gives}"),
+    };
+    Fault::at(right.span.clone(), problem, hint)
+}
+
+/// A part of an expression in a few words.
+fn short(ast: &Ast) -> String {
+    match &ast.what {
+        What::Name(name, _) => format!("`{name}`"),
+        What::Number(x) => format!("`{x}`"),
+        What::Adjoint(inner) => match &inner.what {
+            What::Name(name, _) => format!("`{name}^*`"),
+            _ => "the adjoint".to_owned(),
+        },
+        What::Inverse(_) => "the inverse".to_owned(),
+        What::Root(_) => "the root".to_owned(),
+        What::Power(..) => "the power".to_owned(),
+        What::Product(_) | What::Sum(_) => "the parenthesis".to_owned(),
+    }
+}
+
+fn no_inverse(at: Range<usize>, sum: &Sum) -> Fault {
+    let problem = if sum.is_vector() {
+        "a vector has no inverse"
+    } else {
+        "this has no inverse in closed form"
+    };
+    let hint = "phi, psi, D, sqrt(D), Mass, I - H psi K, I + H phi K, numbers and products of these have one";
+    Fault::at(at, problem, hint)
+}

@@ -1,0 +1,69 @@
+//! The spatial operator algebra as a language: operators as values, and a compiler for their expressions.
+//!
+//! An [`Expression`] is what the papers write: `inv(Mass) (T - C)`, `B^* phi^* H^* qd`, `(I - H psi K) T`. Its parts are
+//! checked against the spaces they lead between ([`Space`]). Compiling it rewrites it by the laws of the algebra,
+//! shares what is common, and fuses what runs the same way into one sweep along the links: an [`Algorithm`], which
+//! tells what it costs, explains itself, and runs in time proportional to the number of links without forming a matrix.
+//!
+//! ```
+//! use linkwork::algebra::{Evaluator, Expression};
+//! let arm = linkwork::model::examples::puma560();
+//! let expression: Expression = "inv(Mass) (T - C)".parse()?;
+//! let mut forward = Evaluator::new(&expression, &arm, &[], &[])?;
+//! assert_eq!(forward.algorithm().cost().sweeps, 3);
+//!
+//! let (q, qd, tau) = ([0.1; 6], [0.2; 6], [1.0; 6]);
+//! let mut workspace = arm.workspace();
+//! let mut posed = workspace.at(&q)?;
+//! let mut moving = posed.moving(&qd)?;
+//! let mut qdd = [0.0; 6];
+//! moving.evaluate(&mut forward, &[("T", &tau)], &mut qdd)?;
+//!
+//! let mut expect = [0.0; 6];
+//! moving.forward_dynamics(&tau, &mut expect)?;
+//! assert!(qdd.iter().zip(expect).all(|(x, y)| (x - y).abs() < 1e-9));
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+//!
+//! # Link space
+//!
+//! A vector of link space has six numbers for every link that moves by itself, in that link's own frame and in the order
+//! of [`crate::Mechanism::links`]: N is the number of moving joints. Links on fixed joints are part of the link that
+//! carries them, with their inertia. A universal joint is two revolute ones: the massless cross between them is a link of its own, just before
+//! the link that the joint moves, and its frame is the joint's turned by the first angle. [`link_space`] lists them.
+
+mod algorithm;
+mod cost;
+mod dense;
+mod evaluator;
+mod explain;
+mod expression;
+mod fault;
+mod graph;
+mod infer;
+mod joint_algebra;
+mod laws;
+mod matrix;
+mod notation;
+mod op;
+mod operators;
+mod parse;
+mod program;
+mod rewrite;
+mod run;
+mod schedule;
+mod space;
+mod steps;
+mod sum;
+
+pub use algorithm::Algorithm;
+pub use cost::Cost;
+pub use dense::Dense;
+pub use evaluator::{Evaluator, link_space};
+pub use explain::Look;
+pub use expression::Expression;
+pub(crate) use fault::underlined;
+pub use matrix::Matrix;
+pub use notation::Notation;
+pub use operators::{Operator, Operators};
+pub use space::{Direction, Force, Joint, Motion, Number, Space, Tip, Typed};

@@ -1,0 +1,315 @@
+//! Operators as values, bound to a state.
+
+use super::evaluator::Evaluator;
+use super::expression::Expression;
+use super::graph::OPERAND;
+use super::op::Op;
+use super::space::{Direction, Force, Joint, Motion, Tip, Typed};
+use super::sum::{Factor, Sum};
+use crate::model::{FrameId, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::Reference;
+use crate::workspace::Configured;
+use crate::{Error, Result};
+use core::cell::RefCell;
+use core::marker::PhantomData;
+use core::ops::{Add, Mul, Neg, Sub};
+
+/// The operators of a mechanism at a configuration, with their stages computed.
+pub struct Operators<'p, 'w, 'm, S: 'static = f64> {
+    view: RefCell<&'p mut Configured<'w, 'm, S>>,
+    mechanism: &'m Mechanism,
+    frames: Vec<(FrameId, Reference)>,
+}
+
+/// What operators need of a state.
+trait State<S: Scalar> {
+    fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()>;
+    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>>;
+}
+
+impl<S: Scalar> State<S> for Operators<'_, '_, '_, S> {
+    fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()> {
+        run.run(&mut self.view.borrow_mut(), false, &[(OPERAND, x)], out)
+    }
+
+    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>> {
+        Evaluator::new(expression, self.mechanism, &self.frames, &[])
+    }
+}
+
+impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
+    /// The operators at this configuration, as values that can be multiplied, added, transposed and applied. Tip space is
+    /// made of `frames`.
+    ///
+    /// ```
+    /// let arm = linkwork::model::examples::puma560();
+    /// let mut workspace = arm.workspace();
+    /// let mut posed = workspace.at(&[0.1; 6])?;
+    /// let of = posed.operators(&[])?;
+    /// // 𝓜 = (I + HφK) D (I + HφK)*, one sweep per factor, no matrix.
+    /// let factor = of.identity() + of.h() * of.phi() * of.k();
+    /// let mass = &factor * of.d() * factor.adjoint();
+    /// let (mut x, mut y) = ([0.0; 6], [0.0; 6]);
+    /// mass.apply(&[1.0; 6], &mut x)?;
+    /// of.mass().apply(&[1.0; 6], &mut y)?;
+    /// assert!(x.iter().zip(y).all(|(x, y)| (x - y).abs() < 1e-12));
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    ///
+    /// Products that do not fit do not compile:
+    ///
+    /// ```compile_fail
+    /// let arm = linkwork::model::examples::puma560();
+    /// let mut workspace = arm.workspace();
+    /// let mut posed = workspace.at(&[0.1; 6]).unwrap();
+    /// let of = posed.operators(&[]).unwrap();
+    /// let wrong = of.phi() * of.h(); // H gives joint space, φ takes forces
+    /// ```
+    pub fn operators(&mut self, frames: &[(FrameId, Reference)]) -> Result<Operators<'_, 'w, 'm, S>> {
+        self.articulate()?;
+        Ok(Operators {
+            mechanism: self.mechanism(),
+            view: RefCell::new(self),
+            frames: frames.to_vec(),
+        })
+    }
+}
+
+/// A linear operator on the stages of a state, from space `D` to space `R`; nothing is formed until it is applied, and
+/// no matrix then.
+pub struct Operator<'a, R, D, S: 'static = f64> {
+    state: &'a dyn State<S>,
+    sum: Sum,
+    ready: RefCell<Option<Evaluator<'a, S>>>,
+    spaces: PhantomData<(R, D)>,
+}
+
+macro_rules! named {
+    ($($(#[$doc:meta])* $name:ident: $op:ident, $range:ident from $domain:ident;)*) => {
+        impl<S: Scalar> Operators<'_, '_, '_, S> {
+            $($(#[$doc])*
+            pub fn $name(&self) -> Operator<'_, $range, $domain, S> {
+                Operator::of(self, Sum::of(Factor::op(Op::$op)))
+            })*
+        }
+    };
+}
+
+named! {
+    /// H: what the joints feel of forces.
+    h: H, Joint from Force;
+    /// M: the links' spatial inertias.
+    m: M, Force from Motion;
+    /// P: the articulated inertias.
+    p: P, Force from Motion;
+    /// P⁺ = τ̄P.
+    p_plus: PPlus, Force from Motion;
+    /// D = HPH* + rotors.
+    d: D, Joint from Joint;
+    /// The lower Cholesky factor of D.
+    d_root: Root, Joint from Joint;
+    /// G = PH*D⁻¹.
+    g: G, Force from Joint;
+    /// K = E_φG.
+    k: K, Force from Joint;
+    /// τ̄ = I − GH.
+    tau_bar: TauBar, Force from Force;
+    /// E_φ: forces, one link inward.
+    e_phi: EPhi, Force from Force;
+    /// E_ψ = E_φτ̄.
+    e_psi: EPsi, Force from Force;
+    /// φ = (I − E_φ)⁻¹.
+    phi: Phi, Force from Force;
+    /// ψ = (I − E_ψ)⁻¹.
+    psi: Psi, Force from Force;
+    /// 𝓜 = HφMφ*H* + rotors.
+    mass: Mass, Joint from Joint;
+    /// 𝓜⁻¹.
+    mass_inverse: MassInv, Joint from Joint;
+    /// B: forces on the frames as forces on their links.
+    b: B, Force from Tip;
+    /// J = B*φ*H*.
+    jacobian: J, Tip from Joint;
+    /// Υ = H*D⁻¹H + E_ψ*ΥE_ψ, block by block.
+    upsilon: Upsilon, Motion from Force;
+    /// The rotors' inertia, diag(armature).
+    rotors: Rotors, Joint from Joint;
+}
+
+impl<S: Scalar> Operators<'_, '_, '_, S> {
+    /// I of any space.
+    pub fn identity<X: Typed>(&self) -> Operator<'_, X, X, S> {
+        Operator::of(self, Sum::identity(X::SPACE))
+    }
+
+    /// m = (I + HφK)D^½: 𝓜 = m m*.
+    pub fn mass_factor(&self) -> Operator<'_, Joint, Joint, S> {
+        let of = |op| Sum::of(Factor::op(op));
+        Operator::of(self, of(Op::F).times(&of(Op::Root)))
+    }
+
+    /// ℓ = m⁻¹ = D^-½(I − HψK).
+    pub fn mass_factor_inverse(&self) -> Operator<'_, Joint, Joint, S> {
+        let of = |op| Sum::of(Factor::op(op));
+        Operator::of(self, of(Op::RootInv).times(&of(Op::N)))
+    }
+}
+
+impl<'a, R: Typed, D: Typed, S: Scalar> Operator<'a, R, D, S> {
+    fn of(state: &'a dyn State<S>, sum: Sum) -> Self {
+        Self {
+            state,
+            sum,
+            ready: RefCell::new(None),
+            spaces: PhantomData,
+        }
+    }
+
+    /// The expression that it stands for.
+    pub fn expression(&self) -> Expression {
+        Expression::of(self.sum.clone())
+    }
+
+    /// Which way it looks along the mechanism.
+    pub fn direction(&self) -> Direction {
+        self.sum.direction()
+    }
+
+    /// The adjoint.
+    pub fn adjoint(&self) -> Operator<'a, D::Dual, R::Dual, S> {
+        Operator::of(self.state, self.sum.adjoint())
+    }
+
+    /// The inverse, where it exists in closed form.
+    pub fn inverse(&self) -> Result<Operator<'a, D, R, S>> {
+        match super::laws::inverse(&self.sum) {
+            Some(sum) => Ok(Operator::of(self.state, sum)),
+            None => {
+                let text = format!("inv({})", self.expression());
+                let end = text.chars().count();
+                Err(Error::Expression {
+                    text,
+                    start: 0,
+                    end,
+                    problem: "this has no inverse in closed form".to_owned(),
+                    hint: "φ, ψ, D, D^½, 𝓜, I − HψK, I + HφK and their products have one".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// A multiple.
+    pub fn scaled(&self, scale: f64) -> Self {
+        Self::of(self.state, self.sum.scaled(scale))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Evaluator<'a, S>) -> Result<T>) -> Result<T> {
+        let mut ready = self.ready.borrow_mut();
+        let evaluator = match &mut *ready {
+            Some(evaluator) => evaluator,
+            none => none.insert(self.state.evaluator(&self.expression())?),
+        };
+        work(evaluator)
+    }
+
+    /// out = A x. The first call compiles; later ones do not allocate.
+    pub fn apply(&self, x: &[S], out: &mut [S]) -> Result<()> {
+        self.with(|evaluator| self.state.evaluate(evaluator, x, out))
+    }
+
+    /// out = A X for a matrix of so many columns; both row by row.
+    pub fn apply_to_columns(&self, columns: usize, x: &[S], out: &mut [S]) -> Result<()> {
+        let (rows, height) = self.sizes()?;
+        for (argument, given, needed) in [("x", x.len(), rows * columns), ("out", out.len(), height * columns)] {
+            if given != needed {
+                return Err(Error::Length {
+                    argument,
+                    needed,
+                    given,
+                });
+            }
+        }
+        let (mut from, mut to) = (vec![S::ZERO; rows], vec![S::ZERO; height]);
+        for j in 0..columns {
+            (0..rows).for_each(|i| from[i] = x[i * columns + j]);
+            self.apply(&from, &mut to)?;
+            (0..height).for_each(|i| out[i * columns + j] = to[i]);
+        }
+        Ok(())
+    }
+
+    /// The numbers that it takes and gives.
+    pub fn sizes(&self) -> Result<(usize, usize)> {
+        self.with(|evaluator| Ok((evaluator.size(D::SPACE), evaluator.size(R::SPACE))))
+    }
+
+    /// The matrix, row by row; for tests and small problems.
+    pub fn to_dense(&self) -> Result<Vec<S>> {
+        let (rows, height) = self.sizes()?;
+        let mut identity = vec![S::ZERO; rows * rows];
+        (0..rows).for_each(|i| identity[i * rows + i] = S::ONE);
+        let mut out = vec![S::ZERO; height * rows];
+        self.apply_to_columns(rows, &identity, &mut out)?;
+        Ok(out)
+    }
+}
+
+impl<X: Typed, S: Scalar> Operator<'_, X, X, S> {
+    /// A power.
+    pub fn power(&self, n: u32) -> Self {
+        let mut sum = Sum::identity(X::SPACE);
+        for _ in 0..n {
+            sum = sum.times(&self.sum);
+        }
+        Self::of(self.state, sum)
+    }
+}
+
+impl<R: Typed, D: Typed, S: Scalar> Clone for Operator<'_, R, D, S> {
+    fn clone(&self) -> Self {
+        Self::of(self.state, self.sum.clone())
+    }
+}
+
+/// Arithmetic between values and references alike.
+macro_rules! arithmetic {
+    ($(($($left:tt)*) ($($right:tt)*)),*) => {$(
+        impl<'a, A: Typed, B: Typed, C: Typed, S: Scalar> Mul<$($right)* Operator<'a, B, C, S>> for $($left)* Operator<'a, A, B, S> {
+            type Output = Operator<'a, A, C, S>;
+            fn mul(self, other: $($right)* Operator<'a, B, C, S>) -> Self::Output {
+                Operator::of(self.state, self.sum.times(&other.sum))
+            }
+        }
+
+        impl<'a, R: Typed, D: Typed, S: Scalar> Add<$($right)* Operator<'a, R, D, S>> for $($left)* Operator<'a, R, D, S> {
+            type Output = Operator<'a, R, D, S>;
+            fn add(self, other: $($right)* Operator<'a, R, D, S>) -> Self::Output {
+                Operator::of(self.state, self.sum.plus(&other.sum))
+            }
+        }
+
+        impl<'a, R: Typed, D: Typed, S: Scalar> Sub<$($right)* Operator<'a, R, D, S>> for $($left)* Operator<'a, R, D, S> {
+            type Output = Operator<'a, R, D, S>;
+            fn sub(self, other: $($right)* Operator<'a, R, D, S>) -> Self::Output {
+                Operator::of(self.state, self.sum.plus(&other.sum.scaled(-1.0)))
+            }
+        }
+    )*};
+}
+
+arithmetic!(() (), () (&), (&) (), (&) (&));
+
+impl<'a, R: Typed, D: Typed, S: Scalar> Neg for Operator<'a, R, D, S> {
+    type Output = Operator<'a, R, D, S>;
+    fn neg(self) -> Self::Output {
+        self.scaled(-1.0)
+    }
+}
+
+impl<'a, R: Typed, D: Typed, S: Scalar> Mul<f64> for Operator<'a, R, D, S> {
+    type Output = Operator<'a, R, D, S>;
+    fn mul(self, scale: f64) -> Self::Output {
+        self.scaled(scale)
+    }
+}

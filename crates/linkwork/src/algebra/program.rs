@@ -1,0 +1,243 @@
+//! A schedule as steps on numbered vectors.
+
+use super::graph::{Core, Graph, Id, Local, Node};
+use super::schedule::{Keeps, Schedule, joint_result};
+use super::space::Space;
+use super::sum::Vector;
+
+/// Where a vector is kept, among those of its space.
+pub(crate) type Slot = usize;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    BaseAcceleration {
+        to: Slot,
+    },
+    Coriolis {
+        velocity: Slot,
+        qd: Slot,
+        to: Slot,
+    },
+    Gyroscopic {
+        velocity: Slot,
+        to: Slot,
+    },
+    Local {
+        local: Local,
+        from: Slot,
+        to: Slot,
+    },
+    Shift {
+        from: Slot,
+        to: Slot,
+        gathered: usize,
+    },
+    Core {
+        core: Core,
+        joint_in: Option<Slot>,
+        link_in: Option<Slot>,
+        joint_out: Option<Slot>,
+        link_out: Slot,
+        gathered: usize,
+    },
+    Combine {
+        space: Space,
+        terms: Vec<(f64, Slot)>,
+        to: Slot,
+    },
+    Spread {
+        from: Slot,
+        to: Slot,
+    },
+    Pick {
+        from: Slot,
+        to: Slot,
+    },
+    Dot {
+        space: Space,
+        a: Slot,
+        b: Slot,
+        to: Slot,
+    },
+    Times {
+        space: Space,
+        number: Slot,
+        from: Slot,
+        to: Slot,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramSweep {
+    pub(crate) inward: bool,
+    pub(crate) riccati: bool,
+    pub(crate) upsilon: bool,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) after: Vec<Step>,
+}
+
+/// How many vectors of each space there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) numbers: usize,
+    pub(crate) joint: usize,
+    pub(crate) link: usize,
+    pub(crate) tip: usize,
+    /// Sums over children, of inward recursions.
+    pub(crate) gathered: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) inputs: Vec<(Vector, Slot)>,
+    pub(crate) before: Vec<Step>,
+    pub(crate) sweeps: Vec<ProgramSweep>,
+    pub(crate) keeps: Keeps,
+    pub(crate) room: Room,
+    pub(crate) result: Slot,
+    pub(crate) range: Space,
+}
+
+struct Writer<'a> {
+    graph: &'a Graph,
+    slots: Vec<Option<Slot>>,
+    room: Room,
+}
+
+impl Program {
+    pub(crate) fn new(graph: &Graph, schedule: &Schedule) -> Self {
+        let mut writer = Writer {
+            graph,
+            slots: vec![None; graph.nodes.len()],
+            room: Room {
+                numbers: 1,
+                ..Room::default()
+            },
+        };
+        let mut inputs = Vec::new();
+        for (id, node) in graph.nodes.iter().enumerate() {
+            if let Node::Given(vector) = node {
+                inputs.push((vector.clone(), writer.slot(id)));
+            }
+        }
+        let before = writer.steps(&schedule.before);
+        let mut sweeps = Vec::new();
+        for sweep in &schedule.sweeps {
+            sweeps.push(ProgramSweep {
+                inward: sweep.inward,
+                riccati: sweep.riccati,
+                upsilon: sweep.upsilon,
+                steps: writer.steps(&sweep.nodes),
+                after: writer.steps(&sweep.after),
+            });
+        }
+        Self {
+            inputs,
+            before,
+            sweeps,
+            keeps: schedule.keeps,
+            result: writer.slot(graph.result),
+            range: graph.spaces[graph.result],
+            room: writer.room,
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// The slot of a node; of the number one, the first of the numbers.
+    fn slot(&mut self, id: Id) -> Slot {
+        if let Some(slot) = self.slots[id] {
+            return slot;
+        }
+        let kept = match self.graph.spaces[id] {
+            Space::Number => &mut self.room.numbers,
+            Space::Joint => &mut self.room.joint,
+            Space::Motion | Space::Force => &mut self.room.link,
+            Space::Tip => &mut self.room.tip,
+        };
+        let slot = match self.graph.nodes[id] {
+            Node::Unit => 0,
+            // What a recursion gives the links is kept in its own place.
+            Node::Link(core) => return self.slot(core),
+            _ => {
+                *kept += 1;
+                *kept - 1
+            }
+        };
+        self.slots[id] = Some(slot);
+        slot
+    }
+
+    fn gathered(&mut self) -> usize {
+        self.room.gathered += 1;
+        self.room.gathered - 1
+    }
+
+    fn steps(&mut self, ids: &[Id]) -> Vec<Step> {
+        ids.iter().filter_map(|&id| self.step(id)).collect()
+    }
+
+    fn step(&mut self, id: Id) -> Option<Step> {
+        let to = self.slot(id);
+        Some(match &self.graph.nodes[id] {
+            Node::Unit | Node::Given(_) | Node::Joint(_) | Node::Link(_) => return None,
+            Node::BaseAcceleration => Step::BaseAcceleration { to },
+            Node::Coriolis(velocity, qd) => Step::Coriolis {
+                velocity: self.slot(*velocity),
+                qd: self.slot(*qd),
+                to,
+            },
+            Node::Gyroscopic(velocity) => Step::Gyroscopic {
+                velocity: self.slot(*velocity),
+                to,
+            },
+            Node::Local(local, from) => Step::Local {
+                local: *local,
+                from: self.slot(*from),
+                to,
+            },
+            Node::Shift(inward, from) => Step::Shift {
+                from: self.slot(*from),
+                to,
+                gathered: if *inward { self.gathered() } else { 0 },
+            },
+            Node::Core(core, t, x) => {
+                let joint = self.graph.nodes.iter().position(|n| *n == Node::Joint(id));
+                debug_assert_eq!(joint.is_some(), joint_result(self.graph, id));
+                Step::Core {
+                    core: *core,
+                    joint_in: t.map(|t| self.slot(t)),
+                    link_in: x.map(|x| self.slot(x)),
+                    joint_out: joint.map(|j| self.slot(j)),
+                    link_out: to,
+                    gathered: if core.inward() { self.gathered() } else { 0 },
+                }
+            }
+            Node::Combine(terms, space) => Step::Combine {
+                space: *space,
+                terms: terms.iter().map(|&(s, i)| (f64::from_bits(s), self.slot(i))).collect(),
+                to,
+            },
+            Node::Spread(from) => Step::Spread {
+                from: self.slot(*from),
+                to,
+            },
+            Node::Pick(from) => Step::Pick {
+                from: self.slot(*from),
+                to,
+            },
+            Node::Dot(a, b) => Step::Dot {
+                space: self.graph.spaces[*a],
+                a: self.slot(*a),
+                b: self.slot(*b),
+                to,
+            },
+            Node::Times(number, from) => Step::Times {
+                space: self.graph.spaces[*from],
+                number: self.slot(*number),
+                from: self.slot(*from),
+                to,
+            },
+        })
+    }
+}

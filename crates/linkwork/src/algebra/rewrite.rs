@@ -1,0 +1,160 @@
+//! Rewriting by the laws, never to anything that costs more.
+
+use super::laws::{self, Law};
+use super::notation::Notation;
+use super::op::Op;
+use super::sum::{Factor, Sum, Term};
+
+/// More terms than this are not multiplied out.
+const MOST_TERMS: usize = 64;
+/// So many laws may be applied in a row.
+const MOST_STEPS: usize = 200;
+
+/// An expression and the laws that led to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Rewritten {
+    pub(crate) sum: Sum,
+    pub(crate) laws: Vec<&'static Law>,
+    pub(crate) cost: f64,
+}
+
+/// The cheapest form that is found, by `cost`.
+pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+    let given = Rewritten::new(kept(sum.clone(), rotors), Vec::new(), cost);
+    let flat = given.sum.expanded(MOST_TERMS).unwrap_or_else(|| given.sum.clone());
+    let flat = Rewritten::new(flat, Vec::new(), cost);
+    // What has a name gets it at first, so that inverses can meet; then names are written out again.
+    let pairs: Vec<&'static Law> = laws::pairs(rotors).collect();
+    let products: Vec<&'static Law> = laws::named().iter().collect();
+    let mut named = flat.clone();
+    for _ in 0..2 {
+        named = exhaust(exhaust(named, &pairs, rotors), &products, rotors);
+        named = descend(Rewritten::new(named.sum, named.laws, cost), rotors, cost);
+    }
+    let mut candidates = Vec::new();
+    for way in laws::written_out() {
+        let way: Vec<&'static Law> = way.iter().collect();
+        let out = exhaust(named.clone(), &way, rotors);
+        candidates.push(descend(Rewritten::new(out.sum, out.laws, cost), rotors, cost));
+    }
+    candidates.extend([named, descend(flat, rotors, cost), given]);
+    let first = candidates.swap_remove(0);
+    candidates
+        .into_iter()
+        .fold(first, |best, next| if next.cost < best.cost { next } else { best })
+}
+
+/// Applies some laws wherever they can be.
+fn exhaust(mut now: Rewritten, laws: &[&'static Law], rotors: bool) -> Rewritten {
+    for _ in 0..MOST_STEPS {
+        let apply = |law: &&'static Law| {
+            let all = match law.left.len() {
+                1 => laws::apply_product(&now.sum, law),
+                _ => laws::apply_pair(&now.sum, law),
+            };
+            Some((all.into_iter().next()?, *law))
+        };
+        let Some((sum, law)) = laws.iter().find_map(apply) else {
+            break;
+        };
+        now.sum = kept(sum, rotors);
+        now.laws.push(law);
+        if now.sum.terms.len() > MOST_TERMS {
+            break;
+        }
+    }
+    now
+}
+
+/// Applies laws as long as one lowers the cost; one that keeps it is taken if another then lowers it.
+fn descend(mut now: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+    'steps: for _ in 0..MOST_STEPS {
+        let next = neighbours(&now, rotors, cost);
+        if let Some(lower) = least(&next).filter(|n| n.cost < now.cost) {
+            now = lower.clone();
+            continue;
+        }
+        for via in next.iter().filter(|n| n.cost <= now.cost * DETOUR) {
+            let beyond = neighbours(via, rotors, cost);
+            if let Some(lower) = least(&beyond).filter(|n| n.cost < now.cost) {
+                now = lower.clone();
+                continue 'steps;
+            }
+        }
+        return now;
+    }
+    now
+}
+
+/// How much more a step may cost that leads to a cheaper one.
+const DETOUR: f64 = 1.3;
+
+fn least(of: &[Rewritten]) -> Option<&Rewritten> {
+    of.iter().reduce(|a, b| if b.cost < a.cost { b } else { a })
+}
+
+/// Everything that one law leads to.
+fn neighbours(now: &Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Vec<Rewritten> {
+    let mut found: Vec<Rewritten> = Vec::new();
+    let products = laws::products(rotors).map(|law| (law, laws::apply_product(&now.sum, law)));
+    let pairs = laws::pairs(rotors).map(|law| (law, laws::apply_pair(&now.sum, law)));
+    for (law, sums) in products.chain(pairs) {
+        for sum in sums {
+            let sum = kept(sum, rotors);
+            if sum.terms.len() > MOST_TERMS || found.iter().any(|f| f.sum == sum) {
+                continue;
+            }
+            let mut laws = now.laws.clone();
+            laws.push(law);
+            let cost = cost(&sum);
+            found.push(Rewritten { sum, laws, cost });
+        }
+    }
+    found
+}
+
+fn kept(sum: Sum, rotors: bool) -> Sum {
+    if rotors { sum } else { without_rotors(&sum) }
+}
+
+/// What is left where there are no rotors.
+fn without_rotors(sum: &Sum) -> Sum {
+    let mut terms = Vec::new();
+    for term in sum.terms.iter().filter(|t| !laws::has_rotors(t)) {
+        let mut factors = Vec::with_capacity(term.factors.len());
+        for factor in &term.factors {
+            factors.push(match factor {
+                Factor::Sum(inner) => Factor::Sum(Box::new(without_rotors(inner))),
+                other => other.clone(),
+            });
+        }
+        terms.push(Term::new(term.scale, factors));
+    }
+    Sum::of_terms(sum.range, sum.domain, terms)
+}
+
+impl Rewritten {
+    fn new(sum: Sum, laws: Vec<&'static Law>, cost: &dyn Fn(&Sum) -> f64) -> Self {
+        let cost = cost(&sum);
+        Self { sum, laws, cost }
+    }
+
+    /// The laws as equations, in order of their first use. What only gives a thing its name, or takes it back, is
+    /// left out.
+    pub(crate) fn equations(&self, rotors: bool, notation: Notation) -> Vec<String> {
+        let mut equations: Vec<String> = Vec::new();
+        let undone = |law: &Law| {
+            let back = |other: &&&Law| other.left == law.right && other.right == law.left;
+            self.laws.iter().any(|other| back(&other))
+        };
+        let naming =
+            |law: &Law| law.left.len() == 2 && matches!(law.right[0].factors[..], [Factor::Op(Op::N | Op::F, _)]);
+        for law in self.laws.iter().filter(|law| !undone(law) && !naming(law)) {
+            let equation = law.written(rotors, notation);
+            if !equations.contains(&equation) {
+                equations.push(equation);
+            }
+        }
+        equations
+    }
+}

@@ -1,0 +1,135 @@
+//! The spaces that operators lead between, as values and as types.
+
+use core::fmt;
+use core::fmt::Debug;
+
+/// A space of vectors.
+///
+/// A link has motions and forces; an operator that takes one is not given the other. In joint and tip space both have
+/// the same coordinates and are not told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// One number.
+    Number,
+    /// One number per degree of freedom, in the order of q̇: n in all.
+    Joint,
+    /// A motion [ω; v] of every moving link, in its own frame: 6N in all.
+    Motion,
+    /// A force [N; F] on every moving link, in its own frame: 6N in all.
+    Force,
+    /// A motion of, or a force on, every chosen frame: 6 times the number of frames.
+    Tip,
+}
+
+impl Space {
+    /// Where the adjoint of a vector lives.
+    pub fn dual(self) -> Self {
+        match self {
+            Self::Motion => Self::Force,
+            Self::Force => Self::Motion,
+            other => other,
+        }
+    }
+
+    /// Its name in an expression: `x:joint`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "number" => Self::Number,
+            "joint" => Self::Joint,
+            "motion" => Self::Motion,
+            "force" => Self::Force,
+            "tip" => Self::Tip,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Number => "a number",
+            Self::Joint => "joint space (n)",
+            Self::Motion => "link space (6N, motions)",
+            Self::Force => "link space (6N, forces)",
+            Self::Tip => "tip space (6 × frames)",
+        })
+    }
+}
+
+/// Which way an operator looks along the mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Link by link.
+    Memoryless,
+    /// Causal: from the tips to the base.
+    Inward,
+    /// Anticausal: from the base to the tips.
+    Outward,
+    /// Both ways.
+    Both,
+}
+
+impl Direction {
+    /// Of a product or a sum.
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Memoryless, d) | (d, Self::Memoryless) => d,
+            (a, b) if a == b => a,
+            _ => Self::Both,
+        }
+    }
+
+    /// Of the adjoint.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Inward => Self::Outward,
+            Self::Outward => Self::Inward,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memoryless => "memoryless",
+            Self::Inward => "causal (inward)",
+            Self::Outward => "anticausal (outward)",
+            Self::Both => "both causal and anticausal",
+        })
+    }
+}
+
+/// A space as a type, so that products of operators that do not fit do not compile.
+pub trait Typed: Copy + Debug {
+    /// The same as a value.
+    const SPACE: Space;
+    /// Where adjoints live.
+    type Dual: Typed<Dual = Self>;
+}
+
+macro_rules! typed {
+    ($($(#[$doc:meta])* $name:ident is $dual:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl Typed for $name {
+            const SPACE: Space = Space::$name;
+            type Dual = $dual;
+        }
+    )*};
+}
+
+typed! {
+    /// One number.
+    Number is Number,
+    /// Joint space, n.
+    Joint is Joint,
+    /// Motions of links, 6N.
+    Motion is Force,
+    /// Forces on links, 6N.
+    Force is Motion,
+    /// Tip space, 6 × frames.
+    Tip is Tip,
+}

@@ -1,0 +1,324 @@
+//! The steps of a schedule as equations, in the papers' notation.
+
+use super::algorithm::Algorithm;
+use super::explain::Told;
+use super::graph::{Core, Graph, Id, Local, Node};
+use super::notation::{Notation, vector};
+use super::schedule::{Schedule, Sweep};
+use super::space::Space;
+
+/// Every sweep of an algorithm, in words.
+pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
+    let teller = Teller::new(&algorithm.graph, &algorithm.schedule);
+    let mut all = Vec::new();
+    if !algorithm.schedule.before.is_empty() {
+        all.push(teller.between("before", &algorithm.schedule.before));
+    }
+    for (i, sweep) in algorithm.schedule.sweeps.iter().enumerate() {
+        let told = teller.sweep(i + 1, sweep, algorithm.rotors);
+        if !told.lines.is_empty() {
+            all.push(told);
+        }
+        if !sweep.after.is_empty() {
+            all.push(teller.between("then", &sweep.after));
+        }
+    }
+    all
+}
+
+struct Teller<'a> {
+    graph: &'a Graph,
+    names: Vec<Option<String>>,
+}
+
+/// The letter that a node is known by.
+fn letter(graph: &Graph, id: Id) -> &'static str {
+    match &graph.nodes[id] {
+        Node::Core(Core::InPhi, ..) => "f",
+        Node::Core(Core::InPsi, ..) => "z",
+        Node::Core(Core::OutPhi, Some(t), None) if is_qd(graph, *t) => "V",
+        Node::Core(Core::OutPhi, ..) => "y",
+        Node::Core(Core::OutPsi, ..) => "λ",
+        Node::Joint(core) => match graph.nodes[*core] {
+            Node::Core(Core::InPsi, ..) => "ε",
+            Node::Core(Core::InPhi, ..) => "h",
+            Node::Core(Core::OutPhi, ..) => "ξ",
+            _ => "ν",
+        },
+        Node::Coriolis(..) => "a",
+        Node::Gyroscopic(_) => "b",
+        Node::BaseAcceleration => "a₀",
+        _ => match graph.spaces[id] {
+            Space::Joint => "s",
+            Space::Number => "n",
+            Space::Tip => "t",
+            _ => "u",
+        },
+    }
+}
+
+fn is_qd(graph: &Graph, id: Id) -> bool {
+    matches!(&graph.nodes[id], Node::Given(v) if &*v.name == "qd")
+}
+
+impl<'a> Teller<'a> {
+    fn new(graph: &'a Graph, schedule: &Schedule) -> Self {
+        let n = graph.nodes.len();
+        // What is used twice, later, or as a whole has a name; the rest is written where it is used.
+        let mut place = vec![0; n];
+        for (i, sweep) in schedule.sweeps.iter().enumerate() {
+            sweep.nodes.iter().for_each(|&id| place[id] = i + 1);
+        }
+        let (mut uses, mut named) = (vec![0; n], vec![false; n]);
+        named[graph.result] = true;
+        for id in 0..n {
+            let whole = matches!(
+                graph.nodes[id],
+                Node::Shift(..) | Node::Dot(..) | Node::Pick(_) | Node::Spread(_)
+            );
+            for read in graph.reads(id) {
+                uses[read] += 1;
+                named[read] |= whole || place[read] != place[id];
+            }
+        }
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let mut names = vec![None; n];
+        for id in 0..n {
+            let node = &graph.nodes[id];
+            if let Node::Given(v) = node {
+                names[id] = Some(vector(&v.name, Notation::Symbols).to_owned());
+                continue;
+            }
+            let inline = matches!(node, Node::Local(..) | Node::Combine(..) | Node::Times(..));
+            if matches!(node, Node::Unit | Node::Link(_)) || (inline && uses[id] < 2 && !named[id]) {
+                continue;
+            }
+            if id == graph.result {
+                names[id] = Some("result".to_owned());
+                continue;
+            }
+            let letter = letter(graph, id);
+            let count = match counts.iter_mut().find(|c| c.0 == letter) {
+                Some(count) => {
+                    count.1 += 1;
+                    count.1
+                }
+                None => {
+                    counts.push((letter, 1));
+                    1
+                }
+            };
+            names[id] = Some(if count == 1 {
+                letter.to_owned()
+            } else {
+                format!("{letter}{}", subscript(count))
+            });
+        }
+        // A recursion whose links are the result has its name.
+        if let Node::Link(core) = graph.nodes[graph.result] {
+            names[core] = Some("result".to_owned());
+        }
+        Self { graph, names }
+    }
+
+    fn name(&self, id: Id) -> Option<&str> {
+        match self.graph.nodes[id] {
+            Node::Link(core) => self.names[core].as_deref(),
+            _ => self.names[id].as_deref(),
+        }
+    }
+
+    /// Whether a node has one value for each link.
+    fn per_link(&self, id: Id) -> bool {
+        !matches!(self.graph.spaces[id], Space::Number | Space::Tip)
+    }
+
+    /// A node's value at link k, by its name or written out.
+    fn text(&self, id: Id) -> String {
+        if let Some(name) = self.name(id) {
+            return if self.per_link(id) {
+                format!("{name}(k)")
+            } else {
+                name.to_owned()
+            };
+        }
+        self.written_out(id)
+    }
+
+    fn written_out(&self, id: Id) -> String {
+        match &self.graph.nodes[id] {
+            Node::Local(local, x) => {
+                let inner = self.text(*x);
+                let open = inner.contains(" + ") || inner.contains(" − ") || inner.starts_with('−');
+                let inner = if open { format!("[{inner}]") } else { inner };
+                format!("{} {inner}", symbol(*local))
+            }
+            Node::Combine(terms, _) => {
+                let mut text = String::new();
+                for (i, &(scale, x)) in terms.iter().enumerate() {
+                    let scale = f64::from_bits(scale);
+                    text += match (i, scale < 0.0) {
+                        (0, true) => "−",
+                        (0, false) => "",
+                        (_, true) => " − ",
+                        (_, false) => " + ",
+                    };
+                    if scale.abs() != 1.0 {
+                        text += &format!("{} ", scale.abs());
+                    }
+                    text += &self.text(x);
+                }
+                if text.is_empty() { "0".to_owned() } else { text }
+            }
+            Node::Times(number, x) => format!("{} {}", self.text(*number), self.text(*x)),
+            Node::Unit => "1".to_owned(),
+            Node::Spread(x) => format!("B {}", self.whole(*x)),
+            Node::Pick(x) => format!("B* {}", self.whole(*x)),
+            Node::Dot(a, b) => format!("Σ {}*{}", self.text(*a), self.text(*b)),
+            _ => "?".to_owned(),
+        }
+    }
+
+    fn whole(&self, id: Id) -> String {
+        self.name(id).map_or_else(|| self.text(id), str::to_owned)
+    }
+
+    fn between(&self, heading: &str, ids: &[Id]) -> Told {
+        let named = ids.iter().filter(|&&id| self.name(id).is_some());
+        let lines = named.map(|&id| {
+            let left = self.name(id).unwrap_or_default().to_owned();
+            let left = if self.per_link(id) { format!("{left}(k)") } else { left };
+            (left, self.written_out(id))
+        });
+        Told {
+            heading: heading.to_owned(),
+            lines: lines.collect(),
+        }
+    }
+
+    fn sweep(&self, number: usize, sweep: &Sweep, rotors: bool) -> Told {
+        let heading = if sweep.inward {
+            format!("sweep {number}, inward: from the tips to the base")
+        } else {
+            format!("sweep {number}, outward: from the base to the tips")
+        };
+        let mut lines = Vec::new();
+        let mut line = |left: &str, right: String| lines.push((left.to_owned(), right));
+        if sweep.riccati {
+            line("P(k)", "M(k) + Σ φ(k,c) P⁺(c) φ*(k,c)".to_owned());
+            line("D(k)", format!("H P(k) H*{}", if rotors { " + A" } else { "" }));
+            line("G(k)", "P(k) H* D⁻¹(k)".to_owned());
+            line("P⁺(k)", "P(k) − G D G*".to_owned());
+        }
+        if sweep.upsilon {
+            line("Υ(k)", "H* D⁻¹ H + ψ*(p,k) Υ(p) ψ(p,k)".to_owned());
+        }
+        for &id in &sweep.nodes {
+            let Some(name) = self.names[id].clone() else {
+                continue;
+            };
+            let at = format!("{name}(k)");
+            match &self.graph.nodes[id] {
+                Node::Core(core, t, x) => self.recursion(id, *core, *t, *x, &name, &mut line),
+                Node::Joint(_) | Node::Link(_) => {}
+                Node::Shift(true, x) => line(&at, format!("Σ φ(k,c) {}(c)", self.whole(*x))),
+                Node::Shift(false, x) => line(&at, format!("φ*(p,k) {}(p)", self.whole(*x))),
+                Node::Coriolis(v, qd) => line(&at, format!("crm({}) H* {}", self.text(*v), self.text(*qd))),
+                Node::Gyroscopic(v) => line(&at, format!("crf({0}) M {0}", self.text(*v))),
+                Node::BaseAcceleration => line(&at, "φ*(p,k) [0; −g], where p is the world, else 0".to_owned()),
+                _ => line(&at, self.written_out(id)),
+            }
+        }
+        Told { heading, lines }
+    }
+
+    fn recursion(
+        &self,
+        id: Id,
+        core: Core,
+        t: Option<Id>,
+        x: Option<Id>,
+        name: &str,
+        line: &mut impl FnMut(&str, String),
+    ) {
+        let joint = self.graph.nodes.iter().position(|n| *n == Node::Joint(id));
+        let joint = joint.and_then(|j| self.names[j].clone());
+        let own = x.map(|x| format!("{} + ", self.text(x))).unwrap_or_default();
+        let given = t.map(|t| self.text(t));
+        let at = format!("{name}(k)");
+        let plus = format!("{name}⁺");
+        match core {
+            Core::InPsi => {
+                let eps = joint.unwrap_or_else(|| "ε".to_owned());
+                let first = given.map(|t| format!("{t} ")).unwrap_or_default();
+                line(&at, format!("{own}Σ φ(k,c) {plus}(c)"));
+                line(&format!("{eps}(k)"), format!("{first}− H {at}"));
+                line(&format!("{plus}(k)"), format!("{at} + G {eps}(k)"));
+            }
+            Core::InPhi => {
+                let into = if t.is_some() { &plus } else { name };
+                line(&at, format!("{own}Σ φ(k,c) {into}(c)"));
+                if let Some(joint) = joint {
+                    let first = given.as_ref().map(|t| format!("{t} + ")).unwrap_or_default();
+                    line(&format!("{joint}(k)"), format!("{first}H {at}"));
+                }
+                if let Some(t) = given {
+                    line(&format!("{plus}(k)"), format!("{at} + G [{t}]"));
+                }
+            }
+            Core::OutPsi | Core::OutPhi => {
+                let psi = core == Core::OutPsi;
+                let carried = format!("φ*(p,k) {name}(p)");
+                let more = x.map(|x| format!(" + {}", self.text(x))).unwrap_or_default();
+                if joint.is_none() && !psi {
+                    let first = given.map(|t| format!(" + H* {}", bracketed(&t))).unwrap_or_default();
+                    line(&at, format!("{carried}{first}{more}"));
+                    return;
+                }
+                let e = joint.unwrap_or_else(|| "ν".to_owned());
+                let sign = if psi { "−" } else { "+" };
+                let first = given.as_ref().map(|t| format!("{t} ")).unwrap_or_default();
+                line(&format!("{plus}(k)"), carried);
+                line(&format!("{e}(k)"), format!("{first}{sign} G* {plus}(k)"));
+                let along = if psi { Some(format!("{e}(k)")) } else { given };
+                let along = along.map(|t| format!(" + H* {}", bracketed(&t))).unwrap_or_default();
+                line(&at, format!("{plus}(k){along}{more}"));
+            }
+        }
+    }
+}
+
+fn bracketed(text: &str) -> String {
+    if text.contains(" + ") || text.contains(" − ") {
+        format!("[{text}]")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn symbol(local: Local) -> &'static str {
+    match local {
+        Local::H => "H",
+        Local::HStar => "H*",
+        Local::M => "M",
+        Local::P => "P(k)",
+        Local::PPlus => "P⁺(k)",
+        Local::D => "D",
+        Local::DInv => "D⁻¹",
+        Local::G => "G",
+        Local::GStar => "G*",
+        Local::TauBar => "τ̄",
+        Local::TauBarStar => "τ̄*",
+        Local::Root => "D^½",
+        Local::RootStar => "D^½*",
+        Local::RootInv => "D^-½",
+        Local::RootInvStar => "D^-½*",
+        Local::Upsilon => "Υ(k)",
+        Local::Rotors => "A",
+    }
+}
+
+fn subscript(n: usize) -> String {
+    let digit = |c: char| char::from_u32('₀' as u32 + c as u32 - '0' as u32).unwrap_or(c);
+    n.to_string().chars().map(digit).collect()
+}

@@ -283,7 +283,7 @@ impl Inference {
             What::Adjoint(inner) => self.build(inner)?.adjoint(),
             What::Inverse(inner) => {
                 let sum = self.build(inner)?;
-                if sum.is_zero() {
+                if sum.is_zero() || sum.terms.iter().any(|t| !t.scale.recip().is_finite()) {
                     return Err(Fault::at(at(), "this divides by nought", "divide by something else"));
                 }
                 laws::inverse(&sum).ok_or_else(|| no_inverse(at(), &sum))?

@@ -6,12 +6,12 @@
 //!
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
-use crate::model::{Compiled, Gain};
-use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use super::columns;
+use crate::model::Compiled;
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
-use crate::stage::crossing::{Crossing, at_joint};
 
 /// 𝓜⁻¹, dense and row by row.
 pub(crate) struct MassMatrixInverse;
@@ -19,130 +19,36 @@ pub(crate) struct MassMatrixInverse;
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        let layout = &m.columns.single;
         s.need_gains(m);
         out.fill(S::ZERO);
-        innovations(m, s, out);
+        s.make_room(8 * layout.width);
+        columns::innovations::<S, S>(m, &s.joints, &s.riccati.gains, layout, &mut s.tiles, out);
         if m.columns.product {
-            multiply(m, &s.riccati.gains, out);
+            columns::multiply::<S, S>(m, layout, &s.riccati.gains, &mut s.tiles, out);
         } else {
             s.need_columns(m);
             outward(m, s, out);
         }
-        mirror(m.nv, out);
-        if !m.columns.in_users_order {
-            reorder(&m.columns.dof, out, &mut s.dofs);
+        columns::complete(m, out, &mut s.dofs);
+    }
+}
+
+impl PackedSweep for MassMatrixInverse {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
+        let Some(layout) = m.columns.packed.as_ref().filter(|_| m.columns.product) else {
+            return Self::run(m, s, at, &[], out);
+        };
+        s.need_gains(m);
+        s.make_room((8 + layout.width) * layout.width);
+        let (room, rows) = s.tiles.split_at_mut(8 * layout.width);
+        columns::innovations::<f64, P>(m, &s.joints, &s.riccati.gains, layout, room, rows);
+        columns::multiply::<f64, P>(m, layout, &s.riccati.gains, room, rows);
+        if layout.tree_end.first() != Some(&layout.width) {
+            out.fill(0.0);
         }
-    }
-}
-
-/// Copies the upper triangle to the lower.
-#[inline(always)]
-fn mirror<S: Scalar>(n: usize, out: &mut [S]) {
-    for i in 0..n {
-        let (upper, lower) = out.split_at_mut((i + 1) * n);
-        let row = &upper[i * n + i + 1..];
-        for (x, below) in row.iter().zip(lower.chunks_exact_mut(n)) {
-            below[i] = *x;
-        }
-    }
-}
-
-/// Rows of N, in the order of columns. Inward, for T = 1 at each column: ε = T − Hz, z⁺ = z + Gε.
-#[inline(always)]
-fn innovations<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
-    let (bodies, joints, n) = (&m.bodies[..], &s.joints, m.nv);
-    for k in (0..bodies.len()).rev() {
-        let body = &bodies[k];
-        let (start, end) = (m.columns.start[k], m.columns.end[k]);
-        let gains = &s.riccati.gains[body.v..];
-        let z = &mut s.forces[start..end];
-        at_joint!(bodies, joints, k, joint => {
-            for i in 0..body.dofs {
-                let row = &mut out[(start + i) * n + start..(start + i) * n + end];
-                let g = Force::from_array(gains[i].g);
-                // Columns of this joint that have not started yet are nought and stay so.
-                z[i..body.dofs].fill(Force::ZERO);
-                joint.hinge().innovate_columns(i, g, z, row);
-                row[i] = S::ONE;
-                z[i] = g;
-            }
-            if body.parent.is_some() {
-                for z in z.iter_mut() {
-                    *z = joint.force_in(*z);
-                }
-            }
-        });
-    }
-}
-
-/// N → N*D⁻¹N in place: row u is a sum of the rows of u and its ancestors, which are still those of N.
-#[inline(always)]
-fn multiply<S: Scalar>(m: &Compiled, gains: &[Gain<S>], out: &mut [S]) {
-    let n = m.nv;
-    for (k, body) in m.bodies.iter().enumerate().rev() {
-        let start = m.columns.start[k];
-        let len = m.columns.tree_end[k] - start;
-        for i in 0..body.dofs {
-            let u = start + i;
-            let d_inv = gains[body.v + i].d_inv;
-            for x in &mut out[u * n + start..u * n + start + len] {
-                *x = *x * d_inv;
-            }
-            // Inner degrees of freedom of the same joint, then the ancestors' four by four.
-            for j in i + 1..body.dofs {
-                let row = start + j;
-                let weight = out[row * n + u] * gains[body.v + j].d_inv;
-                add_row(weight, out, row * n + start, u * n + start, len);
-            }
-            let (inner, own) = out.split_at_mut(u * n);
-            let row = &mut own[start..start + len];
-            let mut four = [(S::ZERO, start); 4];
-            let mut waiting = 0;
-            let mut next = body.parent;
-            while let Some(p) = next {
-                let ancestor = &m.bodies[p];
-                for j in 0..ancestor.dofs {
-                    let at = (m.columns.start[p] + j) * n;
-                    four[waiting] = (inner[at + u] * gains[ancestor.v + j].d_inv, at + start);
-                    waiting += 1;
-                    if waiting == 4 {
-                        add_four_rows(four, inner, row);
-                        waiting = 0;
-                    }
-                }
-                next = ancestor.parent;
-            }
-            for &(weight, from) in &four[..waiting] {
-                for (t, x) in row.iter_mut().zip(&inner[from..from + len]) {
-                    *t = weight.mul_add(*x, *t);
-                }
-            }
-        }
-    }
-}
-
-/// Adds four rows, each with its weight.
-#[inline(always)]
-fn add_four_rows<S: Scalar>(rows: [(S, usize); 4], x: &[S], out: &mut [S]) {
-    let n = out.len();
-    let [(p, a), (q, b), (r, c), (s, d)] = rows;
-    let (a, b, c, d) = (&x[a..a + n], &x[b..b + n], &x[c..c + n], &x[d..d + n]);
-    for i in 0..n {
-        out[i] = p.mul_add(a[i], q.mul_add(b[i], r.mul_add(c[i], s.mul_add(d[i], out[i]))));
-    }
-}
-
-/// x[to + c] += weight · x[from + c].
-#[inline(always)]
-fn add_row<S: Scalar>(weight: S, x: &mut [S], from: usize, to: usize, len: usize) {
-    let (low, high) = x.split_at_mut(from.max(to));
-    let (source, target) = if from < to {
-        (&low[from..from + len], &mut high[..len])
-    } else {
-        (&high[..len], &mut low[to..to + len])
-    };
-    for (t, s) in target.iter_mut().zip(source) {
-        *t = weight.mul_add(*s, *t);
+        columns::symmetric::<f64, P>(m.nv, layout, &layout.tree_end, rows, out);
     }
 }
 
@@ -155,7 +61,7 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
     s.columns.resize(6 * n * m.columns.levels, S::ZERO);
     let lambda = &mut s.columns[..];
     for (k, body) in m.bodies.iter().enumerate() {
-        let (start, end) = (m.columns.start[k], m.columns.tree_end[k]);
+        let (start, end) = (m.columns.single.start[k], m.columns.single.end[body.root]);
         let level = m.columns.level[k];
         match body.parent {
             None => lambda[level * 6 * n..(level + 1) * 6 * n].fill(S::ZERO),
@@ -238,26 +144,6 @@ fn resolve<S: Scalar>(h: [S; 6], g: [S; 6], d_inv: S, lambda: &mut [S], n: usize
         &mut e[..l],
         &mut f[..l],
     );
-}
-
-/// Rows and columns of a symmetric matrix from the compiled order to the users'.
-fn reorder<S: Scalar>(dof: &[usize], out: &mut [S], row: &mut [S]) {
-    let n = dof.len();
-    for turn in 0..2 {
-        for i in 0..n {
-            row.copy_from_slice(&out[i * n..(i + 1) * n]);
-            for (x, &v) in row.iter().zip(dof) {
-                out[i * n + v] = *x;
-            }
-        }
-        if turn == 0 {
-            for i in 0..n {
-                for j in 0..i {
-                    out.swap(i * n + j, j * n + i);
-                }
-            }
-        }
-    }
 }
 
 /// G of every degree of freedom in the world's axes, about home.

@@ -1,6 +1,7 @@
 //! The algorithms, one family per file, over stages that are filled on demand.
 
 pub(crate) mod centroidal;
+mod columns;
 pub(crate) mod composite;
 pub(crate) mod coriolis;
 pub(crate) mod diagonal;

@@ -1,6 +1,6 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::{Body, Columns, Compiled, Hinge, Passage, Placed};
+use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed};
 use super::{Joint, JointKind, Link};
 use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
@@ -379,15 +379,10 @@ fn connect(bodies: &mut [Body]) -> usize {
 
 /// The degrees of freedom as columns.
 fn columns(bodies: &[Body], nv: usize) -> Columns {
+    // Beyond this a dense matrix is no longer small, nor asked for at every step.
+    const LARGE: usize = 1000;
     let n = bodies.len();
-    let (mut start, mut dof) = (Vec::with_capacity(n), Vec::with_capacity(nv));
-    for body in bodies {
-        start.push(dof.len());
-        dof.extend(body.v..body.v + body.dofs);
-    }
-    let column_at = |link: usize| start.get(link).copied().unwrap_or(nv);
-    let end: Vec<usize> = bodies.iter().map(|b| column_at(b.end)).collect();
-    let tree_end: Vec<usize> = bodies.iter().map(|b| end[b.root]).collect();
+    let single = layout(bodies, 1);
     let mut level = vec![0; n];
     for k in 0..n {
         level[k] = match bodies[k].parent {
@@ -398,19 +393,51 @@ fn columns(bodies: &[Body], nv: usize) -> Columns {
     }
     // Multiplications per element: one per common ancestor, or twelve.
     let (mut product, mut sweep) = (0, 0);
-    for k in 0..n {
-        let (own, subtree, rest) = (bodies[k].dofs, end[k] - start[k], tree_end[k] - start[k]);
-        product += own * subtree * subtree / 2;
-        sweep += own * rest * 12;
+    for (k, body) in bodies.iter().enumerate() {
+        let (subtree, rest) = (single.end[k] - single.start[k], single.end[body.root] - single.start[k]);
+        product += body.dofs * subtree * subtree / 2;
+        sweep += body.dofs * rest * 12;
     }
     Columns {
+        packed: (nv <= LARGE).then(|| layout(bodies, PACK)),
+        in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
+        single,
         product: product < sweep,
         levels: level.iter().max().map_or(0, |l| l + 1),
         level,
-        in_users_order: dof.iter().enumerate().all(|(i, &v)| i == v),
-        start,
-        end,
-        tree_end,
-        dof,
     }
+}
+
+/// Columns with gaps after the last one of every tip, so that whole registers follow.
+fn layout(bodies: &[Body], pack: usize) -> Layout {
+    let n = bodies.len();
+    let mut l = Layout::default();
+    for (k, body) in bodies.iter().enumerate() {
+        l.start.push(l.dof.len());
+        l.dof.extend(body.v..body.v + body.dofs);
+        if k + 1 == n || bodies[k + 1].parent != Some(k) {
+            l.dof.resize(l.dof.len().next_multiple_of(pack), GAP);
+        }
+    }
+    l.width = l.dof.len();
+    let column_at = |link: usize| l.start.get(link).copied().unwrap_or(l.width);
+    l.end = bodies.iter().map(|b| column_at(b.end)).collect();
+    l.up = vec![GAP; l.width];
+    [l.first, l.end_at, l.tree_end] = [(); 3].map(|()| vec![0; l.width]);
+    for (k, body) in bodies.iter().enumerate() {
+        let (start, past) = (l.start[k], l.start[k] + body.dofs);
+        for at in start..past {
+            l.up[at] = match body.parent {
+                _ if at + 1 < past => at + 1,
+                Some(p) => l.start[p],
+                None => GAP,
+            };
+            l.first[at] = start / pack * pack;
+            l.end_at[at] = l.end[k];
+            l.tree_end[at] = l.end[body.root];
+        }
+    }
+    let follow = |c: &[usize]| c[0] != GAP && c.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
+    l.whole = l.dof.chunks(pack).map(follow).collect();
+    l
 }

@@ -131,19 +131,41 @@ pub(crate) struct Placed {
 /// Degrees of freedom as columns, subtree by subtree: those of a link, then those of its descendants.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// Per link: its first column, one past the last of its subtree, and one past the last of its tree.
-    pub(crate) start: Vec<usize>,
-    pub(crate) end: Vec<usize>,
-    pub(crate) tree_end: Vec<usize>,
+    /// One column after the other, and with gaps for several to a register; none where that is no use.
+    pub(crate) single: Layout,
+    pub(crate) packed: Option<Layout>,
     /// Per link: which of a few copies of a row it may use in an outward sweep. The last child goes on with its
     /// parent's copy; the others take one more.
     pub(crate) level: Vec<usize>,
     pub(crate) levels: usize,
-    /// Per column: the degree of freedom, in the users' order.
-    pub(crate) dof: Vec<usize>,
+    /// Whether single columns stand in the users' order.
     pub(crate) in_users_order: bool,
     /// Whether 𝓜⁻¹ costs less as the product N*D⁻¹N than by an outward sweep.
     pub(crate) product: bool,
+}
+
+/// How many columns a register takes.
+pub(crate) const PACK: usize = 4;
+/// No column, or no degree of freedom.
+pub(crate) const GAP: usize = usize::MAX;
+
+/// Where columns stand: with gaps, so that every subtree ends with a register.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// How many there are, gaps included.
+    pub(crate) width: usize,
+    /// Per link: its first column, and one past the last of its subtree.
+    pub(crate) start: Vec<usize>,
+    pub(crate) end: Vec<usize>,
+    /// Per column: the degree of freedom in the users' order, and the column of the next one toward the base; or gaps.
+    pub(crate) dof: Vec<usize>,
+    pub(crate) up: Vec<usize>,
+    /// Per column: where the first register of its row starts, and where its subtree and its tree end.
+    pub(crate) first: Vec<usize>,
+    pub(crate) end_at: Vec<usize>,
+    pub(crate) tree_end: Vec<usize>,
+    /// Per register: whether it has no gap and its degrees of freedom follow each other in the users' order.
+    pub(crate) whole: Vec<bool>,
 }
 
 /// The whole of it.

@@ -119,30 +119,6 @@ impl Hinge {
         }
     }
 
-    /// ε = −H z and z ← z + Gε of one degree of freedom, for many z.
-    #[inline(always)]
-    pub(crate) fn innovate_columns<S: Scalar>(self, i: usize, g: Force<S>, z: &mut [Force<S>], eps: &mut [S]) {
-        #[inline(always)]
-        fn step<S: Scalar>(g: Force<S>, z: &mut [Force<S>], eps: &mut [S], h: impl Fn(&Force<S>) -> S) {
-            for (z, eps) in z.iter_mut().zip(eps) {
-                *eps = -h(z);
-                *z = g.mul_add(*eps, *z);
-            }
-        }
-        if let Some(pitch) = self.pitch() {
-            let pitch = S::lift(pitch);
-            return step(g, z, eps, |f| pitch.mul_add(f.force.z, f.moment.z));
-        }
-        match self.axes()[i] {
-            0 => step(g, z, eps, |f| f.moment.x),
-            1 => step(g, z, eps, |f| f.moment.y),
-            2 => step(g, z, eps, |f| f.moment.z),
-            3 => step(g, z, eps, |f| f.force.x),
-            4 => step(g, z, eps, |f| f.force.y),
-            _ => step(g, z, eps, |f| f.force.z),
-        }
-    }
-
     /// D, G and P⁺, one degree of freedom after the other: u = P h, D = h·u + armature, G = u / D, P ← P − G u*.
     #[inline(always)]
     pub(crate) fn release<S: Scalar>(

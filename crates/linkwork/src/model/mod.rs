@@ -19,7 +19,7 @@ pub use builder::Builder;
 pub(crate) use builder::per_dof;
 #[doc(hidden)]
 pub use check::did_you_mean;
-pub(crate) use compiled::{Body, Compiled, Hinge, Passage, Placed};
+pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, Passage, Placed};
 pub(crate) use configuration::all_usable;
 pub(crate) use configuration::check_length;
 pub use dh::{Dh, DhRow};

@@ -103,6 +103,64 @@ pub trait Scalar:
     }
 }
 
+/// Several columns of one state side by side: themselves numbers, and made of some.
+pub(crate) trait Pack<S: Scalar>: Scalar {
+    /// How many.
+    const COLUMNS: usize;
+    /// The same in every column.
+    fn spread(x: S) -> Self;
+    /// One in a column, if it is among those from `block` on; nought in the others.
+    fn one_at(column: usize, block: usize) -> Option<Self>;
+    /// The first numbers of a slice.
+    fn read(from: &[S]) -> Self;
+    /// Over the first numbers of a slice.
+    fn write(self, to: &mut [S]);
+    /// Each to its place, but for those that have none.
+    fn write_some(self, places: &[usize], none: usize, to: &mut [S]);
+    /// The rows of a square tile become its columns; of the places, the first count that it has.
+    fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
+}
+
+/// The most columns that stand side by side.
+pub(crate) const MOST_COLUMNS: usize = 4;
+
+/// One column is no more than its number.
+impl<S: Scalar> Pack<S> for S {
+    const COLUMNS: usize = 1;
+
+    #[inline(always)]
+    fn spread(x: S) -> Self {
+        x
+    }
+
+    #[inline(always)]
+    fn one_at(column: usize, block: usize) -> Option<Self> {
+        if column == block { Some(S::ONE) } else { None }
+    }
+
+    #[inline(always)]
+    fn read(from: &[S]) -> Self {
+        from[0]
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [S]) {
+        to[0] = self;
+    }
+
+    #[inline(always)]
+    fn write_some(self, places: &[usize], none: usize, to: &mut [S]) {
+        if places[0] != none {
+            to[places[0]] = self;
+        }
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS] {
+        rows
+    }
+}
+
 /// `(cos √x, sin √x / √x)` for x ≥ 0: both are analytic at nought, which the exponential of a rotation vector needs.
 #[inline(always)]
 pub(crate) fn cos_sinc_sqrt<S: Scalar>(x: S) -> (S, S) {

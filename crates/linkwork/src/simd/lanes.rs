@@ -4,7 +4,7 @@
 //! exists only where the processor has its instructions: [`super::Instructions`] are asked before one is made.
 
 use crate::scalar::angle::Quadrants;
-use crate::scalar::{Builds, Scalar};
+use crate::scalar::{Builds, Pack, Scalar};
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -63,7 +63,7 @@ macro_rules! lanes {
         $(#[$about])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
-        pub(crate) struct $name($register);
+        pub(crate) struct $name(pub(super) $register);
 
         impl $name {
             #[inline(always)]
@@ -381,5 +381,58 @@ mod x86 {
                 _mm512_xor_ps(_mm512_mask_blend_ps(odd, cos, sin), sign(_mm512_add_epi32(q, one))),
             )
         }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Pack<f64> for F64x4 {
+    const COLUMNS: usize = 4;
+
+    #[inline(always)]
+    fn spread(x: f64) -> Self {
+        Self::lift(x)
+    }
+
+    #[inline(always)]
+    fn one_at(column: usize, block: usize) -> Option<Self> {
+        const ONES: [[f64; 4]; 4] = [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0],
+            [0.0, 0.0, 0.0, 1.0],
+        ];
+        match column.wrapping_sub(block) {
+            lane @ 0..4 => Some(Self::from_array(ONES[lane])),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn read(from: &[f64]) -> Self {
+        let from = &from[..4];
+        Self::from_array([from[0], from[1], from[2], from[3]])
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [f64]) {
+        to[..4].copy_from_slice(&self.to_array());
+    }
+
+    #[inline(always)]
+    fn write_some(self, places: &[usize], none: usize, to: &mut [f64]) {
+        let x = self.to_array();
+        for i in 0..4 {
+            if places[i] != none {
+                to[places[i]] = x[i];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; 4]) -> [Self; 4] {
+        let [a, b, c, d] = rows;
+        // SAFETY: the numbers exist, and so do the instructions.
+        let [a, b, c, d] = unsafe { super::transpose::transpose_f64x4([a.0, b.0, c.0, d.0]) };
+        [Self(a), Self(b), Self(c), Self(d)]
     }
 }

@@ -14,9 +14,10 @@ pub(crate) use lanes::Lanes;
 pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::model::{Compiled, Placed};
-use crate::scalar::{Builds, Scalar};
+use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::Reference;
 use crate::stage::Stages;
+use core::marker::PhantomData;
 
 /// An algorithm: reads stages and an input, fills stages and an output.
 pub(crate) trait Sweep<S: Scalar> {
@@ -41,6 +42,34 @@ pub(crate) trait Sweep<S: Scalar> {
     #[target_feature(enable = "avx2,fma")]
     unsafe fn avx2(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]) {
         Self::run(m, stages, at, input, out);
+    }
+}
+
+/// A sweep over `f64` that may take several columns to a register.
+pub(crate) trait PackedSweep: Sweep<f64> {
+    /// Runs it, `#[inline(always)]`.
+    fn packed<P: Pack<f64>>(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]);
+}
+
+/// Such a sweep, packed where the processor has the registers.
+pub(crate) struct Packed<W>(PhantomData<W>);
+
+impl<W: PackedSweep> Sweep<f64> for Packed<W> {
+    #[inline(always)]
+    fn run(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        W::run(m, stages, at, input, out);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+    unsafe fn avx512(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        W::packed::<F64x4>(m, stages, at, input, out);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        W::packed::<F64x4>(m, stages, at, input, out);
     }
 }
 
@@ -119,6 +148,17 @@ impl<S: Scalar> Ready<S> {
         }
         #[cfg(not(target_arch = "x86_64"))]
         Self { plain: W::run }
+    }
+
+    /// Compiles a sweep that is not worth the time for AVX-512.
+    pub(crate) const fn seldom<W: Sweep<S>>() -> Self {
+        Self {
+            #[cfg(target_arch = "x86_64")]
+            avx512: W::avx2,
+            #[cfg(target_arch = "x86_64")]
+            avx2: W::avx2,
+            plain: W::run,
+        }
     }
 
     /// Runs it with what the processor has.

@@ -14,6 +14,7 @@ macro_rules! block {
         ///
         /// # Safety
         /// The processor must have these features.
+        #[inline]
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $transpose($r: [$register; $n]) -> [$register; $n] $body
 

@@ -20,6 +20,6 @@ pub(crate) use inertia::RigidBody;
 pub use pose::Pose;
 pub use reference::Reference;
 pub use rotation::Rotation;
-pub(crate) use screw::{Flat, Lean, PlanarTurn, Quarter, Screw, Skew, Tilt};
+pub(crate) use screw::{ConstantTurn, Flat, Lean, PlanarTurn, Quarter, Screw, Skew, Tilt};
 pub use vector::Vec3;
 pub use wrench::{Force, Motion};

@@ -27,6 +27,28 @@ pub(crate) trait PlanarTurn<S: Scalar>: Copy {
     }
 }
 
+/// A turn that no state changes: one for every kind of number.
+pub(crate) trait ConstantTurn: Copy {
+    /// As it applies to one kind.
+    type Of<S: Scalar>: PlanarTurn<S>;
+    /// The same turn.
+    fn of<S: Scalar>(self) -> Self::Of<S>;
+}
+
+macro_rules! constant_turns {
+    ($($turn:ty),*) => {$(
+        impl ConstantTurn for $turn {
+            type Of<S: Scalar> = Self;
+            #[inline(always)]
+            fn of<S: Scalar>(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+constant_turns!(Flat, Quarter, Lean, Skew);
+
 /// A turn by any angle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn<S> {
@@ -335,6 +357,18 @@ fn turn_axes<S: Scalar>(turn: impl PlanarTurn<S>, u: Vec3<S>, v: Vec3<S>) -> (Ve
 }
 
 impl<T: Copy> Tilt<T> {
+    /// As it applies to one kind of number.
+    #[inline(always)]
+    pub(crate) fn of<S: Scalar>(self) -> Tilt<T::Of<S>>
+    where
+        T: ConstantTurn,
+    {
+        Tilt {
+            turn: self.turn.of(),
+            along: self.along,
+        }
+    }
+
     /// The frame that the tilt takes a frame to.
     #[inline(always)]
     pub(crate) fn after<S: Scalar>(&self, pose: Pose<S>) -> Pose<S>

@@ -4,7 +4,7 @@ use super::crossing::{AnyJoint, Crossing, Sliding, Turning};
 use super::joints::Joints;
 use crate::model::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
-use crate::spatial::{Articulated, PlanarTurn};
+use crate::spatial::{Articulated, ConstantTurn};
 
 impl<'a, S: Scalar> AnyJoint<'a, S> {
     /// The crossing of a link, whatever its joint: for sweeps that need not be compiled for each kind.
@@ -24,14 +24,14 @@ pub(crate) trait Changing<S: Scalar>: Crossing<S> {
     fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest;
 }
 
-impl<S: Scalar, T: PlanarTurn<S>> Changing<S> for Turning<'_, S, T> {
+impl<S: Scalar, T: ConstantTurn> Changing<S> for Turning<'_, S, T> {
     #[inline(always)]
     fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest {
         rest.rate(&p_rate, &gains[0].g, qd[0])
     }
 }
 
-impl<S: Scalar, T: PlanarTurn<S>> Changing<S> for Sliding<'_, S, T> {
+impl<S: Scalar, T: ConstantTurn> Changing<S> for Sliding<'_, S, T> {
     #[inline(always)]
     fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest {
         release_rate(Hinge::Prismatic, rest, p_rate, gains, qd)

@@ -5,9 +5,10 @@
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
 use crate::model::{Body, Gain, Hinge, Passage};
-use crate::scalar::Scalar;
+use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Screw, Skew, Tilt, Vec3,
+    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
+    Screw, Skew, Tilt, Vec3,
 };
 
 /// φ(p, k) and H(k) of one link.
@@ -17,6 +18,8 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
 
     /// φ f.
     fn force_in(self, f: Force<S>) -> Force<S>;
+    /// φ f for several columns of one state.
+    fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P>;
     /// φ* V.
     fn motion_out(self, v: Motion<S>) -> Motion<S>;
     /// The parent's ω seen from the link, and the centripetal acceleration ω × (ω × l) that it gives the link's origin.
@@ -66,10 +69,28 @@ impl<'a, S: Scalar, T> Way<'a, S, T> {
     }
 }
 
-impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
+impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
+    /// The same way for several columns.
+    #[inline(always)]
+    fn spread<P: Pack<S>>(self) -> Way<'a, P, T> {
+        let Screw { turn, shift } = self.z;
+        Way {
+            before: self.before,
+            tilt: self.tilt,
+            z: Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift)),
+        }
+    }
+}
+
+impl<S: Scalar, T: ConstantTurn> Way<'_, S, T> {
+    #[inline(always)]
+    fn tilt(self) -> Tilt<T::Of<S>> {
+        self.tilt.of()
+    }
+
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
-        let f = self.tilt.force_in(self.z.force_in(f));
+        let f = self.tilt().force_in(self.z.force_in(f));
         match self.before {
             Some(z) => z.lift().force_in(f),
             None => f,
@@ -82,23 +103,24 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
             Some(z) => z.lift().motion_out(v),
             None => v,
         };
-        self.z.motion_out(self.tilt.motion_out(v))
+        self.z.motion_out(self.tilt().motion_out(v))
     }
 
     #[inline(always)]
     fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
-        let along = S::lift(self.tilt.along);
+        let tilt = self.tilt();
+        let along = S::lift(tilt.along);
         let (mut w, mut c) = (w, centripetal_x(w, along));
         if let Some(before) = self.before {
             let z = before.lift();
             w = z.vector_out(w);
             c = centripetal_x(w, along) + centripetal_z(w, z.shift);
         }
-        if self.tilt.turn.across() != 0.0 {
-            let l = Vec3::new(S::ZERO, S::lift(self.tilt.turn.across()), S::ZERO);
+        if tilt.turn.across() != 0.0 {
+            let l = Vec3::new(S::ZERO, S::lift(tilt.turn.across()), S::ZERO);
             c += w.cross(w.cross(l));
         }
-        let out = |v: Vec3<S>| self.z.vector_out(self.tilt.vector_out(v));
+        let out = |v: Vec3<S>| self.z.vector_out(tilt.vector_out(v));
         let (w, c) = (out(w), out(c));
         (w, c + centripetal_z(w, self.z.shift))
     }
@@ -109,20 +131,20 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
             Some(z) => z.lift().vector_out(v),
             None => v,
         };
-        self.z.vector_out(self.tilt.vector_out(v))
+        self.z.vector_out(self.tilt().vector_out(v))
     }
 
     #[inline(always)]
     fn place(self, parent: &Pose<S>) -> Pose<S> {
         match self.before {
-            Some(z) => self.z.after(self.tilt.after(z.lift().after(*parent))),
-            None => self.z.after(self.tilt.after(*parent)),
+            Some(z) => self.z.after(self.tilt().after(z.lift().after(*parent))),
+            None => self.z.after(self.tilt().after(*parent)),
         }
     }
 
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        let r = r.through_screw(self.z).through_tilt(&self.tilt);
+        let r = r.through_screw(self.z).through_tilt(&self.tilt());
         match self.before {
             Some(z) => r.through_screw(z.lift()),
             None => r,
@@ -131,7 +153,7 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        let p = p.through_screw(self.z).through_tilt(&self.tilt);
+        let p = p.through_screw(self.z).through_tilt(&self.tilt());
         match self.before {
             Some(z) => p.through_screw(z.lift()),
             None => p,
@@ -140,7 +162,7 @@ impl<S: Scalar, T: PlanarTurn<S>> Way<'_, S, T> {
 
     #[inline(always)]
     fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
-        let p = rest.through_screw(self.z).through_tilt(&self.tilt);
+        let p = rest.through_screw(self.z).through_tilt(&self.tilt());
         match self.before {
             Some(z) => p.through_screw(z.lift()),
             None => p,
@@ -161,6 +183,11 @@ macro_rules! same_way {
         #[inline(always)]
         fn force_in(self, f: Force<S>) -> Force<S> {
             self.0.force_in(f)
+        }
+
+        #[inline(always)]
+        fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
+            self.0.spread::<P>().force_in(f)
         }
 
         #[inline(always)]
@@ -190,7 +217,7 @@ macro_rules! same_way {
     };
 }
 
-impl<S: Scalar, T: PlanarTurn<S>> Crossing<S> for Turning<'_, S, T> {
+impl<S: Scalar, T: ConstantTurn> Crossing<S> for Turning<'_, S, T> {
     type Rest = ArticulatedAboutZ<S>;
 
     same_way!();
@@ -229,7 +256,7 @@ impl<S: Scalar, T: PlanarTurn<S>> Crossing<S> for Turning<'_, S, T> {
     }
 }
 
-impl<S: Scalar, T: PlanarTurn<S>> Crossing<S> for Sliding<'_, S, T> {
+impl<S: Scalar, T: ConstantTurn> Crossing<S> for Sliding<'_, S, T> {
     type Rest = Articulated<S>;
 
     same_way!();
@@ -319,6 +346,18 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 
     #[inline(always)]
+    fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
+        by_route!(self,
+        root _placement => f,
+        screws way => way.spread::<P>().force_in(f),
+        general pose => {
+            let Rotation { x, y, z } = pose.rotation;
+            let rotation = Rotation { x: spread(x), y: spread(y), z: spread(z) };
+            Pose { rotation, translation: spread(pose.translation) }.force_in(f)
+        })
+    }
+
+    #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
         by_route!(self,
             root placement => self.z.motion_out(placement.motion_out(v)),
@@ -393,6 +432,12 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     fn rest(self, full: &Articulated<S>) -> Self::Rest {
         *full
     }
+}
+
+/// The same in every column.
+#[inline(always)]
+fn spread<S: Scalar, P: Pack<S>>(v: Vec3<S>) -> Vec3<P> {
+    Vec3::new(P::spread(v.x), P::spread(v.y), P::spread(v.z))
 }
 
 /// ω × (ω × d e_z).

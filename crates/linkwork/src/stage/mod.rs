@@ -15,7 +15,7 @@ pub(crate) mod velocity;
 pub(crate) mod world;
 
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Builds, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use diagonal::Diagonal;
 use home::HomeGain;
@@ -64,6 +64,8 @@ pub(crate) struct Stages<S> {
     pub(crate) forces: Vec<Force<S>>,
     /// Rows of one number per column, for dense results.
     pub(crate) columns: Vec<S>,
+    /// Columns in registers, and the rows that they make.
+    pub(crate) tiles: Vec<S>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
 }
@@ -117,8 +119,26 @@ impl<S: Scalar> Stages<S> {
             } else {
                 0
             }),
+            tiles: Vec::with_capacity(Self::tiles(m)),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
+        }
+    }
+
+    /// How much room dense results need for columns and rows: rows only where columns stand several to a register.
+    fn tiles(m: &Compiled) -> usize {
+        match &m.columns.packed {
+            Some(layout) if matches!(S::BUILDS, Builds::Shipped) => (8 + layout.width) * layout.width,
+            Some(_) => 8 * m.nv,
+            None => 0,
+        }
+    }
+
+    /// Room for so many numbers in `tiles`.
+    #[inline(always)]
+    pub(crate) fn make_room(&mut self, numbers: usize) {
+        if self.tiles.len() < numbers {
+            self.tiles.resize(numbers, S::ZERO);
         }
     }
 

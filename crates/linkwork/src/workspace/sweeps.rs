@@ -7,7 +7,7 @@ use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
-use crate::simd::{Ready, Sweep};
+use crate::simd::{Packed, Ready, Sweep};
 use core::any::Any;
 
 /// A sweep that has its place in the table.
@@ -16,7 +16,7 @@ pub(crate) trait Listed {
 }
 
 macro_rules! sweeps {
-    ($($room:ident::$name:ident),* $(,)?) => {
+    ($($room:ident::$name:ident $(as $often:ident)?),* $(,)?) => {
         #[allow(dead_code, clippy::enum_variant_names)]
         enum Place { $($name),* }
 
@@ -24,15 +24,29 @@ macro_rules! sweeps {
             const PLACE: usize = Place::$name as usize;
         })*
 
-        static F64: &[Ready<f64>] = &[$(Ready::new::<$room::$name>()),*];
+        static F64: &[Ready<f64>] = &[$(ready!($room::$name $(, $often)?)),*];
+    };
+}
+
+/// A sweep that is run seldom, often, or often and with several columns to a register. Only the latter two are worth the
+/// time for every set of instructions.
+macro_rules! ready {
+    ($sweep:path) => {
+        Ready::seldom::<$sweep>()
+    };
+    ($sweep:path, Often) => {
+        Ready::new::<$sweep>()
+    };
+    ($sweep:path, Packed) => {
+        Ready::new::<Packed<$sweep>>()
     };
 }
 
 sweeps![
-    super::Configure,
-    kinematics::LinkPoses,
+    super::Configure as Often,
+    kinematics::LinkPoses as Often,
     kinematics::Placements,
-    kinematics::Columns,
+    kinematics::Columns as Often,
     kinematics::Velocities,
     kinematics::PlaceOf,
     kinematics::VelocityOf,
@@ -45,24 +59,24 @@ sweeps![
     centroidal::Momentum,
     centroidal::MomentumMatrix,
     centroidal::MomentumMatrixRate,
-    inverse::Inverse,
+    inverse::Inverse as Often,
     inverse::InverseAgain,
     inverse::Bias,
     inverse::Coriolis,
     inverse::Gravity,
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
-    composite::MassMatrix,
+    composite::MassMatrix as Packed,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,
-    innovations::InverseMassTimes,
+    innovations::InverseMassTimes as Often,
     factors::TotalRates,
     factors::JointRates,
     factors::WorkingMoments,
     factors::JointTorques,
-    inverse_mass::MassMatrixInverse,
-    forward::Forward,
+    inverse_mass::MassMatrixInverse as Packed,
+    forward::Forward as Often,
     forward::ForwardKeeping,
     forward::ForwardBiasFree,
     forward::ForwardBiased,
@@ -76,7 +90,7 @@ sweeps![
     operational::FromInnovations,
     evaluate::Settle,
     evaluate::TotalAccelerations,
-    evaluate::TwoSweeps,
+    evaluate::TwoSweeps as Often,
     rates::ForwardDiagonalized,
     rates::FactorRate,
     skew::SkewMatrix,

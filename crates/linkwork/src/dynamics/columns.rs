@@ -1,0 +1,323 @@
+//! Dense results column by column, several columns to a register: all columns of a subtree pass its joint together.
+//!
+//! Columns stand in the order of [`Layout`]. Those that have not started yet, and gaps, are nought.
+
+use crate::model::{Compiled, GAP, Gain, Hinge, Layout};
+use crate::scalar::{MOST_COLUMNS, Pack, Scalar};
+use crate::spatial::{Force, RigidBody, Vec3};
+use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::inflow::{Inflow, Waiting};
+use crate::stage::joints::Joints;
+
+/// Six numbers of every column, row by row.
+struct Columns<'a, S> {
+    numbers: &'a mut [S],
+    width: usize,
+}
+
+impl<'a, S: Scalar> Columns<'a, S> {
+    /// All nought.
+    #[inline(always)]
+    fn new(layout: &Layout, room: &'a mut [S]) -> Self {
+        let (numbers, width) = (&mut room[..6 * layout.width], layout.width);
+        numbers.fill(S::ZERO);
+        Self { numbers, width }
+    }
+
+    #[inline(always)]
+    fn load<P: Pack<S>>(&self, block: usize) -> Force<P> {
+        let mut f = [P::ZERO; 6];
+        for (i, f) in f.iter_mut().enumerate() {
+            *f = P::read(&self.numbers[i * self.width + block..]);
+        }
+        Force::from_array(f)
+    }
+
+    #[inline(always)]
+    fn store<P: Pack<S>>(&mut self, f: Force<P>, block: usize) {
+        let f = f.to_array();
+        for i in 0..6 {
+            f[i].write(&mut self.numbers[i * self.width + block..]);
+        }
+    }
+}
+
+/// Where the registers of a link's subtree start.
+#[inline(always)]
+fn blocks<S: Scalar, P: Pack<S>>(layout: &Layout, k: usize) -> impl Iterator<Item = usize> + use<S, P> {
+    (layout.start[k] / P::COLUMNS * P::COLUMNS..layout.end[k]).step_by(P::COLUMNS)
+}
+
+/// H f of one degree of freedom.
+#[inline(always)]
+fn pick<S: Scalar>(hinge: Hinge, i: usize, f: &Force<S>) -> S {
+    if let Some(pitch) = hinge.pitch() {
+        return S::lift(pitch).mul_add(f.force.z, f.moment.z);
+    }
+    match hinge.axes()[i] {
+        0 => f.moment.x,
+        1 => f.moment.y,
+        2 => f.moment.z,
+        3 => f.force.x,
+        4 => f.force.y,
+        _ => f.force.z,
+    }
+}
+
+#[inline(always)]
+fn spread<S: Scalar, P: Pack<S>>(f: Force<S>) -> Force<P> {
+    let Force { moment, force } = f;
+    Force {
+        moment: Vec3::new(P::spread(moment.x), P::spread(moment.y), P::spread(moment.z)),
+        force: Vec3::new(P::spread(force.x), P::spread(force.y), P::spread(force.z)),
+    }
+}
+
+/// Rows of 𝓜, each over its subtree. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree,
+/// which give an element at every joint that they pass on the way to the base: O(n · depth).
+#[inline(always)]
+pub(super) fn composite<S: Scalar, P: Pack<S>>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    waiting: &mut Waiting<S>,
+    layout: &Layout,
+    room: &mut [S],
+    rows: &mut [S],
+) {
+    let mut columns = Columns::new(layout, room);
+    let mut inflow = Inflow::<S, RigidBody<S>>::new(waiting);
+    for k in (0..m.bodies.len()).rev() {
+        let body = &m.bodies[k];
+        let start = layout.start[k];
+        let r = inflow.gather(body, body.inertia.lift::<S>());
+        at_joint!(m.bodies, joints, k, joint => {
+            if body.parent.is_some() {
+                inflow.hand_in(body, joint.carry_rigid_in(r));
+            }
+            for block in blocks::<S, P>(layout, k) {
+                let mut f = columns.load::<P>(block);
+                for i in 0..body.dofs {
+                    if let Some(own) = P::one_at(start + i, block) {
+                        f = spread(joint.hinge().column_of(&r, i)).mul_add(own, f);
+                    }
+                }
+                for i in 0..body.dofs {
+                    pick(joint.hinge(), i, &f).write(&mut rows[(start + i) * layout.width + block..]);
+                }
+                if body.parent.is_some() {
+                    columns.store(joint.column_in(f), block);
+                }
+            }
+        });
+    }
+    if m.has_armature {
+        for (at, &dof) in layout.dof.iter().enumerate() {
+            if dof != GAP {
+                rows[at * layout.width + at] += S::lift(m.armature[dof]);
+            }
+        }
+    }
+}
+
+/// Rows of N = I − HψK, each over its subtree. Inward, for T = 1 at each column: ε = T − Hz, z⁺ = z + Gε.
+#[inline(always)]
+pub(super) fn innovations<S: Scalar, P: Pack<S>>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    gains: &[Gain<S>],
+    layout: &Layout,
+    room: &mut [S],
+    rows: &mut [S],
+) {
+    let mut columns = Columns::new(layout, room);
+    for k in (0..m.bodies.len()).rev() {
+        let body = &m.bodies[k];
+        at_joint!(m.bodies, joints, k, joint => {
+            for block in blocks::<S, P>(layout, k) {
+                let mut z = columns.load::<P>(block);
+                for i in 0..body.dofs {
+                    let at = layout.start[k] + i;
+                    let mut eps = -pick(joint.hinge(), i, &z);
+                    if let Some(own) = P::one_at(at, block) {
+                        eps += own;
+                    }
+                    z = spread(Force::from_array(gains[body.v + i].g)).mul_add(eps, z);
+                    eps.write(&mut rows[at * layout.width + block..]);
+                }
+                if body.parent.is_some() {
+                    columns.store(joint.column_in(z), block);
+                }
+            }
+        });
+    }
+}
+
+/// N → N*D⁻¹N in place: a row becomes the sum of its own and its ancestors', which are still those of N. `room` holds two
+/// numbers per column.
+#[inline(always)]
+pub(super) fn multiply<S: Scalar, P: Pack<S>>(
+    m: &Compiled,
+    layout: &Layout,
+    gains: &[Gain<S>],
+    room: &mut [S],
+    rows: &mut [S],
+) {
+    let width = layout.width;
+    let (d_inv, weights) = room[..2 * width].split_at_mut(width);
+    for (d_inv, &dof) in d_inv.iter_mut().zip(&layout.dof) {
+        if dof != GAP {
+            *d_inv = gains[dof].d_inv;
+        }
+    }
+    for k in (0..m.bodies.len()).rev() {
+        for i in 0..m.bodies[k].dofs {
+            let at = layout.start[k] + i;
+            weights[at] = d_inv[at];
+            let mut inner = layout.up[at];
+            while inner != GAP {
+                weights[inner] = rows[inner * width + at] * d_inv[inner];
+                inner = layout.up[inner];
+            }
+            multiply_row::<S, P>(layout, weights, at, rows);
+        }
+    }
+}
+
+/// Of the own row and its ancestors', those count that reach so far.
+#[inline(always)]
+fn multiply_row<S: Scalar, P: Pack<S>>(layout: &Layout, weights: &[S], at: usize, rows: &mut [S]) {
+    let (mut block, mut first) = (layout.first[at], at);
+    while block < layout.tree_end[at] {
+        while layout.end_at[first] <= block {
+            first = layout.up[first];
+        }
+        let end = layout.end_at[first];
+        while block + 4 * P::COLUMNS <= end {
+            add_rows::<S, P, 4>(layout, weights, rows, first, at, block);
+            block += 4 * P::COLUMNS;
+        }
+        while block < end {
+            add_rows::<S, P, 1>(layout, weights, rows, first, at, block);
+            block += P::COLUMNS;
+        }
+    }
+}
+
+/// A few registers of one row.
+#[inline(always)]
+fn add_rows<S: Scalar, P: Pack<S>, const N: usize>(
+    layout: &Layout,
+    weights: &[S],
+    rows: &mut [S],
+    first: usize,
+    at: usize,
+    block: usize,
+) {
+    let mut sum = [P::ZERO; N];
+    let mut next = first;
+    while next != GAP {
+        let weight = P::spread(weights[next]);
+        let row = &rows[next * layout.width + block..][..N * P::COLUMNS];
+        for i in 0..N {
+            sum[i] = weight.mul_add(P::read(&row[i * P::COLUMNS..]), sum[i]);
+        }
+        next = layout.up[next];
+    }
+    let row = &mut rows[at * layout.width + block..][..N * P::COLUMNS];
+    for i in 0..N {
+        sum[i].write(&mut row[i * P::COLUMNS..]);
+    }
+}
+
+/// Rows of a symmetric matrix, each from its own column up to `end`, to both triangles and the users' order.
+#[inline(always)]
+pub(super) fn symmetric<S: Scalar, P: Pack<S>>(n: usize, layout: &Layout, end: &[usize], rows: &[S], out: &mut [S]) {
+    for i in (0..layout.width).step_by(P::COLUMNS) {
+        // What is right of the diagonal in the tile on it, on both sides.
+        for row in i..i + P::COLUMNS {
+            for column in row..i + P::COLUMNS {
+                let (u, v) = (layout.dof[row], layout.dof[column]);
+                if u != GAP && v != GAP {
+                    let x = rows[row * layout.width + column];
+                    out[u * n + v] = x;
+                    out[v * n + u] = x;
+                }
+            }
+        }
+        for j in (i + P::COLUMNS..end[i]).step_by(P::COLUMNS) {
+            let mut tile = [P::ZERO; MOST_COLUMNS];
+            for lane in 0..P::COLUMNS {
+                if j < end[i + lane] {
+                    tile[lane] = P::read(&rows[(i + lane) * layout.width + j..]);
+                }
+            }
+            write_tile::<S, P>(n, layout, &tile, i, j, out);
+            write_tile::<S, P>(n, layout, &P::transpose(tile), j, i, out);
+        }
+    }
+}
+
+/// A tile, to the rows and columns of the degrees of freedom from two columns on.
+#[inline(always)]
+fn write_tile<S: Scalar, P: Pack<S>>(
+    n: usize,
+    layout: &Layout,
+    tile: &[P; MOST_COLUMNS],
+    i: usize,
+    j: usize,
+    out: &mut [S],
+) {
+    let whole = layout.whole[j / P::COLUMNS];
+    for lane in 0..P::COLUMNS {
+        let u = layout.dof[i + lane];
+        if u == GAP {
+            continue;
+        }
+        if whole {
+            tile[lane].write(&mut out[u * n + layout.dof[j]..]);
+        } else {
+            tile[lane].write_some(&layout.dof[j..], GAP, &mut out[u * n..(u + 1) * n]);
+        }
+    }
+}
+
+/// The same in place, for rows of one column to a register.
+#[inline(always)]
+pub(super) fn complete<S: Scalar>(m: &Compiled, out: &mut [S], room: &mut [S]) {
+    mirror(m.nv, out);
+    if !m.columns.in_users_order {
+        reorder(&m.columns.single.dof, out, room);
+    }
+}
+
+/// Copies the upper triangle to the lower.
+#[inline(always)]
+fn mirror<S: Scalar>(n: usize, out: &mut [S]) {
+    for i in 0..n {
+        let (upper, lower) = out.split_at_mut((i + 1) * n);
+        let row = &upper[i * n + i + 1..];
+        for (x, below) in row.iter().zip(lower.chunks_exact_mut(n)) {
+            below[i] = *x;
+        }
+    }
+}
+
+/// Rows and columns of a symmetric matrix from the compiled order to the users'.
+fn reorder<S: Scalar>(dof: &[usize], out: &mut [S], row: &mut [S]) {
+    let n = dof.len();
+    for turn in 0..2 {
+        for i in 0..n {
+            row.copy_from_slice(&out[i * n..(i + 1) * n]);
+            for (x, &v) in row.iter().zip(dof) {
+                out[i * n + v] = *x;
+            }
+        }
+        if turn == 0 {
+            for i in 0..n {
+                for j in 0..i {
+                    out.swap(i * n + j, j * n + i);
+                }
+            }
+        }
+    }
+}

@@ -4,7 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is compared with. Changing a version makes a new cache.
-const PACKAGES: [&str; 3] = ["pin==4.1.0", "example-robot-data==6.0.0", "mujoco==3.17.0"];
+const PACKAGES: [&str; 4] = [
+    "pin==4.1.0",
+    "example-robot-data==6.0.0",
+    "mujoco==3.17.0",
+    "jsonschema==4.25.1",
+];
 
 /// The variable by which tests are told of the interpreter.
 pub(crate) const VARIABLE: &str = "LINKWORK_REFERENCE_PYTHON";
@@ -12,7 +17,7 @@ pub(crate) const VARIABLE: &str = "LINKWORK_REFERENCE_PYTHON";
 const HELP: &str = "\
 the tests compare with Pinocchio and MuJoCo, which are installed from PyPI with `python3 -m venv` and pip;
 this needs Python 3.10 or later with its venv module, and the network once.
-Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data` and `mujoco` to use that instead.";
+Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco` and `jsonschema` to use that instead.";
 
 /// A Python that has the other libraries.
 pub(crate) fn python() -> Result<PathBuf, String> {

@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod complaint;
+mod convert;
 mod demo;
 mod eval;
 mod info;
@@ -32,6 +33,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Say what is wrong with a robot's file, and where.
     Check(check::Arguments),
+    /// Write a robot in another format.
+    Convert(convert::Arguments),
     /// Describe a robot: its tree, joints, masses and reach.
     Info(info::Arguments),
     /// Compute any quantity at a state, or at every state of a stream.
@@ -46,6 +49,7 @@ Examples:
   linkwork demo --robot double_pendulum --seconds 20 --out swing.svg
   linkwork check robot.urdf
   linkwork info robot.urdf
+  linkwork convert robot.urdf robot.xml
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork bench arm7
   linkwork bench --json > times.jsonl
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
     let done = match Program::parse().command {
         Command::Demo(arguments) => demo::run(&arguments).map(fine),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
         Command::Eval(arguments) => eval::run(&arguments).map(fine),

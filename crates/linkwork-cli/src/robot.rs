@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Which robot, for commands that take one.
 #[derive(Args)]
 pub(crate) struct Chosen {
-    /// A built-in robot, a URDF, MJCF or text file, or `-` for standard input.
+    /// A built-in robot, a URDF, MJCF, native or text file, or `-` for standard input.
     pub(crate) robot: String,
     #[command(flatten)]
     pub(crate) loading: Loading,
@@ -122,11 +122,17 @@ impl Loading {
     /// A robot from bytes, whose format only they tell.
     fn parse(&self, file: &str, name: &str, bytes: &[u8]) -> Result<Loaded> {
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
-        if first.is_some_and(|b| b.is_ascii_digit()) || file != "-" {
+        if first.is_none_or(|b| b.is_ascii_digit()) || file != "-" {
             let text = std::str::from_utf8(bytes).with_context(|| format!("cannot read `{file}`"))?;
             return Ok(plain(name, text_model::parse(file, name, text)?));
         }
-        let read = linkwork_formats::read(file, bytes, Format::Urdf, &self.options());
+        // Whether XML is URDF or MJCF, its root tells.
+        let format = if first == Some(&b'{') {
+            Format::Native
+        } else {
+            Format::Urdf
+        };
+        let read = linkwork_formats::read(file, bytes, format, &self.options());
         let robot = read.map_err(|refusal| refused(file, refusal))?;
         let name = robot.mechanism.name().to_owned();
         Ok(Loaded { name, robot })

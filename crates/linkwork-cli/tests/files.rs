@@ -127,3 +127,45 @@ fn other_commands_read_files_and_say_what_is_doubtful() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("this is an SDF file"));
 }
+
+#[test]
+fn convert_writes_every_format_and_reads_it_again() {
+    let here = directory("convert", &[("arm.urdf", ARM)]);
+    let info = |file: &str| {
+        let output = linkwork(&here, &["info", file, "--json"]);
+        assert!(output.status.success(), "{file}: {}", text(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let before = info("arm.urdf");
+    for (from, to) in [
+        ("arm.urdf", "arm.xml"),
+        ("arm.xml", "arm.json"),
+        ("arm.json", "again.urdf"),
+        ("again.urdf", "arm.mjcf"),
+    ] {
+        let output = linkwork(&here, &["convert", from, to]);
+        assert!(output.status.success(), "{to}: {}", text(&output.stderr));
+        let after = info(to);
+        assert_eq!(
+            (&after["nv"], &after["links"]),
+            (&before["nv"], &before["links"]),
+            "{to}"
+        );
+        let (a, b) = (
+            after["mass_matrix_condition"].as_f64().unwrap(),
+            before["mass_matrix_condition"].as_f64().unwrap(),
+        );
+        assert!((a - b).abs() < 1e-12 * b);
+    }
+    let output = linkwork(&here, &["convert", "arm.urdf", "-", "--to", "native"]);
+    let robot: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        (&robot["format"], &robot["joints"][1]["name"]),
+        (&"linkwork-robot".into(), &"shoulder".into())
+    );
+    let output = linkwork(&here, &["convert", "arm.urdf", "arm.sdf"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("hint: end it with .urdf"));
+    let output = linkwork(&here, &["convert", "arm.urdf", "no/such/place.xml"]);
+    assert_eq!(output.status.code(), Some(1));
+}

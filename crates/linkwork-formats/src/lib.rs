@@ -24,6 +24,7 @@
 
 mod draft;
 mod mjcf;
+mod native;
 mod numbers;
 mod report;
 mod robot;
@@ -31,11 +32,14 @@ mod roots;
 mod source;
 mod turn;
 mod urdf;
+mod write;
 mod xml;
 
 pub use draft::LEAST_ARMATURE;
+pub use native::SCHEMA;
 pub use report::{Finding, Mode, Refusal, Report, Severity};
 pub use robot::{Coupling, Geometry, Loop, Robot, Role, Shape, Transmission};
+pub use write::{Text, write};
 
 use report::Findings;
 use roots::Roots;
@@ -69,6 +73,8 @@ pub enum Format {
     Urdf,
     /// MuJoCo's format.
     Mjcf,
+    /// Everything a robot has, in JSON, without loss.
+    Native,
 }
 
 impl Format {
@@ -77,7 +83,8 @@ impl Format {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
             "urdf" => Some(Self::Urdf),
-            "mjcf" => Some(Self::Mjcf),
+            "mjcf" | "xml" => Some(Self::Mjcf),
+            "json" => Some(Self::Native),
             _ => None,
         }
     }
@@ -123,14 +130,15 @@ fn refuse(file: &str, options: &Options, code: &'static str, message: String, ad
     findings.refusal()
 }
 
-fn parse(
-    file: &str,
-    bytes: &[u8],
-    _format: Option<Format>,
-    options: &Options,
-    roots: &Roots,
-) -> Result<Robot, Refusal> {
+fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, roots: &Roots) -> Result<Robot, Refusal> {
     let mut findings = Findings::new(options.mode);
+    if format == Some(Format::Native) {
+        let source = xml::decode(file, bytes, &mut findings);
+        return match source.and_then(|s| native::read(s, &mut findings)) {
+            Some(draft) => draft.assemble(findings),
+            None => Err(findings.refusal()),
+        };
+    }
     let Some(document) = Document::parse(file, bytes, &mut findings) else {
         return Err(findings.refusal());
     };

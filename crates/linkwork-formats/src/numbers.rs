@@ -17,6 +17,21 @@ pub(crate) enum Range {
     Limit,
 }
 
+/// A limit; one that nothing ever reaches is none, as files write "without end" in many ways.
+pub(crate) fn limit(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>) -> Option<f64> {
+    number(f, e, name, owner, Range::Limit).map(reachable)
+}
+
+/// A limit, or none if nothing ever reaches it.
+pub(crate) fn reachable(x: f64) -> f64 {
+    const FURTHEST: f64 = 1e6;
+    if x.abs() > FURTHEST {
+        x.signum() * f64::INFINITY
+    } else {
+        x
+    }
+}
+
 /// A word as a number, or what is wrong with it and what to do.
 pub(crate) fn parse(word: &str, range: Range) -> Result<f64, (String, &'static str)> {
     let shown = shortened(word);

@@ -1,7 +1,10 @@
 //! What a file describes.
 
+use crate::draft::free_name;
 use crate::report::Report;
 use linkwork::Mechanism;
+use linkwork::closed::{Closed, Constraint, ConstraintKind};
+use linkwork::model::WORLD;
 use linkwork::spatial::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -15,7 +18,7 @@ pub struct Robot {
     pub geometry: Vec<Geometry>,
     /// Joints that follow others. The mechanism does not apply them.
     pub couplings: Vec<Coupling>,
-    /// Loops that links are closed in. The mechanism does not apply them.
+    /// Loops that links are closed in. The mechanism does not apply them; [`Robot::closed`] does.
     pub loops: Vec<Loop>,
     /// Gears between motors and joints. Their rotors are in the armature of the mechanism's joints.
     pub transmissions: Vec<Transmission>,
@@ -111,13 +114,13 @@ pub struct Coupling {
     pub coefficients: Vec<f64>,
 }
 
-/// Two places of two links that stay together.
+/// Two frames on two links, and what keeps them from moving apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     /// Its name; often empty.
     pub name: String,
-    /// Whether the frames coincide wholly, or their origins only.
-    pub welded: bool,
+    /// What it keeps the frames from doing.
+    pub kind: ConstraintKind,
     /// A link, or `"world"`, and the frame on it.
     pub first: (String, Pose),
     /// Another one.
@@ -137,6 +140,33 @@ pub struct Transmission {
     /// Of the rotor about its own axis, kg m²; the joint's armature is this times the ratio squared.
     #[serde(default)]
     pub rotor_inertia: f64,
+}
+
+impl Robot {
+    /// The mechanism with its loops closed; couplings are not applied.
+    ///
+    /// Every loop adds two frames, named as the loop with `_a` and `_b`; loops without a name are `loop1`, `loop2` …
+    pub fn closed(&self) -> linkwork::Result<Closed> {
+        let mut builder = self.mechanism.to_builder();
+        let mut constraints = Vec::new();
+        for (i, l) in self.loops.iter().enumerate() {
+            let name = if l.name.is_empty() {
+                format!("loop{}", i + 1)
+            } else {
+                l.name.clone()
+            };
+            let ends = [("a", &l.first), ("b", &l.second)].map(|(end, (link, pose))| {
+                let taken = |n: &str| n == WORLD || self.mechanism.frame(n).is_ok();
+                (free_name(&format!("{name}_{end}"), taken), link, pose)
+            });
+            for (frame, link, pose) in &ends {
+                builder = builder.frame(frame.clone(), (*link).clone(), **pose);
+            }
+            let [(a, ..), (b, ..)] = ends;
+            constraints.push(Constraint::new(name, l.kind, a, b));
+        }
+        Closed::new(builder.build()?, constraints)
+    }
 }
 
 impl From<Mechanism> for Robot {

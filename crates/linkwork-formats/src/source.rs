@@ -114,3 +114,11 @@ pub(crate) fn shortened(text: &str) -> String {
     }
     short
 }
+
+/// The beginning of a text, cut at a number of characters.
+pub(crate) fn shortened_to(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -4,7 +4,7 @@
 //! own, are refused.
 
 use crate::report::Findings;
-use crate::source::{At, Source, Spot, shortened};
+use crate::source::{At, Source, Spot, shortened, shortened_to};
 use quick_xml::Reader;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
@@ -286,13 +286,6 @@ fn span(text: &str, piece: &str) -> Span {
     Span {
         start: start as u32,
         length: piece.len() as u32,
-    }
-}
-
-fn shortened_to(text: &str, length: usize) -> String {
-    match text.char_indices().nth(length) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork_formats::{Format, Mode};
+use linkwork_formats::{Format, Mode, write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::{dynamics_are_finite, parse};
 
@@ -119,7 +119,10 @@ impl Random {
 
 #[test]
 fn a_hundred_thousand_damaged_files_do_no_harm() {
+    let everything = parse(Format::Urdf, include_bytes!("files/everything.urdf"), Mode::Warn).expect("it loads");
+    let native = write(&everything, Format::Native).expect("it can say all").text;
     let seeds = [
+        (Format::Native, native.as_str()),
         (Format::Urdf, include_str!("files/everything.urdf")),
         (Format::Mjcf, include_str!("files/arm.xml")),
         (Format::Mjcf, include_str!("files/pendulums.xml")),

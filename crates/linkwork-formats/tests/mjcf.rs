@@ -2,6 +2,7 @@
 
 mod support;
 
+use linkwork::closed::ConstraintKind;
 use linkwork::model::JointKind;
 use linkwork::spatial::{Inertia, Vec3};
 use linkwork_formats::{Format, Mode, Options, Refusal, Robot, Role, Severity, Shape, load};
@@ -111,7 +112,7 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
     let [hold, glue] = &legged.loops[..] else {
         panic!("two loops")
     };
-    assert!(!hold.welded && glue.welded);
+    assert_eq!((hold.kind, glue.kind), (ConstraintKind::Point, ConstraintKind::Weld));
     assert_eq!(
         (&*hold.first.0, &*hold.second.0, &*glue.second.0),
         ("head", "ball", "world")
@@ -132,6 +133,9 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
         let [a, b] = [&ends.first, &ends.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()) * *pose);
         assert!((a.translation - b.translation).norm() < 1e-12, "{}", ends.name);
     }
+    let closed = legged.closed().unwrap();
+    assert_eq!(closed.rows(), 9);
+    assert!(closed.workspace().at(&q).unwrap().closure() < 1e-12);
     let arm = robot("arm.xml");
     assert_eq!(arm.couplings[0].coefficients, [0.1, 0.02, 0.003]);
     assert_eq!(

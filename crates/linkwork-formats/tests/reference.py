@@ -149,8 +149,15 @@ def mujoco(request):
     return {"mass": float(np.sum(model.body_mass)), "names": [model.joint(j).name for j in range(model.njnt)], "states": answers}
 
 
+def schema(request):
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(request["schema"])
+    return {"errors": [e.message for e in validator.iter_errors(request["document"])]}
+
+
 def main():
-    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco}
+    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "schema": schema}
     for line in sys.stdin:
         request = json.loads(line)
         try:

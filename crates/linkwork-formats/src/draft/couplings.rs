@@ -1,11 +1,35 @@
 //! Joints that follow others.
 
-use super::Draft;
+use super::{Draft, is_world};
 use crate::report::{Findings, Remedy, Severity};
 use crate::source::{At, shortened};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Draft {
+    /// Leaves out loops between links that do not exist.
+    pub(super) fn check_loops(&mut self, f: &mut Findings) {
+        let links: HashSet<&str> = self.links.iter().map(|l| &*l.item.name).collect();
+        self.loops.retain(|l| {
+            let mut ends = [&l.first.0, &l.second.0].into_iter();
+            let Some(lost) = ends.find(|name| !is_world(name) && !links.contains(name.as_str())) else {
+                return true;
+            };
+            let message = format!("it ties a link `{}` that does not exist", shortened(lost));
+            let at = At {
+                what: "loop",
+                name: &l.name,
+                ..At::FILE
+            };
+            f.judge(
+                at,
+                "loop",
+                message,
+                "correct the name",
+                Remedy::Change("it is left out"),
+            ) == Severity::Error
+        });
+    }
+
     /// Checks that couplings lead from a joint with one coordinate to another, and nowhere in a circle. Those that do
     /// not are left out.
     pub(super) fn check_couplings(&mut self, f: &mut Findings) {

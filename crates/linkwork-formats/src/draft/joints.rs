@@ -9,9 +9,6 @@ use linkwork::spatial::Vec3;
 /// Axes shorter than this are nought.
 const SHORTEST_AXIS: f64 = 1e-9;
 
-/// Limits beyond this, in radians or metres, are none: files write "without end" so.
-const FURTHEST: f64 = 1e6;
-
 impl Draft {
     /// Checks every joint on its own.
     pub(super) fn joints(&mut self, f: &mut Findings) {
@@ -61,19 +58,15 @@ fn limits(joint: &mut Placed<Joint>, f: &mut Findings) {
     let mut drop = false;
     for i in 0..joint.item.position_limits.len() {
         let (lower, upper) = joint.item.position_limits[i];
+        // Beyond this nothing can be computed.
+        let unreachable = |x: f64| x.abs() > 1e30;
+        if unreachable(lower) || unreachable(upper) {
+            let bound = |x: f64, none| if unreachable(x) { none } else { x };
+            let limits = (bound(lower, f64::NEG_INFINITY), bound(upper, f64::INFINITY));
+            joint.item.position_limits[i] = limits;
+            continue;
+        }
         if lower <= upper {
-            // Limits that nothing ever reaches are none.
-            let bound = |x: f64| {
-                if x.abs() > FURTHEST {
-                    x.signum() * f64::INFINITY
-                } else {
-                    x
-                }
-            };
-            joint.item.position_limits[i] = match (bound(lower), bound(upper)) {
-                (lower, upper) if lower == f64::INFINITY || upper == f64::NEG_INFINITY => (-lower.abs(), upper.abs()),
-                limits => limits,
-            };
             continue;
         }
         let message = format!("the lower limit {lower} is above the upper limit {upper}");

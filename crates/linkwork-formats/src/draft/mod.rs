@@ -65,6 +65,7 @@ impl Draft {
         let physical = self.inertias(&mut f);
         self.joints(&mut f);
         self.check_couplings(&mut f);
+        self.check_loops(&mut f);
         if f.failed() {
             return Err(f.refusal());
         }

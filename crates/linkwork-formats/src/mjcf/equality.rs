@@ -9,6 +9,7 @@ use crate::report::Findings;
 use crate::robot::{Coupling, Loop};
 use crate::source::{At, shortened};
 use crate::xml::Element;
+use linkwork::closed::ConstraintKind;
 use linkwork::model::WORLD;
 use linkwork::spatial::{Pose, Rotation};
 
@@ -50,21 +51,21 @@ pub(super) fn read<'a>(
     }
     if let Some(at) = first {
         let message = match draft.loops.len() - loops {
-            1 => "the loop is kept but not applied".to_owned(),
-            n => format!("{n} loops are kept but not applied"),
+            1 => "the loop is kept, but the tree alone moves as if it were open".to_owned(),
+            n => format!("{n} loops are kept, but the tree alone moves as if they were open"),
         };
-        f.doubt(
-            at,
-            "loop-not-applied",
-            message,
-            "the tree moves as if the loops were open",
-        );
+        f.doubt(at, "loop-not-applied", message, "close them with Robot::closed");
     }
 }
 
 /// A connect or weld, between two bodies or two sites.
 fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> Option<Loop> {
     let welded = e.name() == "weld";
+    let kind = if welded {
+        ConstraintKind::Weld
+    } else {
+        ConstraintKind::Point
+    };
     let name = e.attribute("name").unwrap_or_default().into_owned();
     let mut unknown = |what: &str, name: &str| {
         let message = format!("there is no {what} `{}`", shortened(name));
@@ -76,7 +77,7 @@ fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> 
         let (first, second) = (site(&first)?, site(&second)?);
         return Some(Loop {
             name,
-            welded,
+            kind,
             first,
             second,
         });
@@ -103,7 +104,7 @@ fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> 
     };
     Some(Loop {
         name,
-        welded,
+        kind,
         first: (first, first_at),
         second: (second, second_at),
     })

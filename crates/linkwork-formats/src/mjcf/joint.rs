@@ -94,7 +94,8 @@ fn limits(context: &Context<'_>, d: &Defaulted<'_>, joint: &mut Joint, angle: f6
         let range = numbers::several::<2>(f, d.with("range"), "range", at);
         match (joint.kind, range) {
             (JointKind::Revolute { .. } | JointKind::Prismatic { .. }, Some([lower, upper])) => {
-                joint.position_limits = vec![(lower * angle, upper * angle)];
+                let [lower, upper] = [lower, upper].map(|x| numbers::reachable(x * angle));
+                joint.position_limits = vec![(lower, upper)];
             }
             (JointKind::Spherical, Some(_)) => {
                 f.note(

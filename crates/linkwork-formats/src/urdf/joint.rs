@@ -92,7 +92,7 @@ fn limit(e: Element<'_>, at: At<'_>, joint: &mut Joint, f: &mut Findings) {
         }
         return;
     };
-    let mut number = |name| numbers::number(f, limit, name, at, Range::Limit);
+    let mut number = |name| numbers::limit(f, limit, name, at);
     let (lower, upper) = (number("lower"), number("upper"));
     let (velocity, effort) = (number("velocity"), number("effort"));
     if limited {
@@ -106,10 +106,12 @@ fn limit(e: Element<'_>, at: At<'_>, joint: &mut Joint, f: &mut Findings) {
                 "give lower and upper, or make it fixed",
             );
         }
-        joint.position_limits = vec![(lower, upper)];
+        if lower.is_finite() || upper.is_finite() {
+            joint.position_limits = vec![(lower, upper)];
+        }
     }
-    joint.velocity_limit.extend(velocity);
-    joint.effort_limit.extend(effort);
+    joint.velocity_limit.extend(velocity.filter(|x| x.is_finite()));
+    joint.effort_limit.extend(effort.filter(|x| x.is_finite()));
 }
 
 fn dynamics(e: Element<'_>, at: At<'_>, joint: &mut Joint, f: &mut Findings) {

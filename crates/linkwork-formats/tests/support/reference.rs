@@ -23,6 +23,8 @@ impl Reference {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference.py");
         let mut child = Command::new(python)
             .arg(script)
+            // MuJoCo writes a log where it runs.
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

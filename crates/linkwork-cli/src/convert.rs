@@ -1,0 +1,65 @@
+//! `linkwork convert`: a robot in another format.
+
+use crate::complaint::Complaint;
+use crate::robot::Chosen;
+use crate::style;
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use linkwork_formats::{Format, write};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `linkwork convert`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork convert robot.urdf robot.xml             to MJCF
+  linkwork convert robot.xml robot.json             to the native format, which loses nothing
+  linkwork convert --repair robot.urdf mended.urdf
+  linkwork convert humanoid - --to urdf             to standard output
+
+What the new format cannot say is reported; a joint that it cannot say is refused.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// The file to write (.urdf, .xml or .mjcf, .json), or `-` for standard output.
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    /// The format, where the file's name does not tell it.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<To>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum To {
+    /// Unified Robot Description Format.
+    Urdf,
+    /// MuJoCo's format.
+    Mjcf,
+    /// Linkwork's own, JSON.
+    Native,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let format = match arguments.to {
+        Some(To::Urdf) => Format::Urdf,
+        Some(To::Mjcf) => Format::Mjcf,
+        Some(To::Native) => Format::Native,
+        None => Format::of_name(&arguments.out).ok_or_else(|| {
+            let problem = format!("the name `{}` tells no format", arguments.out.display());
+            Complaint::usage(problem, "end it with .urdf, .xml or .json, or give --to")
+        })?,
+    };
+    let loaded = arguments.chosen.load()?;
+    let text = write(&loaded.robot, format)
+        .map_err(|refusal| Complaint::failure(refusal.to_string(), "the native format (.json) can say everything"))?;
+    for finding in &text.report.findings {
+        anstream::eprintln!("{}: {finding}", style::paint(style::HEAD, finding.severity.name()));
+    }
+    if arguments.out == Path::new("-") {
+        std::io::stdout().write_all(text.text.as_bytes())?;
+        return Ok(());
+    }
+    std::fs::write(&arguments.out, text.text).with_context(|| format!("cannot write `{}`", arguments.out.display()))
+}

@@ -1,0 +1,375 @@
+//! The parts of a native file.
+
+use crate::robot::{Geometry, Loop, Role, Shape};
+use linkwork::closed::ConstraintKind;
+use linkwork::model::{Frame, Joint, JointKind, Link};
+use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
+use serde::{Deserialize, Serialize};
+
+type Numbers = [f64; 3];
+
+fn none<T>(list: &[T]) -> bool {
+    list.is_empty()
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkRecord {
+    name: String,
+    #[serde(default)]
+    mass: f64,
+    #[serde(default)]
+    com: Numbers,
+    /// xx, xy, xz, yy, yz, zz about the centre of mass.
+    #[serde(default)]
+    moments: [f64; 6],
+}
+
+impl From<&Link> for LinkRecord {
+    fn from(link: &Link) -> Self {
+        Self {
+            name: link.name.clone(),
+            mass: link.inertia.mass,
+            com: link.inertia.com.to_array(),
+            moments: link.inertia.moments,
+        }
+    }
+}
+
+impl LinkRecord {
+    pub(super) fn link(self) -> Link {
+        Link::new(self.name, Inertia::new(self.mass, self.com, self.moments))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PoseRecord {
+    #[serde(default)]
+    translation: Numbers,
+    /// Rows; the identity if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rotation: Option<[Numbers; 3]>,
+}
+
+impl From<Pose> for PoseRecord {
+    fn from(pose: Pose) -> Self {
+        Self {
+            translation: pose.translation.to_array(),
+            rotation: (pose.rotation != Rotation::IDENTITY).then(|| pose.rotation.to_rows()),
+        }
+    }
+}
+
+impl PoseRecord {
+    fn pose(self) -> Pose {
+        Pose::new(
+            self.rotation.map_or(Rotation::IDENTITY, Rotation::from_rows),
+            self.translation,
+        )
+    }
+}
+
+impl Default for PoseRecord {
+    fn default() -> Self {
+        Pose::IDENTITY.into()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JointRecord {
+    name: String,
+    kind: String,
+    parent: String,
+    child: String,
+    #[serde(default)]
+    origin: PoseRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    axis: Option<Numbers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    axes: Option<[Numbers; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pitch: Option<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    armature: Vec<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    damping: Vec<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    friction: Vec<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    stiffness: Vec<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    rest: Vec<f64>,
+    #[serde(default, skip_serializing_if = "none")]
+    position_limits: Vec<[Option<f64>; 2]>,
+    #[serde(default, skip_serializing_if = "none")]
+    velocity_limit: Vec<Option<f64>>,
+    #[serde(default, skip_serializing_if = "none")]
+    effort_limit: Vec<Option<f64>>,
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+impl From<&Joint> for JointRecord {
+    fn from(joint: &Joint) -> Self {
+        let (mut axis, mut axes, mut pitch) = (None, None, None);
+        match joint.kind {
+            JointKind::Revolute { axis: a }
+            | JointKind::Continuous { axis: a }
+            | JointKind::Prismatic { axis: a }
+            | JointKind::Cylindrical { axis: a } => axis = Some(a.to_array()),
+            JointKind::Helical { axis: a, pitch: p } => (axis, pitch) = (Some(a.to_array()), Some(p)),
+            JointKind::Universal { axes: both } => axes = Some(both.map(|a| a.to_array())),
+            JointKind::Fixed | JointKind::Planar | JointKind::Translation | JointKind::Spherical | JointKind::Free => {}
+        }
+        let limits = joint.position_limits.iter();
+        Self {
+            name: joint.name.clone(),
+            kind: joint.kind.name().to_owned(),
+            parent: joint.parent.clone(),
+            child: joint.child.clone(),
+            origin: joint.origin.into(),
+            axis,
+            axes,
+            pitch,
+            armature: joint.armature.clone(),
+            damping: joint.damping.clone(),
+            friction: joint.friction.clone(),
+            stiffness: joint.stiffness.clone(),
+            rest: joint.rest.clone(),
+            position_limits: limits.map(|&(lower, upper)| [finite(lower), finite(upper)]).collect(),
+            velocity_limit: joint.velocity_limit.iter().copied().map(finite).collect(),
+            effort_limit: joint.effort_limit.iter().copied().map(finite).collect(),
+        }
+    }
+}
+
+impl JointRecord {
+    pub(super) fn joint(self) -> Result<Joint, String> {
+        let name = crate::source::shortened(&self.name);
+        let missing = |what: &str| {
+            format!(
+                "joint `{name}` is {} and needs {what}",
+                crate::source::shortened(&self.kind)
+            )
+        };
+        let axis = || self.axis.map(Vec3::from).ok_or_else(|| missing("an axis"));
+        let kind = match &*self.kind {
+            "fixed" => JointKind::Fixed,
+            "revolute" => JointKind::Revolute { axis: axis()? },
+            "continuous" => JointKind::Continuous { axis: axis()? },
+            "prismatic" => JointKind::Prismatic { axis: axis()? },
+            "helical" => JointKind::Helical {
+                axis: axis()?,
+                pitch: self.pitch.ok_or_else(|| missing("a pitch"))?,
+            },
+            "cylindrical" => JointKind::Cylindrical { axis: axis()? },
+            "universal" => JointKind::Universal {
+                axes: self.axes.ok_or_else(|| missing("two axes"))?.map(Vec3::from),
+            },
+            "planar" => JointKind::Planar,
+            "translation" => JointKind::Translation,
+            "spherical" => JointKind::Spherical,
+            "free" => JointKind::Free,
+            _ => return Err(missing("a kind that is known")),
+        };
+        let without = f64::INFINITY;
+        let limits = self.position_limits.iter();
+        Ok(Joint {
+            kind,
+            origin: self.origin.pose(),
+            position_limits: limits
+                .map(|[l, u]| (l.unwrap_or(-without), u.unwrap_or(without)))
+                .collect(),
+            velocity_limit: self.velocity_limit.iter().map(|x| x.unwrap_or(without)).collect(),
+            effort_limit: self.effort_limit.iter().map(|x| x.unwrap_or(without)).collect(),
+            name: self.name,
+            parent: self.parent,
+            child: self.child,
+            armature: self.armature,
+            damping: self.damping,
+            friction: self.friction,
+            stiffness: self.stiffness,
+            rest: self.rest,
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FrameRecord {
+    name: String,
+    link: String,
+    #[serde(default)]
+    pose: PoseRecord,
+}
+
+impl From<&Frame> for FrameRecord {
+    fn from(frame: &Frame) -> Self {
+        Self {
+            name: frame.name.clone(),
+            link: frame.link.clone(),
+            pose: frame.pose.into(),
+        }
+    }
+}
+
+impl FrameRecord {
+    pub(super) fn frame(self) -> Frame {
+        Frame::new(self.name, self.link, self.pose.pose())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End {
+    link: String,
+    #[serde(default)]
+    pose: PoseRecord,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoopRecord {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    axis: Option<Numbers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<f64>,
+    first: End,
+    second: End,
+}
+
+impl From<&Loop> for LoopRecord {
+    fn from(l: &Loop) -> Self {
+        let (kind, axis, length) = match l.kind {
+            ConstraintKind::Weld => ("weld", None, None),
+            ConstraintKind::Hinge { axis } => ("hinge", Some(axis.to_array()), None),
+            ConstraintKind::Slider { axis } => ("slider", Some(axis.to_array()), None),
+            ConstraintKind::Distance { length } => ("distance", None, Some(length)),
+            // The library's list of kinds may grow; points are what is left of it today.
+            _ => ("point", None, None),
+        };
+        let end = |(link, pose): &(String, Pose)| End {
+            link: link.clone(),
+            pose: (*pose).into(),
+        };
+        Self {
+            name: l.name.clone(),
+            kind: kind.to_owned(),
+            axis,
+            length,
+            first: end(&l.first),
+            second: end(&l.second),
+        }
+    }
+}
+
+impl LoopRecord {
+    pub(super) fn closed(self) -> Result<Loop, String> {
+        let missing = |what: &str| format!("a loop of kind `{}` needs {what}", crate::source::shortened(&self.kind));
+        let axis = || self.axis.map(Vec3::from).ok_or_else(|| missing("an axis"));
+        let kind = match &*self.kind {
+            "weld" => ConstraintKind::Weld,
+            "point" => ConstraintKind::Point,
+            "hinge" => ConstraintKind::Hinge { axis: axis()? },
+            "slider" => ConstraintKind::Slider { axis: axis()? },
+            "distance" => ConstraintKind::Distance {
+                length: self.length.ok_or_else(|| missing("a length"))?,
+            },
+            _ => return Err(missing("a kind that is known: weld, point, hinge, slider or distance")),
+        };
+        Ok(Loop {
+            kind,
+            name: self.name,
+            first: (self.first.link, self.first.pose.pose()),
+            second: (self.second.link, self.second.pose.pose()),
+        })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GeometryRecord {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    link: String,
+    role: Role,
+    #[serde(default)]
+    pose: PoseRecord,
+    shape: ShapeRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    colour: Option<[f64; 4]>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum ShapeRecord {
+    Box { edges: Numbers },
+    Cylinder { radius: f64, length: f64 },
+    Sphere { radius: f64 },
+    Capsule { radius: f64, length: f64 },
+    Ellipsoid { radii: Numbers },
+    Plane {},
+    Mesh { uri: String, scale: Numbers },
+}
+
+impl From<&Geometry> for GeometryRecord {
+    fn from(g: &Geometry) -> Self {
+        let shape = match &g.shape {
+            Shape::Cuboid { edges } => ShapeRecord::Box {
+                edges: edges.to_array(),
+            },
+            &Shape::Cylinder { radius, length } => ShapeRecord::Cylinder { radius, length },
+            &Shape::Sphere { radius } => ShapeRecord::Sphere { radius },
+            &Shape::Capsule { radius, length } => ShapeRecord::Capsule { radius, length },
+            Shape::Ellipsoid { radii } => ShapeRecord::Ellipsoid {
+                radii: radii.to_array(),
+            },
+            Shape::Plane => ShapeRecord::Plane {},
+            Shape::Mesh { uri, scale, .. } => ShapeRecord::Mesh {
+                uri: uri.clone(),
+                scale: scale.to_array(),
+            },
+        };
+        Self {
+            name: g.name.clone(),
+            link: g.link.clone(),
+            role: g.role,
+            pose: g.pose.into(),
+            shape,
+            colour: g.colour,
+        }
+    }
+}
+
+impl GeometryRecord {
+    pub(super) fn geometry(self) -> Geometry {
+        let shape = match self.shape {
+            ShapeRecord::Box { edges } => Shape::Cuboid { edges: edges.into() },
+            ShapeRecord::Cylinder { radius, length } => Shape::Cylinder { radius, length },
+            ShapeRecord::Sphere { radius } => Shape::Sphere { radius },
+            ShapeRecord::Capsule { radius, length } => Shape::Capsule { radius, length },
+            ShapeRecord::Ellipsoid { radii } => Shape::Ellipsoid { radii: radii.into() },
+            ShapeRecord::Plane {} => Shape::Plane,
+            ShapeRecord::Mesh { uri, scale } => Shape::Mesh {
+                uri,
+                path: None,
+                scale: scale.into(),
+            },
+        };
+        Geometry {
+            name: self.name,
+            link: self.link,
+            role: self.role,
+            pose: self.pose.pose(),
+            shape,
+            colour: self.colour,
+        }
+    }
+}

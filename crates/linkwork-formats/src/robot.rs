@@ -16,7 +16,7 @@ pub struct Robot {
     pub mechanism: Mechanism,
     /// What its links look like and collide with.
     pub geometry: Vec<Geometry>,
-    /// Joints that follow others. The mechanism does not apply them.
+    /// Joints that follow others. The mechanism does not apply them; [`Robot::coupled`] does.
     pub couplings: Vec<Coupling>,
     /// Loops that links are closed in. The mechanism does not apply them; [`Robot::closed`] does.
     pub loops: Vec<Loop>,
@@ -143,6 +143,27 @@ pub struct Transmission {
 }
 
 impl Robot {
+    /// The mechanism with its couplings applied: followers have no coordinates of their own, and a joint that follows
+    /// nobody keeps its place.
+    pub fn coupled(&self) -> linkwork::Result<Mechanism> {
+        let held = self.couplings.iter().filter(|c| c.leader.is_none());
+        let held: Vec<(&str, [f64; 1])> = held
+            .map(|c| (&*c.follower, [c.coefficients.first().copied().unwrap_or(0.0)]))
+            .collect();
+        let held: Vec<(&str, &[f64])> = held.iter().map(|(name, at)| (*name, &at[..])).collect();
+        let mut builder = self.mechanism.lock(&held)?.to_builder();
+        for coupling in &self.couplings {
+            if let Some(leader) = &coupling.leader {
+                builder = builder.couple(linkwork::model::Coupling {
+                    follower: coupling.follower.clone(),
+                    leader: leader.clone(),
+                    coefficients: coupling.coefficients.clone(),
+                });
+            }
+        }
+        builder.build()
+    }
+
     /// The mechanism with its loops closed; couplings are not applied.
     ///
     /// Every loop adds two frames, named as the loop with `_a` and `_b`; loops without a name are `loop1`, `loop2` …

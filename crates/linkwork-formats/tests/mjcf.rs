@@ -133,10 +133,12 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
         let [a, b] = [&ends.first, &ends.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()) * *pose);
         assert!((a.translation - b.translation).norm() < 1e-12, "{}", ends.name);
     }
+    // As constraints they are closed there too.
     let closed = legged.closed().unwrap();
     assert_eq!(closed.rows(), 9);
     assert!(closed.workspace().at(&q).unwrap().closure() < 1e-12);
     let arm = robot("arm.xml");
+    assert_eq!(arm.coupled().unwrap().nv() + 1, arm.mechanism.nv());
     assert_eq!(arm.couplings[0].coefficients, [0.1, 0.02, 0.003]);
     assert_eq!(
         (&*arm.couplings[0].follower, arm.couplings[0].leader.as_deref()),

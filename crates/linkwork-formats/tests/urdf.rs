@@ -122,6 +122,13 @@ fn mimic_joints_are_kept_as_couplings() {
         codes(&loaded).iter().filter(|c| **c == "coupling-not-applied").count(),
         1
     );
+    // Applied, the follower has no coordinate of its own.
+    let coupled = loaded.coupled().unwrap();
+    assert_eq!((loaded.mechanism.nv(), coupled.nv()), (2, 1));
+    assert_eq!(coupled.all_coordinates(&[0.5]).unwrap(), [0.5, -0.75]);
+    let whole = loaded.mechanism.mass_matrix(&[0.5, -0.75]).unwrap();
+    let expect = whole[0] - 2.0 * (whole[1] + whole[2]) + 4.0 * whole[3];
+    assert!((coupled.mass_matrix(&[0.5]).unwrap()[0] - expect).abs() < 1e-12);
     let refusal = parse(&text, Mode::Strict).unwrap_err();
     assert!(
         refusal

@@ -254,6 +254,16 @@ pub enum Error {
         /// Its largest gap, in metres or radians.
         gap: f64,
     },
+    /// Something that is not defined for joints that follow others.
+    #[error(
+        "{what} is not defined for mechanism `{mechanism}`, in which joints follow others; ask the mechanism without its couplings (`Mechanism::uncoupled`)"
+    )]
+    Coupled {
+        /// What was asked for.
+        what: &'static str,
+        /// The mechanism.
+        mechanism: String,
+    },
     /// A drive that cannot do what is asked.
     #[error("{problem}")]
     Drive {

@@ -45,6 +45,34 @@ fn golden_loops_accelerate_as_known() {
     }
 }
 
+#[test]
+fn constraints_given_twice_change_no_motion() {
+    for name in LOOPS {
+        let known = load_loop(name);
+        let nv = known.closed.mechanism().nv();
+        let mut constraints = known.closed.constraints().to_vec();
+        for i in 0..constraints.len() {
+            let mut again = constraints[i].clone();
+            again.name += " again";
+            constraints.push(again);
+        }
+        let closed = Closed::new(known.closed.mechanism().clone(), constraints).unwrap();
+        let mut workspace = closed.workspace();
+        let mut posed = workspace.at(&known.q).unwrap();
+        let report = posed.report().unwrap();
+        assert_eq!(report.rank, known.rank, "{name}");
+        assert_eq!(report.redundant.len(), closed.rows() - known.rank, "{name}");
+        let mut qdd = vec![0.0; nv];
+        let mut moving = posed.moving(&known.qd).unwrap();
+        let multipliers = moving.forward_dynamics(&known.tau, &mut qdd).unwrap();
+        // The least norm is half for each.
+        let first = force(multipliers.on_b("loop0").unwrap());
+        let second = force(multipliers.on_b("loop0 again").unwrap());
+        assert_close(name, &first, &second, 1e-7);
+        assert_close(name, &qdd, &known.expect.vector("forward_dynamics").unwrap(), GOLDEN);
+    }
+}
+
 /// The Jacobian rows and J̇q̇ of a constraint, from their definitions at two poses.
 struct Rows {
     J: Matrix,
@@ -389,5 +417,71 @@ fn joints_can_be_held_while_loops_close() {
                 .iter()
                 .all(|g| g.abs() < 1e-10)
         );
+    }
+}
+
+#[test]
+fn linearized_dynamics_are_the_slopes_of_forward_dynamics() {
+    let kinds = [
+        ConstraintKind::Hinge {
+            axis: Vec3::new(0.3, -0.5, 0.8),
+        },
+        ConstraintKind::Slider {
+            axis: Vec3::new(0.2, 0.9, -0.4),
+        },
+        ConstraintKind::Distance { length: 0.7 },
+        ConstraintKind::Weld,
+    ];
+    let arms = linkwork::model::examples::dual_arm();
+    let names: Vec<String> = arms.links().iter().map(|l| l.name.clone()).collect();
+    let (a, b) = (&names[names.len() / 2 - 1], &names[names.len() - 1]);
+    let nv = arms.nv();
+    for (k, kind) in kinds.into_iter().enumerate() {
+        let mut closed = Closed::new(arms.clone(), vec![Constraint::new("tie", kind, a, b)]).unwrap();
+        if k == 0 {
+            closed = closed
+                .stabilised(linkwork::closed::Stabilisation::critical(3.0))
+                .unwrap();
+        }
+        let State { q, mut qd, tau, .. } = random_state(&arms, 4);
+        let q = closed.assemble(&q).unwrap();
+        let mut workspace = closed.workspace();
+        workspace.at(&q).unwrap().project_velocity(&mut qd).unwrap();
+        let linear = closed.linearize(&q, &qd, &tau).unwrap();
+        let mut at = |q: &[f64], qd: &[f64], tau: &[f64]| {
+            let mut qdd = vec![0.0; nv];
+            let mut posed = workspace.at(q).unwrap();
+            posed.moving(qd).unwrap().forward_dynamics(tau, &mut qdd).unwrap();
+            qdd
+        };
+        assert_close("accelerations", &linear.qdd, &at(&q, &qd, &tau), 1e-13);
+        let h = 1e-5;
+        for (name, matrix) in [("q", &linear.by_q), ("v", &linear.by_qd), ("tau", &linear.by_tau)] {
+            let size = matrix.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+            for i in 0..nv {
+                let mut side = |sign: f64| {
+                    let (mut q, mut qd, mut tau) = (q.clone(), qd.clone(), tau.clone());
+                    match name {
+                        "q" => {
+                            let mut step = vec![0.0; nv];
+                            step[i] = sign * h;
+                            arms.integrate(&q.clone(), &step, &mut q).unwrap();
+                        }
+                        "v" => qd[i] += sign * h,
+                        _ => tau[i] += sign * h,
+                    }
+                    at(&q, &qd, &tau)
+                };
+                let (up, down) = (side(1.0), side(-1.0));
+                for r in 0..nv {
+                    let slope = (up[r] - down[r]) / (2.0 * h);
+                    let got = matrix[r * nv + i];
+                    assert!(
+                        (slope - got).abs() < 1e-6 * size,
+                        "{kind:?} by {name}: {got} {slope} of {size}"
+                    );
+                }
+            }
+        }
     }
 }

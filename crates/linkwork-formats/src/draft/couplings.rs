@@ -103,7 +103,7 @@ impl Draft {
                 at,
                 "coupling-not-applied",
                 message,
-                "the joints move on their own: drive or lock the followers",
+                "the joints of the mechanism move on their own: ask for the robot with its couplings, or drive or lock the followers",
             );
         }
     }

@@ -80,6 +80,7 @@ fn spatial_inertia(body: &Inertia) -> Matrix {
 impl Dense {
     /// Builds all operators at a state.
     pub fn new(mechanism: &Mechanism, q: &[f64], qd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
+        mechanism.refuse_coupled("the operators of a tree")?;
         mechanism.check_vector("qd", qd)?;
         let (links, place) = links(mechanism, q)?;
         let (n, nv) = (links.len(), mechanism.nv());

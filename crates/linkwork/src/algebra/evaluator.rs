@@ -53,6 +53,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         frames: &[(FrameId, Reference)],
         given: &[&str],
     ) -> Result<Self> {
+        mechanism.refuse_coupled("the operators of a tree")?;
         let algorithm = expression.compile(mechanism.compiled.has_armature, given);
         Self::of(algorithm, mechanism, frames)
     }

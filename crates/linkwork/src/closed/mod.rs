@@ -40,6 +40,7 @@
 
 mod assembly;
 mod constraint;
+mod linear;
 mod motion;
 mod moving;
 mod plan;
@@ -47,6 +48,7 @@ mod posed;
 mod system;
 
 pub use constraint::{Constraint, ConstraintKind};
+pub use linear::Linearized;
 pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
 pub use posed::{ClosedPosed, ClosedWorkspace, Redundant, Report};
@@ -94,6 +96,7 @@ impl Closed {
     /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
     /// exist, names given twice, axes without direction and distances of nought.
     pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {
+        mechanism.refuse_coupled("a closed mechanism")?;
         let mut ties = Vec::with_capacity(constraints.len());
         let mut names = HashMap::new();
         let mut rows = 0;

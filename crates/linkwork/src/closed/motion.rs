@@ -61,6 +61,11 @@ impl<'m, D: Drive> ClosedMotion<'m, D> {
         })
     }
 
+    /// T of the last call, resistance included.
+    pub fn torques(&self) -> &[f64] {
+        &self.tau
+    }
+
     /// The largest gap that any step was left with.
     pub fn worst_closure(&self) -> f64 {
         self.worst

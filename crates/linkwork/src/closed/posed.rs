@@ -227,6 +227,7 @@ impl Memory {
         if self.is_factored {
             return Ok(());
         }
+        tree.need_home_gains();
         self.system.clear();
         for (tie, strand) in closed.ties.iter().zip(&closed.plan.strands) {
             for side in (0..2).filter(|&side| strand.ways[side] > 0) {

@@ -2,7 +2,7 @@
 //!
 //! J𝓜⁻¹J* = B*ψ*H* D⁻¹ HψB. In the world's axes at home φ is the identity, so that ψ passes a degree of freedom by
 //! τ̄ = I − G H alone: twelve multiplications for a force, about eighty for Υ. Only the way from a frame to its root is
-//! travelled; 𝓜 is never formed.
+//! travelled; 𝓜 is never formed. [`HomeGains`] comes before all of them.
 
 use crate::model::{Compiled, Placed};
 use crate::operator::innovations;
@@ -11,6 +11,8 @@ use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::stage::Stages;
 
+/// What the others read: G and D^-½ at home.
+pub(crate) struct HomeGains;
 /// Thirty-six numbers: Λ⁻¹ = J𝓜⁻¹J* of a frame, by Υ(k) = H*D⁻¹H + ψ*(p,k) Υ(p) ψ(p,k) outward.
 pub(crate) struct Compliance;
 /// Forces on a frame, six numbers each → D^-½HψB f, each a row over the degrees of freedom from the root to the frame.
@@ -21,10 +23,16 @@ pub(crate) struct InnovationsOfTorques;
 /// e → (I − HψK)* D^-½ e: from a sum of such rows to accelerations.
 pub(crate) struct FromInnovations;
 
+impl<S: Scalar> Sweep<S> for HomeGains {
+    #[inline(always)]
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+        s.need_home_gains(m);
+    }
+}
+
 impl<S: Scalar> Sweep<S> for Compliance {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
-        s.need_home_gains(m);
         out.fill(S::ZERO);
         let Some(tip) = at.frame.body else { return };
         find_path(m, &mut s.path, tip);
@@ -42,7 +50,6 @@ impl<S: Scalar> Sweep<S> for Compliance {
 impl<S: Scalar> Sweep<S> for InnovationsOfForces {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, forces: &[S], out: &mut [S]) {
-        s.need_home_gains(m);
         let Some(tip) = at.frame.body else { return };
         let rows = forces.len() / 6;
         if rows == 0 {
@@ -60,7 +67,6 @@ impl<S: Scalar> Sweep<S> for InnovationsOfForces {
 impl<S: Scalar> Sweep<S> for InnovationsOfTorques {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, torques: &[S], out: &mut [S]) {
-        s.need_home_gains(m);
         let Some(k) = at.frame.body else { return };
         let body = &m.bodies[k];
         let mut z = Force::ZERO;
@@ -84,7 +90,6 @@ impl<S: Scalar> Sweep<S> for InnovationsOfTorques {
 impl<S: Scalar> Sweep<S> for FromInnovations {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, e: &[S], out: &mut [S]) {
-        s.need_home_gains(m);
         for v in 0..m.nv {
             s.eps[v] = e[v] * s.home_gains[v].d_root.recip();
         }

@@ -3,9 +3,10 @@
 use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
+use super::coupling::{Reduction, resolve};
 use super::mechanism::Names;
 use super::passive::Passive;
-use super::{Frame, Joint, JointId, Link, Mechanism, WORLD};
+use super::{Coupling, Frame, Joint, JointId, Link, Mechanism, WORLD};
 use crate::Result;
 use crate::spatial::{Pose, Vec3};
 
@@ -39,6 +40,7 @@ pub struct Builder {
     pub(crate) links: Vec<Link>,
     pub(crate) joints: Vec<Joint>,
     pub(crate) frames: Vec<Frame>,
+    pub(crate) couplings: Vec<Coupling>,
     pub(crate) trust: Trust,
 }
 
@@ -51,6 +53,7 @@ impl Builder {
             links: Vec::new(),
             joints: Vec::new(),
             frames: Vec::new(),
+            couplings: Vec::new(),
             trust: Trust::Bodies,
         }
     }
@@ -76,6 +79,27 @@ impl Builder {
     /// Adds a named frame.
     pub fn frame(mut self, name: impl Into<String>, link: impl Into<String>, pose: Pose) -> Self {
         self.frames.push(Frame::new(name, link, pose));
+        self
+    }
+
+    /// Lets a joint follow another. Both must have one coordinate; the follower's is not among the mechanism's.
+    ///
+    /// ```
+    /// use linkwork::model::{Coupling, Joint, Link, Mechanism};
+    /// use linkwork::spatial::Inertia;
+    /// let finger = |name: &str| Link::new(name, Inertia::point(0.1, [0.0, 0.0, 0.05]));
+    /// let gripper = Mechanism::builder("gripper")
+    ///     .link(finger("left")).link(finger("right"))
+    ///     .joint(Joint::prismatic("open", [0.0, 1.0, 0.0]).between("world", "left"))
+    ///     .joint(Joint::prismatic("mirror", [0.0, 1.0, 0.0]).between("world", "right"))
+    ///     .couple(Coupling::gear("mirror", "open", -1.0, 0.0))
+    ///     .build()?;
+    /// assert_eq!(gripper.nv(), 1);
+    /// assert_eq!(gripper.mass_matrix(&[0.02])?, [0.2]);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn couple(mut self, coupling: Coupling) -> Self {
+        self.couplings.push(coupling);
         self
     }
 
@@ -142,7 +166,8 @@ impl Builder {
                 passive.rest.extend(&joint.rest);
             }
         }
-        let compiled = compile(Resolved {
+        let leads = resolve(&self.joints, &self.couplings)?;
+        let mut compiled = compile(Resolved {
             links: &self.links,
             joints: &self.joints,
             inboard: &inboard,
@@ -152,6 +177,15 @@ impl Builder {
             armature,
             gravity: self.gravity,
         });
+        if !self.couplings.is_empty() {
+            let reduction = Reduction::new(&leads, &self.joints, [&q_start, &v_start], &compiled);
+            passive = reduction.passive(&passive);
+            for (start, _) in &mut quaternions {
+                *start = reduction.q_from[*start];
+            }
+            [q_start, v_start] = reduction.starts(&leads, &self.joints);
+            compiled.reduction = Some(reduction);
+        }
         let world = Placed {
             body: None,
             pose: Pose::IDENTITY,
@@ -183,6 +217,7 @@ impl Builder {
             q_start,
             v_start,
             quaternions,
+            leads,
             compiled,
             passive,
             placed,

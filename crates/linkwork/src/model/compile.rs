@@ -57,6 +57,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         armature: given.armature,
         gravity: given.gravity,
         link_space,
+        reduction: None,
         link_frames: placed.links,
         bodies,
     }

@@ -5,6 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
+use super::Reduction;
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -189,6 +190,8 @@ pub(crate) struct Compiled {
     /// The links that move by themselves, in the users' order: body, and the users' frame seen from it.
     pub(crate) link_space: Vec<(usize, Pose)>,
     pub(crate) gravity: Vec3,
+    /// What users' coordinates are, where joints follow others; everything above counts all of them.
+    pub(crate) reduction: Option<Reduction>,
 }
 
 impl Compiled {

@@ -103,7 +103,7 @@ impl Mechanism {
     pub fn random(&self, seed: u64) -> Vec<f64> {
         let mut generator = Generator::new(seed);
         let mut q = Vec::with_capacity(self.nq());
-        for joint in self.joints() {
+        for (joint, ..) in self.independent() {
             q.extend(generator.configuration(joint.kind, &joint.position_limits));
         }
         q
@@ -122,10 +122,8 @@ impl Mechanism {
 
     /// [`Mechanism::integrate`] for arguments known to be right.
     pub(crate) fn integrate_unchecked<S: Scalar>(&self, q: &[S], v: &[S], out: &mut [S]) {
-        for (j, joint) in self.joints().iter().enumerate() {
-            let (i, k) = (self.q_start[j], self.v_start[j]);
-            let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
-            exponential::step(&joint.kind, &q[i..i + nq], &v[k..k + nv], &mut out[i..i + nq]);
+        for (joint, at, step) in self.independent() {
+            exponential::step(&joint.kind, &q[at.clone()], &v[step], &mut out[at]);
         }
     }
 
@@ -142,10 +140,8 @@ impl Mechanism {
     }
 
     fn difference_unchecked(&self, q0: &[f64], q1: &[f64], v: &mut [f64]) {
-        for (j, joint) in self.joints().iter().enumerate() {
-            let (i, k) = (self.q_start[j], self.v_start[j]);
-            let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
-            logarithm::step(&joint.kind, &q0[i..i + nq], &q1[i..i + nq], &mut v[k..k + nv]);
+        for (joint, at, step) in self.independent() {
+            logarithm::step(&joint.kind, &q0[at.clone()], &q1[at], &mut v[step]);
         }
     }
 
@@ -160,7 +156,7 @@ impl Mechanism {
         self.check_configuration("q0", q0)?;
         self.check_configuration("q1", q1)?;
         check_length("out", self.nq(), out.len())?;
-        for (joint, q) in self.joints().iter().zip(self.q_ranges()) {
+        for (joint, q, _) in self.independent() {
             let mut step = joint_step(&joint.kind, &q0[q.clone()], &q1[q.clone()]);
             step.iter_mut().for_each(|x| *x *= t);
             exponential::step(&joint.kind, &q0[q.clone()], &step[..joint.kind.nv()], &mut out[q]);
@@ -173,17 +169,11 @@ impl Mechanism {
         self.check_configuration("q0", q0)?;
         self.check_configuration("q1", q1)?;
         let mut square = 0.0;
-        for (joint, q) in self.joints().iter().zip(self.q_ranges()) {
+        for (joint, q, _) in self.independent() {
             let step = joint_step(&joint.kind, &q0[q.clone()], &q1[q]);
             square += step.iter().map(|x| x * x).sum::<f64>();
         }
         Ok(square.sqrt())
-    }
-
-    /// Where every joint's coordinates are in q.
-    fn q_ranges(&self) -> impl Iterator<Item = core::ops::Range<usize>> {
-        let joints = self.joints().iter().zip(&self.q_start);
-        joints.map(|(joint, &start)| start..start + joint.kind.nq())
     }
 
     /// Brings quaternions to unit length; those further than 10⁻³ from it are refused, and q left as it was.

@@ -5,7 +5,7 @@
 
 use super::check::wrong_length;
 use super::configuration::QUATERNION_TOLERANCE;
-use super::{Builder, Frame, Joint, JointKind, Link, Mechanism, WORLD};
+use super::{Builder, Coupling, Frame, Joint, JointKind, Link, Mechanism, WORLD};
 use crate::spatial::{Inertia, Pose, Vec3};
 use crate::{Error, Result};
 
@@ -38,6 +38,13 @@ impl Mechanism {
         self.given.clone()
     }
 
+    /// The same mechanism with every joint on its own: couplings are dropped.
+    pub fn uncoupled(&self) -> Result<Self> {
+        let mut given = self.to_builder();
+        given.couplings.clear();
+        given.build()
+    }
+
     /// The same mechanism in another gravity.
     pub fn with_gravity(&self, gravity: impl Into<Vec3>) -> Result<Self> {
         self.to_builder().gravity(gravity).build()
@@ -48,10 +55,33 @@ impl Mechanism {
     /// A fixed joint has no coordinates: its passive parameters and limits go.
     pub fn lock(&self, joints: &[(&str, &[f64])]) -> Result<Self> {
         let mut given = self.to_builder();
+        let mut all: Vec<(String, Vec<f64>)> = Vec::new();
         for &(name, q) in joints {
+            let id = self.joint(name)?;
+            if let Some((leader, _)) = self.follows(id) {
+                let problem = format!("it follows joint `{}`; lock that one", self.joints()[leader.0].name);
+                return Err(Error::Joint {
+                    joint: name.to_owned(),
+                    problem,
+                });
+            }
+            all.push((name.to_owned(), q.to_vec()));
+            // What follows is locked with it.
+            for (j, follower) in self.joints().iter().enumerate() {
+                let lead = self.leads[j].as_ref().filter(|lead| lead.joint == id.0);
+                if let (Some(lead), &[y]) = (lead, q) {
+                    let at = lead.coefficients.iter().rev().fold(0.0, |sum, c| sum * y + c);
+                    all.push((follower.name.clone(), vec![at]));
+                }
+            }
+        }
+        given
+            .couplings
+            .retain(|c| !all.iter().any(|(name, _)| *name == c.follower));
+        for (name, q) in &all {
             let joint = &mut given.joints[self.joint(name)?.0];
             let pose = pose_at(joint, q)?;
-            *joint = Joint::fixed(name)
+            *joint = Joint::fixed(name.clone())
                 .between(joint.parent.clone(), joint.child.clone())
                 .placed(joint.origin * pose);
         }
@@ -78,6 +108,10 @@ impl Mechanism {
         given.links.retain(|l| keeps(&l.name));
         given.frames.retain(|f| keeps(&f.link));
         given.joints.retain(|j| keeps(&j.child));
+        let kept_joint = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.0].child));
+        given
+            .couplings
+            .retain(|c| kept_joint(&c.follower) && kept_joint(&c.leader));
         for joint in given.joints.iter_mut().filter(|j| j.child == link) {
             let kind = match base {
                 Base::Fixed => JointKind::Fixed,
@@ -85,6 +119,9 @@ impl Mechanism {
                 Base::Kept => joint.kind,
             };
             if kind != joint.kind {
+                given
+                    .couplings
+                    .retain(|c| c.follower != joint.name && c.leader != joint.name);
                 *joint = Joint::new(joint.name.clone(), kind).between(WORLD, link);
             }
             joint.parent = WORLD.to_owned();
@@ -155,6 +192,13 @@ impl Mechanism {
                 child: format!("{prefix}{}", joint.child),
                 origin,
                 ..joint.clone()
+            });
+        }
+        for coupling in other.couplings() {
+            given.couplings.push(Coupling {
+                follower: format!("{prefix}{}", coupling.follower),
+                leader: format!("{prefix}{}", coupling.leader),
+                coefficients: coupling.coefficients.clone(),
             });
         }
         for frame in other.frames() {

@@ -2,6 +2,7 @@
 
 use super::check::did_you_mean;
 use super::compiled::{Compiled, Placed};
+use super::coupling::Lead;
 use super::passive::Passive;
 use super::{Builder, Frame, Joint, Link, WORLD};
 use crate::spatial::Vec3;
@@ -61,6 +62,8 @@ pub struct Mechanism {
     pub(crate) v_start: Vec<usize>,
     /// Where quaternions start in q, and whose they are.
     pub(crate) quaternions: Vec<(usize, JointId)>,
+    /// Per joint, whom it follows.
+    pub(crate) leads: Vec<Option<Lead>>,
     pub(crate) compiled: Compiled,
     pub(crate) passive: Passive,
     /// World, links and frames in the compiled mechanism.
@@ -78,14 +81,14 @@ impl Mechanism {
         &self.given.name
     }
 
-    /// The number of position coordinates.
+    /// The number of position coordinates; joints that follow others have none.
     pub fn nq(&self) -> usize {
-        self.compiled.nq
+        self.compiled.reduction.as_ref().map_or(self.compiled.nq, |r| r.nq)
     }
 
-    /// The number of degrees of freedom.
+    /// The number of degrees of freedom; joints that follow others have none.
     pub fn nv(&self) -> usize {
-        self.compiled.nv
+        self.compiled.reduction.as_ref().map_or(self.compiled.nv, |r| r.nv)
     }
 
     /// The acceleration of free fall in the world's axes.
@@ -108,16 +111,31 @@ impl Mechanism {
         &self.given.frames
     }
 
-    /// Where a joint's coordinates are in q.
+    /// Where a joint's coordinates are in q; nowhere for one that follows another.
     pub fn q_range(&self, joint: JointId) -> core::ops::Range<usize> {
         let start = self.q_start[joint.0];
-        start..start + self.given.joints[joint.0].kind.nq()
+        match self.leads[joint.0] {
+            Some(_) => start..start,
+            None => start..start + self.given.joints[joint.0].kind.nq(),
+        }
     }
 
-    /// Where a joint's coordinates are in v, and its torques in τ.
+    /// Where a joint's coordinates are in v, and its torques in τ; nowhere for one that follows another.
     pub fn v_range(&self, joint: JointId) -> core::ops::Range<usize> {
         let start = self.v_start[joint.0];
-        start..start + self.given.joints[joint.0].kind.nv()
+        match self.leads[joint.0] {
+            Some(_) => start..start,
+            None => start..start + self.given.joints[joint.0].kind.nv(),
+        }
+    }
+
+    /// The joints that have coordinates of their own, with where these are in q and in v.
+    pub(crate) fn independent(
+        &self,
+    ) -> impl Iterator<Item = (&Joint, core::ops::Range<usize>, core::ops::Range<usize>)> {
+        let ids = (0..self.given.joints.len()).map(JointId);
+        ids.filter(|j| self.leads[j.0].is_none())
+            .map(|j| (&self.given.joints[j.0], self.q_range(j), self.v_range(j)))
     }
 
     /// Finds a link.
@@ -166,6 +184,15 @@ impl Mechanism {
     pub(crate) fn joint_of_dof(&self, dof: usize) -> (JointId, usize) {
         let j = self.v_start.partition_point(|&start| start <= dof) - 1;
         (JointId(j), dof - self.v_start[j])
+    }
+
+    /// The same for a degree of freedom among those of all joints, followers included.
+    pub(crate) fn joint_of_any_dof(&self, dof: usize) -> (JointId, usize) {
+        let Some(reduction) = &self.compiled.reduction else {
+            return self.joint_of_dof(dof);
+        };
+        let j = reduction.v_start.partition_point(|&start| start <= dof) - 1;
+        (JointId(j), dof - reduction.v_start[j])
     }
 
     /// The joint that a position coordinate belongs to.

@@ -22,13 +22,8 @@ impl Chart {
             plain: Vec::new(),
             curved: Vec::new(),
         };
-        let (mut q, mut v) = (0, 0);
-        for joint in mechanism.joints() {
-            let run = Run {
-                q: q..q + joint.kind.nq(),
-                v: v..v + joint.kind.nv(),
-            };
-            (q, v) = (run.q.end, run.v.end);
+        for (joint, q, v) in mechanism.independent() {
+            let run = Run { q, v };
             if joint.kind.is_curved() {
                 chart.curved.push((joint.kind, run));
                 continue;

@@ -107,6 +107,21 @@ impl Resistance {
             let limited = limits.iter().any(|(a, b)| a.is_finite() || b.is_finite());
             if limited && joint.kind.is_curved() {
                 self.unstopped.push(j);
+            } else if let (true, Some((leader, c))) = (limited, mechanism.follows(j)) {
+                // A follower's stop is one of its leader's; by a curved coupling it is left to the leader's own limits.
+                if let ([(lower, upper)], &[offset, ratio]) = (&limits[..], c)
+                    && ratio != 0.0
+                {
+                    let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
+                    self.stops.push(Stop {
+                        q: mechanism.q_range(leader).start,
+                        v: mechanism.v_range(leader).start,
+                        lower: ends[0].min(ends[1]),
+                        upper: ends[0].max(ends[1]),
+                        k: 0.0,
+                        c: 0.0,
+                    });
+                }
             } else if limited {
                 let (q, v) = (mechanism.q_range(j).start, mechanism.v_range(j).start);
                 self.stops

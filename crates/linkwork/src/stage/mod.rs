@@ -4,6 +4,7 @@
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
 pub(crate) mod changing;
+pub(crate) mod coupled;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
 pub(crate) mod home;
@@ -17,6 +18,7 @@ pub(crate) mod world;
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
+use coupled::Coupled;
 use diagonal::Diagonal;
 use home::HomeGain;
 use inflow::Waiting;
@@ -66,12 +68,13 @@ pub(crate) struct Stages<S> {
     pub(crate) columns: Vec<S>,
     /// Columns in registers, and the rows that they make.
     pub(crate) tiles: Vec<S>,
+    pub(crate) coupled: Coupled<S>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
 }
 
 /// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
-const LARGE: usize = 1000;
+pub(crate) const LARGE: usize = 1000;
 
 /// Which stages are filled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,6 +123,7 @@ impl<S: Scalar> Stages<S> {
                 0
             }),
             tiles: Vec::with_capacity(Self::tiles(m)),
+            coupled: Coupled::new(m),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
         }

@@ -156,6 +156,8 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn block(&mut self, joint: JointId, block: Block) -> Result<Small<S>> {
+        self.view
+            .refuse_coupled("a block of the factors of a tree\'s mass matrix")?;
         let (at, _, _) = self.blocks(joint)?;
         Ok(match block {
             Block::M => at.m,
@@ -220,6 +222,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// and j inboard of it, and s_j\*(crf(s) r − r crm(s)) s_k for both inboard.
     pub fn mass_matrix_derivative(&mut self, joint: JointId, index: usize, out: &mut [S]) -> Result<()> {
         let (mechanism, n) = (self.view.mechanism, self.view.nv());
+        self.view.refuse_coupled("the derivative of a tree's mass matrix")?;
         check_length("out", out.len(), n * n)?;
         let range = mechanism.v_range(joint);
         if index >= range.len() {
@@ -272,6 +275,8 @@ impl<S: Scalar> Configured<'_, '_, S> {
 impl<S: Scalar> Moving<'_, '_, S> {
     /// The time derivative of a block of an operator at a joint, as the link sees it or in axes that do not turn.
     pub fn block_rate(&mut self, joint: JointId, block: Block, seen: Seen) -> Result<Small<S>> {
+        self.view
+            .refuse_coupled("a block of the factors of a tree\'s mass matrix")?;
         let (at, outer, inner) = self.blocks(joint)?;
         self.view.need::<Velocities>();
         self.view.need::<ArticulatedRates>();

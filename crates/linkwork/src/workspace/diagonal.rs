@@ -111,7 +111,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 impl<S: Scalar> Moving<'_, '_, S> {
     /// q̇.
     pub fn qd(&self) -> &[S] {
-        &self.view.stages.qd
+        self.view.given().1
     }
 
     /// The time derivative of the total rates under given torques: ν̇ = ε − 𝒞(q, ν), or ξ̇ = D⁻¹(κ − 𝒞(q, ξ)).

@@ -4,12 +4,17 @@ use super::{Configured, Moving};
 use crate::Result;
 use crate::dynamics::forward::Forward;
 use crate::dynamics::kinematics::{self, JacobianOf, JacobianRateOf, Velocities};
-use crate::dynamics::operational::{FromInnovations, InnovationsOfForces};
+use crate::dynamics::operational::{FromInnovations, HomeGains, InnovationsOfForces};
 use crate::model::FrameId;
 use crate::scalar::Scalar;
 use crate::spatial::{Motion, Reference};
 
 impl<S: Scalar> Configured<'_, '_, S> {
+    /// What the innovations read.
+    pub(crate) fn need_home_gains(&mut self) {
+        self.view.need::<HomeGains>();
+    }
+
     /// Forces on a frame about its origin in the world's axes, six numbers each → D^-½HψB f along the frame's way.
     pub(crate) fn innovations_of_forces(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
         self.view

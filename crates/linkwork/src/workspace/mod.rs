@@ -8,6 +8,7 @@
 
 mod accelerating;
 mod blocks;
+mod coupled;
 mod curvature;
 mod diagonal;
 mod inner;
@@ -15,6 +16,7 @@ mod moving;
 mod operational;
 mod plain;
 mod posed;
+mod shapes;
 mod sweeps;
 
 pub use crate::stage::diagonal::Scaling;
@@ -32,7 +34,8 @@ use crate::simd::{At, Instructions, Sweep};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
-use sweeps::{Listed, Sweeps};
+use shapes::Shaped;
+use sweeps::Sweeps;
 
 /// All memory that the algorithms need for one mechanism, allocated once.
 ///
@@ -89,7 +92,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
             instructions: self.instructions,
             stages: &mut self.stages,
         };
-        view.sweep::<Configure>(q, &mut []);
+        view.configure(q);
         Ok(Posed(Configured { view }))
     }
 
@@ -102,8 +105,8 @@ impl<'m, S: Scalar> Workspace<'m, S> {
             instructions: self.instructions,
             stages: &mut self.stages,
         };
-        view.sweep::<Configure>(q, &mut []);
-        view.stages.qd.copy_from_slice(qd);
+        view.configure(q);
+        view.set_moving(qd);
         view
     }
 }
@@ -158,12 +161,12 @@ impl<S: Scalar> Configured<'_, '_, S> {
 
 impl<S: Scalar> View<'_, '_, S> {
     #[inline(always)]
-    pub(crate) fn sweep<W: Listed + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
+    pub(crate) fn sweep<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
     }
 
     #[inline(always)]
-    pub(crate) fn sweep_at<W: Listed + Sweep<S>>(
+    pub(crate) fn sweep_at<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(
         &mut self,
         frame: FrameId,
         reference: Reference,
@@ -175,18 +178,52 @@ impl<S: Scalar> View<'_, '_, S> {
             reference,
         };
         let (ready, m) = (self.sweeps.of::<W>(), &self.mechanism.compiled);
+        if m.reduction.is_some() {
+            let partner = self.sweeps.of::<W::Partner>();
+            return self.coupled([ready, partner], W::SHAPE, at, input, out);
+        }
         ready.run(self.instructions, m, self.stages, at, input, out);
+    }
+
+    /// Takes in a configuration.
+    #[inline(always)]
+    fn configure(&mut self, q: &[S]) {
+        let Some(r) = &self.mechanism.compiled.reduction else {
+            return self.sweep::<Configure>(q, &mut []);
+        };
+        let mut c = core::mem::take(&mut self.stages.coupled);
+        c.configure(r, q);
+        self.sweep::<Configure>(&c.q, &mut []);
+        self.stages.coupled = c;
+    }
+
+    /// Takes in a velocity; what depended on the last one no longer holds.
+    #[inline(always)]
+    fn set_moving(&mut self, qd: &[S]) {
+        match &self.mechanism.compiled.reduction {
+            None => self.stages.qd.copy_from_slice(qd),
+            Some(r) => self.stages.coupled.set_moving(r, qd, &mut self.stages.qd),
+        }
+    }
+
+    /// The configuration and velocity as users gave them.
+    fn given(&self) -> (&[S], &[S]) {
+        let s = &*self.stages;
+        match self.mechanism.is_coupled() {
+            true => (&s.coupled.y, &s.coupled.yd),
+            false => (&s.q[..self.mechanism.nq()], &s.qd),
+        }
     }
 
     /// Brings a stage up to date.
     #[inline(always)]
-    fn need<W: Listed + Sweep<S>>(&mut self) {
+    fn need<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self) {
         self.sweep::<W>(&[], &mut []);
     }
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    pub(crate) fn numbers<W: Listed + Sweep<S>, const N: usize>(
+    pub(crate) fn numbers<W: Shaped<Partner: Sweep<S>> + Sweep<S>, const N: usize>(
         &mut self,
         frame: FrameId,
         reference: Reference,
@@ -202,6 +239,9 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs to.
     fn check_pivots(&self) -> Result<()> {
+        if self.stages.coupled.is_refused {
+            return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
+        }
         (0..S::LANES).try_for_each(|lane| self.check_pivots_of(lane))
     }
 
@@ -211,7 +251,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some(i) = gains.position(|gain| !gain.is_sound(lane)) else {
             return Ok(());
         };
-        let (joint, index) = self.mechanism.joint_of_dof(i);
+        let (joint, index) = self.mechanism.joint_of_any_dof(i);
         Err(Error::Singular {
             joint: self.mechanism.joints()[joint.index()].name.clone(),
             index,

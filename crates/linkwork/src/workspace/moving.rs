@@ -147,6 +147,11 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.view.sweep::<ForwardKeeping>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
+        if self.view.mechanism.is_coupled() {
+            // The sweep knew the tree alone: followers are moved by what they follow.
+            self.view.fill_accelerations(qdd);
+            return Ok(Accelerating::new(&mut self.configured.view));
+        }
         self.view.need::<crate::dynamics::forward::Reactions>();
         Ok(Accelerating::new(&mut self.configured.view))
     }
@@ -157,6 +162,11 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         self.view.sweep::<ForwardBiasFree>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
+        if self.view.mechanism.is_coupled() {
+            // The sweep knew the tree alone: followers are moved by what they follow.
+            self.view.fill_accelerations(qdd);
+            return Ok(Accelerating::new(&mut self.configured.view));
+        }
         self.view.need::<crate::dynamics::forward::ForcesFromAccelerations>();
         Ok(Accelerating::new(&mut self.configured.view))
     }
@@ -182,7 +192,7 @@ impl Moving<'_, '_, f64> {
     /// Add it to the motors' torques before [`Moving::forward_dynamics`].
     pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
-        let (mechanism, stages) = (self.view.mechanism, &*self.view.stages);
-        mechanism.passive_at(&stages.q[..mechanism.nq()], &stages.qd, |_| SLOW, out)
+        let (q, qd) = self.view.given();
+        self.view.mechanism.passive_at(q, qd, |_| SLOW, out)
     }
 }

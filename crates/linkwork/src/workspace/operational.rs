@@ -5,8 +5,9 @@ use crate::dense::{Eigen, add_scaled, dot};
 use crate::dynamics::forward::Forward;
 use crate::dynamics::inverse::Gravity;
 use crate::dynamics::kinematics::{self, JacobianOf, Velocities};
-use crate::dynamics::operational::{Compliance, FromInnovations, InnovationsOfForces};
+use crate::dynamics::operational::{Compliance, FromInnovations, HomeGains, InnovationsOfForces};
 use crate::model::FrameId;
+use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};
@@ -31,7 +32,14 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
         frame: impl Into<FrameId>,
         reference: Reference,
     ) -> Result<[[S; 6]; 6]> {
-        let x = self.view.numbers::<Compliance, 36>(frame.into(), reference);
+        let frame = frame.into();
+        let mut x = [S::ZERO; 36];
+        if self.view.mechanism.is_coupled() {
+            self.operational_inertias_inverse(&[frame], reference, &mut x)?;
+        } else {
+            self.view.need::<HomeGains>();
+            x = self.view.numbers::<Compliance, 36>(frame, reference);
+        }
         self.view.check_pivots()?;
         Ok(core::array::from_fn(|i| core::array::from_fn(|j| x[6 * i + j])))
     }
@@ -46,6 +54,10 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
     ) -> Result<()> {
         let (n, m) = (6 * frames.len(), &self.view.mechanism.compiled);
         check_length("out", out.len(), n * n)?;
+        if self.view.mechanism.is_coupled() {
+            return self.coupled_compliance(frames, reference, out);
+        }
+        self.view.need::<HomeGains>();
         let body = |frame: &FrameId| self.view.mechanism.placed[frame.0].body;
         let mut unit = [S::ZERO; 36];
         for i in 0..6 {
@@ -83,6 +95,30 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
         self.view.check_pivots()
     }
 
+    /// The same where joints follow others: J𝓜⁻¹ row by row, times J*.
+    fn coupled_compliance(&mut self, frames: &[FrameId], reference: Reference, out: &mut [S]) -> Result<()> {
+        let (n, nv) = (6 * frames.len(), self.view.nv());
+        let mut room = core::mem::take(&mut self.view.stages.columns);
+        room.clear();
+        room.resize((n + 1) * nv, S::ZERO);
+        let (jacobian, moved) = room.split_at_mut(n * nv);
+        for (&frame, rows) in frames.iter().zip(jacobian.chunks_exact_mut(6 * nv)) {
+            self.view.sweep_at::<JacobianOf>(frame, reference, &[], rows);
+        }
+        for i in 0..n {
+            self.view
+                .sweep::<InverseMassTimes>(&jacobian[i * nv..(i + 1) * nv], moved);
+            for j in 0..=i {
+                let row = &jacobian[j * nv..(j + 1) * nv];
+                let sum = row.iter().zip(&*moved).fold(S::ZERO, |sum, (x, y)| x.mul_add(*y, sum));
+                out[i * n + j] = sum;
+                out[j * n + i] = sum;
+            }
+        }
+        self.view.stages.columns = room;
+        self.view.check_pivots()
+    }
+
     /// 𝓜⁻¹J*f: the accelerations that a force on a frame adds, in O(N).
     pub fn acceleration_by_force(
         &mut self,
@@ -99,11 +135,27 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
             });
         }
         let (frame, m) = (frame.into(), self.view.mechanism);
+        if m.is_coupled() {
+            let mut room = core::mem::take(&mut self.view.stages.columns);
+            room.clear();
+            room.resize(7 * m.nv(), S::ZERO);
+            let (jacobian, tau) = room.split_at_mut(6 * m.nv());
+            self.view.sweep_at::<JacobianOf>(frame, reference, &[], jacobian);
+            for (f, row) in force.to_array().into_iter().zip(jacobian.chunks_exact(m.nv())) {
+                for (tau, j) in tau.iter_mut().zip(row) {
+                    *tau = f.mul_add(*j, *tau);
+                }
+            }
+            self.view.sweep::<InverseMassTimes>(tau, qdd);
+            self.view.stages.columns = room;
+            return self.view.check_pivots();
+        }
         let link = m.placed[frame.0].body;
         let length = m.compiled.way_length(link);
         let mut row = core::mem::take(&mut self.view.stages.columns);
         row.clear();
         row.resize(length + m.nv(), S::ZERO);
+        self.view.need::<HomeGains>();
         let (way, innovations) = row.split_at_mut(length);
         self.view
             .sweep_at::<InnovationsOfForces>(frame, reference, &force.to_array(), way);
@@ -299,8 +351,8 @@ impl Task<'_, '_, '_> {
         let seen = moved(&jacobian, x);
         self.configured.view.stages.columns = jacobian;
         let mut along = core::mem::take(&mut self.configured.view.stages.dofs);
-        let done = self.consistent_inverse(seen, &mut along);
-        add_scaled(x, -1.0, &along);
+        let done = self.consistent_inverse(seen, &mut along[..x.len()]);
+        add_scaled(x, -1.0, &along[..x.len()]);
         self.configured.view.stages.dofs = along;
         done
     }
@@ -328,8 +380,9 @@ impl Task<'_, '_, '_> {
     /// p = J̄*g: the force that gravity amounts to.
     pub fn gravity(&mut self) -> Result<Force> {
         let mut g = core::mem::take(&mut self.configured.view.stages.dofs);
-        self.configured.view.sweep::<Gravity>(&[], &mut g);
-        let force = self.consistent_force(&g);
+        let nv = self.configured.view.nv();
+        self.configured.view.sweep::<Gravity>(&[], &mut g[..nv]);
+        let force = self.consistent_force(&g[..nv]);
         self.configured.view.stages.dofs = g;
         force
     }
@@ -393,6 +446,9 @@ impl MovingTask<'_, '_, '_> {
         scratch.resize(2 * nv, 0.0);
         let (tau, qdd) = scratch.split_at_mut(nv);
         view.sweep::<Forward>(tau, qdd);
+        if view.mechanism.is_coupled() {
+            view.fill_accelerations(qdd);
+        }
         view.stages.columns = scratch;
         view.check_pivots()?;
         view.need::<Velocities>();

@@ -39,7 +39,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
     pub fn moving(&mut self, qd: &[S]) -> Result<Moving<'_, 'm, S>> {
         let view = &mut self.0.view;
         view.mechanism.check_vector("qd", qd)?;
-        view.stages.qd.copy_from_slice(qd);
+        view.set_moving(qd);
         view.stages.filled.rates = false;
         view.stages.filled.velocities = false;
         view.stages.filled.settled = false;
@@ -204,14 +204,16 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
     pub fn log_det_mass(&mut self) -> Result<f64> {
         self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
-        Ok(self
+        let couplings = self.view.log_det_couplings();
+        let tree: f64 = self
             .view
             .stages
             .riccati
             .gains
             .iter()
             .map(|g| -g.d_inv.lane(0).ln())
-            .sum())
+            .sum();
+        Ok(tree + couplings)
     }
 
     /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame. Links
@@ -231,6 +233,7 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
     /// D of a joint, d × d: the inertia it works against, its own armature included. A universal joint is two revolute
     /// ones, and its D is diagonal.
     pub fn joint_inertia(&mut self, joint: JointId, out: &mut [S]) -> Result<()> {
+        self.view.refuse_coupled("the inertia D of a joint")?;
         let range = self.view.mechanism.v_range(joint);
         let d = range.len();
         check_length("out", out.len(), d * d)?;

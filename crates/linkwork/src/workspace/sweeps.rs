@@ -84,6 +84,7 @@ sweeps![
     forward::Pivots,
     forward::Reactions,
     forward::ForcesFromAccelerations,
+    operational::HomeGains,
     operational::Compliance,
     operational::InnovationsOfForces,
     operational::InnovationsOfTorques,

@@ -3,6 +3,8 @@
 //! The protocol is one that other libraries can follow: 64 random states in rotation, 2000 calls to warm up, batches of
 //! about 4 ms, 41 of them; the median and the minimum of their means.
 
+mod batched;
+
 use crate::complaint::Complaint;
 use crate::random::Random;
 use crate::{robot, style};
@@ -25,8 +27,10 @@ Examples:
   linkwork bench humanoid --algorithm aba --algorithm rnea
   linkwork bench arm7 --floating --json
   linkwork bench robot.txt                  a text model
+  linkwork bench arm7 --batch 4096 --scalar f32
 
-A call includes all that a new state needs. Times are of one thread, in f64; on a busy machine compare minima.")]
+A call includes all that a new state needs. Times are of one thread unless --threads says otherwise; on a busy machine
+compare minima. Those of a batch are per state.")]
 pub(crate) struct Arguments {
     /// A built-in robot, a text model, or `-` for a text model on standard input; all built-in robots if left out.
     robot: Option<String>,
@@ -42,6 +46,22 @@ pub(crate) struct Arguments {
     /// A rough answer at once: fewer and shorter batches.
     #[arg(long)]
     quick: bool,
+    /// So many states in one call.
+    #[arg(long, value_name = "STATES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    batch: u32,
+    /// What to compute with; f32 in batches.
+    #[arg(long, value_enum, default_value_t = Precision::F64)]
+    scalar: Precision,
+    /// Threads of a batch.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Precision {
+    F64,
+    F32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -91,17 +111,25 @@ struct Line<'a> {
     nv: usize,
     alg: Algorithm,
     batch: usize,
-    scalar: &'static str,
+    scalar: Precision,
     ns: f64,
     min: f64,
 }
 
 /// How long to measure.
+#[derive(Clone, Copy)]
 struct Protocol {
     warm_up: usize,
     trial: usize,
     batches: usize,
     nanoseconds: f64,
+}
+
+impl Protocol {
+    /// About how many nanoseconds it takes.
+    fn total(&self) -> u128 {
+        (self.batches as f64 * self.nanoseconds) as u128
+    }
 }
 
 const FULL: Protocol = Protocol {
@@ -123,20 +151,44 @@ const STATES: usize = 64;
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let protocol = if arguments.quick { QUICK } else { FULL };
-    let algorithms = if arguments.algorithm.is_empty() {
-        Algorithm::value_variants()
+    let in_batches = arguments.batch > 1 || arguments.scalar == Precision::F32;
+    let available = if in_batches {
+        &batched::ALGORITHMS[..]
     } else {
-        &arguments.algorithm
+        Algorithm::value_variants()
     };
-    let mut first = true;
-    for (name, mechanism) in robots(arguments)? {
-        let mut bench = Bench::new(&mechanism);
+    if let Some(alg) = arguments.algorithm.iter().find(|alg| !available.contains(alg)) {
+        return Err(Complaint::usage(
+            format!("batches do not have {}", alg.words()),
+            "leave --batch and --scalar out, or take fk, rnea, crba, aba or minv",
+        ));
+    }
+    let algorithms = match &arguments.algorithm[..] {
+        [] => available,
+        asked => asked,
+    };
+    let states = arguments.batch as usize;
+    for (i, (name, mechanism)) in robots(arguments)?.into_iter().enumerate() {
         if !arguments.json {
-            heading(&name, &mechanism, first)?;
+            heading(&name, &mechanism, i == 0)?;
         }
-        first = false;
+        let threads = usize::from(arguments.threads);
+        let mut time: Box<dyn FnMut(Algorithm) -> Result<(f64, f64)>> = match (in_batches, arguments.scalar) {
+            (false, _) => {
+                let mut bench = Bench::new(&mechanism);
+                Box::new(move |alg| bench.time(alg, &protocol))
+            }
+            (true, Precision::F64) => {
+                let mut bench = batched::Batched::<f64>::new(&mechanism, states, threads)?;
+                Box::new(move |alg| bench.time(alg, &protocol))
+            }
+            (true, Precision::F32) => {
+                let mut bench = batched::Batched::<f32>::new(&mechanism, states, threads)?;
+                Box::new(move |alg| bench.time(alg, &protocol))
+            }
+        };
         for &alg in algorithms {
-            let (ns, min) = bench.time(alg, &protocol)?;
+            let (ns, min) = time(alg)?;
             let mut out = anstream::stdout();
             if arguments.json {
                 let line = Line {
@@ -144,8 +196,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                     robot: &name,
                     nv: mechanism.nv(),
                     alg,
-                    batch: 1,
-                    scalar: "f64",
+                    batch: states,
+                    scalar: arguments.scalar,
                     ns: tenths(ns),
                     min: tenths(min),
                 };

@@ -8,6 +8,7 @@ use crate::spatial::{Force, RigidBody, Vec3};
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
+use crate::stage::riccati::Ancestor;
 
 /// Six numbers of every column, row by row.
 struct Columns<'a, S> {
@@ -152,80 +153,71 @@ pub(super) fn innovations<S: Scalar, P: Pack<S>>(
     }
 }
 
-/// N → N*D⁻¹N in place: a row becomes the sum of its own and its ancestors', which are still those of N. `room` holds two
-/// numbers per column.
+/// N*D⁻¹N, tile by tile: an element is a sum over the common ancestors of its row and its column.
 #[inline(always)]
 pub(super) fn multiply<S: Scalar, P: Pack<S>>(
-    m: &Compiled,
     layout: &Layout,
     gains: &[Gain<S>],
-    room: &mut [S],
-    rows: &mut [S],
+    rows: &[S],
+    path: &mut Vec<Ancestor<S>>,
+    n: usize,
+    out: &mut [S],
 ) {
-    let width = layout.width;
-    let (d_inv, weights) = room[..2 * width].split_at_mut(width);
-    for (d_inv, &dof) in d_inv.iter_mut().zip(&layout.dof) {
-        if dof != GAP {
-            *d_inv = gains[dof].d_inv;
-        }
-    }
-    for k in (0..m.bodies.len()).rev() {
-        for i in 0..m.bodies[k].dofs {
-            let at = layout.start[k] + i;
-            weights[at] = d_inv[at];
-            let mut inner = layout.up[at];
-            while inner != GAP {
-                weights[inner] = rows[inner * width + at] * d_inv[inner];
-                inner = layout.up[inner];
+    for i in (0..layout.width).step_by(P::COLUMNS) {
+        find_path::<S, P>(layout, gains, i, path);
+        let mut first = 0;
+        for j in (i..layout.tree_end[i]).step_by(P::COLUMNS) {
+            while path[first].end <= j {
+                first += 1;
             }
-            multiply_row::<S, P>(layout, weights, at, rows);
+            let mut tile = [P::ZERO; MOST_COLUMNS];
+            for ancestor in &path[first..] {
+                let row = &rows[ancestor.row..ancestor.row + layout.width];
+                let x = P::spread(ancestor.d_inv) * P::read(&row[j..]);
+                let weights = &row[i..i + P::COLUMNS];
+                for lane in 0..P::COLUMNS {
+                    tile[lane] = P::spread(weights[lane]).mul_add(x, tile[lane]);
+                }
+            }
+            if i == j {
+                write_corner::<S, P>(n, layout, &tile, i, out);
+            } else {
+                write_tile::<S, P>(n, layout, &tile, i, j, out);
+                write_tile::<S, P>(n, layout, &P::transpose(tile), j, i, out);
+            }
         }
     }
 }
 
-/// Of the own row and its ancestors', those count that reach so far.
+/// The rows that reach a register of columns: those of its own degrees of freedom, the outermost first, and of all
+/// toward the base.
 #[inline(always)]
-fn multiply_row<S: Scalar, P: Pack<S>>(layout: &Layout, weights: &[S], at: usize, rows: &mut [S]) {
-    let (mut block, mut first) = (layout.first[at], at);
-    while block < layout.tree_end[at] {
-        while layout.end_at[first] <= block {
-            first = layout.up[first];
-        }
-        let end = layout.end_at[first];
-        while block + 4 * P::COLUMNS <= end {
-            add_rows::<S, P, 4>(layout, weights, rows, first, at, block);
-            block += 4 * P::COLUMNS;
-        }
-        while block < end {
-            add_rows::<S, P, 1>(layout, weights, rows, first, at, block);
-            block += P::COLUMNS;
-        }
-    }
-}
-
-/// A few registers of one row.
-#[inline(always)]
-fn add_rows<S: Scalar, P: Pack<S>, const N: usize>(
-    layout: &Layout,
-    weights: &[S],
-    rows: &mut [S],
-    first: usize,
-    at: usize,
-    block: usize,
-) {
-    let mut sum = [P::ZERO; N];
-    let mut next = first;
+fn find_path<S: Scalar, P: Pack<S>>(layout: &Layout, gains: &[Gain<S>], block: usize, path: &mut Vec<Ancestor<S>>) {
+    path.clear();
+    let mut next = layout.outermost[block / P::COLUMNS];
     while next != GAP {
-        let weight = P::spread(weights[next]);
-        let row = &rows[next * layout.width + block..][..N * P::COLUMNS];
-        for i in 0..N {
-            sum[i] = weight.mul_add(P::read(&row[i * P::COLUMNS..]), sum[i]);
-        }
+        path.push(Ancestor {
+            row: next * layout.width,
+            end: layout.end_at[next],
+            d_inv: gains[layout.dof[next]].d_inv,
+        });
         next = layout.up[next];
     }
-    let row = &mut rows[at * layout.width + block..][..N * P::COLUMNS];
-    for i in 0..N {
-        sum[i].write(&mut row[i * P::COLUMNS..]);
+}
+
+/// What is right of the diagonal in the tile on it, on both sides.
+#[inline(always)]
+fn write_corner<S: Scalar, P: Pack<S>>(n: usize, layout: &Layout, tile: &[P; MOST_COLUMNS], i: usize, out: &mut [S]) {
+    for row in 0..P::COLUMNS {
+        let mut x = [S::ZERO; MOST_COLUMNS];
+        tile[row].write(&mut x);
+        for column in row..P::COLUMNS {
+            let (u, v) = (layout.dof[i + row], layout.dof[i + column]);
+            if u != GAP && v != GAP {
+                out[u * n + v] = x[column];
+                out[v * n + u] = x[column];
+            }
+        }
     }
 }
 
@@ -233,23 +225,16 @@ fn add_rows<S: Scalar, P: Pack<S>, const N: usize>(
 #[inline(always)]
 pub(super) fn symmetric<S: Scalar, P: Pack<S>>(n: usize, layout: &Layout, end: &[usize], rows: &[S], out: &mut [S]) {
     for i in (0..layout.width).step_by(P::COLUMNS) {
-        // What is right of the diagonal in the tile on it, on both sides.
-        for row in i..i + P::COLUMNS {
-            for column in row..i + P::COLUMNS {
-                let (u, v) = (layout.dof[row], layout.dof[column]);
-                if u != GAP && v != GAP {
-                    let x = rows[row * layout.width + column];
-                    out[u * n + v] = x;
-                    out[v * n + u] = x;
-                }
-            }
-        }
-        for j in (i + P::COLUMNS..end[i]).step_by(P::COLUMNS) {
+        for j in (i..end[i]).step_by(P::COLUMNS) {
             let mut tile = [P::ZERO; MOST_COLUMNS];
             for lane in 0..P::COLUMNS {
                 if j < end[i + lane] {
                     tile[lane] = P::read(&rows[(i + lane) * layout.width + j..]);
                 }
+            }
+            if i == j {
+                write_corner::<S, P>(n, layout, &tile, i, out);
+                continue;
             }
             write_tile::<S, P>(n, layout, &tile, i, j, out);
             write_tile::<S, P>(n, layout, &P::transpose(tile), j, i, out);

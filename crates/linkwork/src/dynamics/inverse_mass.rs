@@ -7,7 +7,7 @@
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use crate::model::Compiled;
+use crate::model::{Compiled, Layout};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
@@ -20,16 +20,15 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let layout = &m.columns.single;
+        if m.columns.product {
+            return product::<S, S>(m, s, layout, out);
+        }
         s.need_gains(m);
         out.fill(S::ZERO);
-        s.make_room(8 * layout.width);
+        s.make_room(6 * layout.width);
         columns::innovations::<S, S>(m, &s.joints, &s.riccati.gains, layout, &mut s.tiles, out);
-        if m.columns.product {
-            columns::multiply::<S, S>(m, layout, &s.riccati.gains, &mut s.tiles, out);
-        } else {
-            s.need_columns(m);
-            outward(m, s, out);
-        }
+        s.need_columns(m);
+        outward(m, s, out);
         columns::complete(m, out, &mut s.dofs);
     }
 }
@@ -37,19 +36,24 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
 impl PackedSweep for MassMatrixInverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
-        let Some(layout) = m.columns.packed.as_ref().filter(|_| m.columns.product) else {
-            return Self::run(m, s, at, &[], out);
-        };
-        s.need_gains(m);
-        s.make_room((8 + layout.width) * layout.width);
-        let (room, rows) = s.tiles.split_at_mut(8 * layout.width);
-        columns::innovations::<f64, P>(m, &s.joints, &s.riccati.gains, layout, room, rows);
-        columns::multiply::<f64, P>(m, layout, &s.riccati.gains, room, rows);
-        if layout.tree_end.first() != Some(&layout.width) {
-            out.fill(0.0);
+        match &m.columns.packed {
+            Some(layout) if m.columns.product => product::<f64, P>(m, s, layout, out),
+            _ => Self::run(m, s, at, &[], out),
         }
-        columns::symmetric::<f64, P>(m.nv, layout, &layout.tree_end, rows, out);
     }
+}
+
+/// Rows of N, then N*D⁻¹N.
+#[inline(always)]
+fn product<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, layout: &Layout, out: &mut [S]) {
+    s.need_gains(m);
+    s.make_room((6 + layout.width) * layout.width);
+    let (room, rows) = s.tiles.split_at_mut(6 * layout.width);
+    columns::innovations::<S, P>(m, &s.joints, &s.riccati.gains, layout, room, rows);
+    if layout.tree_end.first() != Some(&layout.width) {
+        out.fill(S::ZERO);
+    }
+    columns::multiply::<S, P>(layout, &s.riccati.gains, rows, &mut s.ancestors, m.nv, out);
 }
 
 /// Outward in the world's axes at home, where φ is the identity: q̈ = D⁻¹ε − G*λ(p), λ = λ(p) + H*q̈, for the columns not

@@ -424,7 +424,7 @@ fn layout(bodies: &[Body], pack: usize) -> Layout {
     let column_at = |link: usize| l.start.get(link).copied().unwrap_or(l.width);
     l.end = bodies.iter().map(|b| column_at(b.end)).collect();
     l.up = vec![GAP; l.width];
-    [l.first, l.end_at, l.tree_end] = [(); 3].map(|()| vec![0; l.width]);
+    [l.end_at, l.tree_end] = [(); 2].map(|()| vec![0; l.width]);
     for (k, body) in bodies.iter().enumerate() {
         let (start, past) = (l.start[k], l.start[k] + body.dofs);
         for at in start..past {
@@ -433,11 +433,18 @@ fn layout(bodies: &[Body], pack: usize) -> Layout {
                 Some(p) => l.start[p],
                 None => GAP,
             };
-            l.first[at] = start / pack * pack;
             l.end_at[at] = l.end[k];
             l.tree_end[at] = l.end[body.root];
         }
     }
+    // The last link of a register is the tip-most; of its freedoms within the register, the first is the outermost.
+    l.outermost = (0..l.width)
+        .step_by(pack)
+        .map(|block| {
+            let k = l.start.partition_point(|&start| start < block + pack) - 1;
+            l.start[k].max(block)
+        })
+        .collect();
     let follow = |c: &[usize]| c[0] != GAP && c.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
     l.whole = l.dof.chunks(pack).map(follow).collect();
     l

@@ -161,8 +161,9 @@ pub(crate) struct Layout {
     /// Per column: the degree of freedom in the users' order, and the column of the next one toward the base; or gaps.
     pub(crate) dof: Vec<usize>,
     pub(crate) up: Vec<usize>,
-    /// Per column: where the first register of its row starts, and where its subtree and its tree end.
-    pub(crate) first: Vec<usize>,
+    /// Per register: its last column that is no gap.
+    pub(crate) outermost: Vec<usize>,
+    /// Per column: where its subtree and its tree end.
     pub(crate) end_at: Vec<usize>,
     pub(crate) tree_end: Vec<usize>,
     /// Per register: whether it has no gap and its degrees of freedom follow each other in the users' order.

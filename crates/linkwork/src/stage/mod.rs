@@ -16,7 +16,7 @@ pub(crate) mod velocity;
 pub(crate) mod world;
 
 use crate::model::Compiled;
-use crate::scalar::{Builds, Scalar};
+use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody};
 use coupled::Coupled;
 use diagonal::Diagonal;
@@ -24,7 +24,7 @@ use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
 use rates::Rate;
-use riccati::Riccati;
+use riccati::{Ancestor, Riccati};
 use world::World;
 
 /// All memory of a workspace.
@@ -69,6 +69,7 @@ pub(crate) struct Stages<S> {
     /// Columns in registers, and the rows that they make.
     pub(crate) tiles: Vec<S>,
     pub(crate) coupled: Coupled<S>,
+    pub(crate) ancestors: Vec<Ancestor<S>>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
 }
@@ -124,16 +125,16 @@ impl<S: Scalar> Stages<S> {
             }),
             tiles: Vec::with_capacity(Self::tiles(m)),
             coupled: Coupled::new(m),
+            ancestors: Vec::with_capacity(nv),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
         }
     }
 
-    /// How much room dense results need for columns and rows: rows only where columns stand several to a register.
+    /// How much room dense results need for columns and rows.
     fn tiles(m: &Compiled) -> usize {
         match &m.columns.packed {
-            Some(layout) if matches!(S::BUILDS, Builds::Shipped) => (8 + layout.width) * layout.width,
-            Some(_) => 8 * m.nv,
+            Some(layout) => (6 + layout.width) * layout.width,
             None => 0,
         }
     }

@@ -7,7 +7,8 @@ mod batched;
 
 use crate::complaint::Complaint;
 use crate::random::Random;
-use crate::{robot, style};
+use crate::robot::{Chosen, Loading};
+use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
@@ -24,7 +25,7 @@ use std::time::Instant;
 #[command(after_help = "\
 Examples:
   linkwork bench                            every built-in robot
-  linkwork bench humanoid --algorithm aba --algorithm rnea
+  linkwork bench humanoid --algorithm aba,rnea
   linkwork bench arm7 --floating --json
   linkwork bench robot.txt                  a text model
   linkwork bench arm7 --batch 4096 --scalar f32
@@ -34,14 +35,13 @@ compare minima. Those of a batch are per state.")]
 pub(crate) struct Arguments {
     /// A built-in robot, a text model, or `-` for a text model on standard input; all built-in robots if left out.
     robot: Option<String>,
-    /// Put the robot on a free base.
-    #[arg(long)]
-    floating: bool,
+    #[command(flatten)]
+    loading: Loading,
     /// Print one line of JSON for each algorithm.
     #[arg(long)]
     json: bool,
     /// Time these algorithms only.
-    #[arg(long, short, value_enum, num_args = 1.., value_name = "ALG")]
+    #[arg(long, short, value_enum, value_delimiter = ',', value_name = "ALG")]
     algorithm: Vec<Algorithm>,
     /// A rough answer at once: fewer and shorter batches.
     #[arg(long)]
@@ -213,24 +213,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The robots asked for. With a free base on request; a built-in robot that has none is passed over unless it was named.
 fn robots(arguments: &Arguments) -> Result<Vec<(String, Mechanism)>> {
     let asked = match &arguments.robot {
-        Some(robot) => vec![robot::find(robot)?],
+        Some(robot) => {
+            let chosen = Chosen {
+                robot: robot.clone(),
+                loading: arguments.loading.clone(),
+            };
+            let loaded = chosen.load()?;
+            return Ok(vec![(loaded.name, loaded.robot.mechanism)]);
+        }
         None => examples::all()
             .map(|(name, example)| (name.to_owned(), example()))
             .into(),
     };
-    if !arguments.floating {
+    if !arguments.loading.floating {
         return Ok(asked);
     }
     let mut floating = Vec::new();
     for (name, mechanism) in asked {
         match mechanism.with_floating_base() {
             Ok(free) => floating.push((name, free)),
-            Err(problem) if arguments.robot.is_some() => {
-                return Err(Complaint::usage(
-                    format!("`{name}` cannot have a floating base: {problem}"),
-                    "leave --floating out, or take a robot with a base link, such as arm7",
-                ));
-            }
             Err(_) => anstream::eprintln!(
                 "{}: {name} has no base to set free",
                 style::paint(style::FAINT, "skipped")
@@ -353,9 +354,11 @@ impl<'m> Bench<'m> {
 fn configuration(mechanism: &Mechanism, random: &mut Random) -> Vec<f64> {
     let mut q = Vec::with_capacity(mechanism.nq());
     for joint in mechanism.joints() {
+        // A joint that follows another has no coordinates.
+        let own = mechanism.joint(&joint.name).map_or(0, |j| mechanism.q_range(j).len());
         let start = q.len();
-        q.extend(random.numbers(joint.kind.nq()));
-        if matches!(joint.kind, JointKind::Spherical | JointKind::Free) {
+        q.extend(random.numbers(own));
+        if own > 0 && matches!(joint.kind, JointKind::Spherical | JointKind::Free) {
             let quaternion = &mut q[start..start + 4];
             let norm = quaternion.iter().map(|x| x * x).sum::<f64>().sqrt();
             quaternion.iter_mut().for_each(|x| *x /= norm);

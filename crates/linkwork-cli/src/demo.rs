@@ -6,6 +6,7 @@ mod plot;
 mod report;
 
 use crate::complaint::Complaint;
+use crate::numbers::seconds;
 use crate::random::Random;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -34,26 +35,16 @@ pub(crate) struct Arguments {
           value_parser = PossibleValuesParser::new(examples::all().map(|(name, _)| name)))]
     robot: String,
     /// How long to simulate, in seconds.
-    #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = duration)]
+    #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     seconds: f64,
-    /// Where to write the plot.
-    #[arg(long, default_value = "linkwork-demo.svg", value_name = "FILE.svg")]
+    /// Where to write the plot, as SVG or PNG by the name's end.
+    #[arg(long, default_value = "linkwork-demo.svg", value_name = "FILE")]
     out: PathBuf,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
 }
 
-fn duration(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(s) if s > 0.0 && s <= LONGEST => Ok(s),
-        Ok(_) => Err(format!("must be more than 0 and at most {LONGEST} seconds")),
-        Err(_) => Err("not a number of seconds".to_owned()),
-    }
-}
-
-/// The longest run, in seconds: a day.
-const LONGEST: f64 = 86_400.0;
 /// The time step of the simulation, in seconds.
 const STEP: f64 = 1e-3;
 /// Where the robot is let go.
@@ -80,6 +71,7 @@ struct Sample {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    crate::plot::Format::of(&arguments.out)?;
     let example = examples::by_name(&arguments.robot).context("clap lets known names through only")?;
     let (robot, floats) = ideal(&example())?;
     let story = if floats {
@@ -89,9 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let course = simulate(&robot, floats, arguments.seconds)?;
     let laws = laws::check(&robot, &checked(&course.samples))?;
-    let picture = plot::draw(&robot, story, &course.samples)?;
     let out = &arguments.out;
-    std::fs::write(out, picture).with_context(|| format!("cannot write the plot to `{}`", out.display()))?;
+    plot::draw(&robot, story, &course.samples, out)?;
     let report = Report {
         robot: arguments.robot.clone(),
         nq: robot.nq(),

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use linkwork::{Mechanism, Reference};
 use quantity::{Asked, QUANTITIES, Quantity, Seen};
-use state::State;
+use state::{State, States};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ With --q, --v, --a or --tau the one state they make is taken instead. All units 
 
 Examples:
   linkwork eval double_pendulum mass_matrix kinetic_energy --q 0.3,-0.5 --v 1,0
-  linkwork eval arm7 jacobian --frame hand --q 0,0.5,0,-1,0,1,0
+  linkwork eval arm7 jacobian --frame flange --q 0,0.5,0,-1,0,1,0
   linkwork eval arm7 forward_dynamics < states.jsonl > accelerations.jsonl"
 });
 
@@ -90,9 +90,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if one {
         let state =
             State::of(&mechanism, flags).map_err(|e| Complaint::usage(e.to_string(), length_hint(&mechanism)))?;
-        let mut line = Vec::new();
+        let (mut line, mut states) = (Vec::new(), States::default());
+        states.push(&state);
         let mut evaluator = quantity::Evaluator::new(&mechanism, &asked, seen);
-        evaluator.line(&state, &mut line)?;
+        evaluator.lines(&states, &mut line).map_err(|(_, problem)| problem)?;
         std::io::stdout().write_all(&line)?;
         return Ok(());
     }

@@ -7,11 +7,16 @@ mod bench;
 mod check;
 mod complaint;
 mod convert;
+mod cost;
 mod demo;
 mod eval;
 mod info;
+mod manual;
+mod numbers;
+mod plot;
 mod random;
 mod robot;
+mod simulate;
 mod style;
 mod text_model;
 
@@ -37,10 +42,18 @@ enum Command {
     Convert(convert::Arguments),
     /// Describe a robot: its tree, joints, masses and reach.
     Info(info::Arguments),
+    /// Simulate a robot: controllers, pushes, logs and plots.
+    Simulate(Box<simulate::Arguments>),
     /// Compute any quantity at a state, or at every state of a stream.
     Eval(eval::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
+    /// Count the multiplications and additions of every algorithm, beside the published ones.
+    Cost(cost::Arguments),
+    /// Print completions for a shell.
+    Completions(manual::Completions),
+    /// Print the manual's page, or write one for every command.
+    Man(manual::Man),
 }
 
 const EXAMPLES: &str = "\
@@ -50,9 +63,10 @@ Examples:
   linkwork check robot.urdf
   linkwork info robot.urdf
   linkwork convert robot.urdf robot.xml
+  linkwork simulate double_pendulum --q 1.5,0 --integrator adaptive --plot swing.png
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork bench arm7
-  linkwork bench --json > times.jsonl
+  linkwork cost --links 6,7
 
 Exit codes: 0 success, 1 failure, 2 wrong usage. NO_COLOR turns colours off.";
 
@@ -64,6 +78,10 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
+        Command::Cost(arguments) => cost::run(&arguments).map(fine),
+        Command::Completions(arguments) => manual::completions(&arguments).map(fine),
+        Command::Man(arguments) => manual::man(&arguments).map(fine),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments).map(fine),
     };
     match done {

@@ -5,7 +5,7 @@ use crate::{style, text_model};
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::model::examples;
+use linkwork::model::{Joint, JointKind, WORLD, examples};
 use linkwork_formats::{Format, Mode, Options, Refusal, Report, Robot, Severity};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,11 @@ impl Loading {
     /// Loads a robot without a word.
     pub(crate) fn load(&self, robot: &str) -> Result<Loaded> {
         let mut loaded = self.find(robot)?;
+        let floats = |j: &Joint| j.parent == WORLD && j.kind == JointKind::Free;
+        if self.floating && loaded.robot.mechanism.joints().iter().any(floats) {
+            let problem = format!("`{}` floats already", loaded.name);
+            return Err(Complaint::usage(problem, "leave --floating out"));
+        }
         if self.floating {
             let mechanism = loaded.robot.mechanism.with_floating_base().map_err(|problem| {
                 Complaint::usage(
@@ -121,6 +126,7 @@ impl Loading {
 
     /// A robot from bytes, whose format only they tell.
     fn parse(&self, file: &str, name: &str, bytes: &[u8]) -> Result<Loaded> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         if first.is_none_or(|b| b.is_ascii_digit()) || file != "-" {
             let text = std::str::from_utf8(bytes).with_context(|| format!("cannot read `{file}`"))?;
@@ -151,16 +157,6 @@ fn plain(name: &str, mechanism: Mechanism) -> Loaded {
 /// The names of the built-in robots, in a sentence.
 pub(crate) fn known() -> String {
     examples::all().map(|(name, _)| name).join(", ")
-}
-
-/// The mechanism of a built-in robot or a file, and its name; warnings go to standard error.
-pub(crate) fn find(robot: &str) -> Result<(String, Mechanism)> {
-    let chosen = Chosen {
-        robot: robot.to_owned(),
-        loading: Loading::default(),
-    };
-    let loaded = chosen.load()?;
-    Ok((loaded.name, loaded.robot.mechanism))
 }
 
 fn refused(robot: &str, refusal: Refusal) -> anyhow::Error {

@@ -20,7 +20,9 @@ const FORMAT: &str = "a joint's line is: TYPE PARENT R(9) p(3) mass com(3) I(9) 
 
 /// Reads a model; `file` is for messages.
 pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let mut lines = (1..)
+        .zip(text.trim_start_matches('\u{feff}').lines())
+        .filter(|(_, line)| !line.trim().is_empty());
     let Some((first, count)) = lines.next() else {
         return Err(Complaint::failure(
             format!("{file}: the file is empty"),

@@ -144,8 +144,7 @@ fn the_benchmark_runs_floating_robots_and_chosen_algorithms() {
             "--quick",
             "--json",
             "--algorithm",
-            "aba",
-            "minv",
+            "aba,minv",
         ],
         &here,
     );
@@ -164,6 +163,10 @@ fn the_benchmark_reads_text_models() {
     let lines = times(&["bench", "swing.txt", "--quick", "--json"], &here);
     assert!(lines.len() > 6);
     assert_eq!((&lines[0]["robot"], &lines[0]["nv"]), (&"swing".into(), &2.into()));
+    // A byte order mark, as some editors write it, and algorithms before the robot.
+    std::fs::write(here.join("marked.txt"), format!("\u{feff}{MODEL}")).expect("a file can be written");
+    let lines = times(&["bench", "-a", "aba,rnea", "marked.txt", "--quick", "--json"], &here);
+    assert_eq!(lines.len(), 2);
     let broken = MODEL.replace("0.8", "0.8 7");
     std::fs::write(here.join("broken.txt"), broken).expect("a file can be written");
     let output = linkwork(&here, &["bench", "broken.txt"]);
@@ -195,6 +198,12 @@ fn wrong_usage_is_explained() {
     let (code, message) = complaint(&["bench", "pendulum", "--floating"]);
     assert_eq!(code, 2);
     assert!(message.contains("hint: leave --floating out"), "{message}");
+    let (code, message) = complaint(&["bench", "quadruped", "--floating"]);
+    assert!(code == 2 && message.contains("`quadruped` floats already"), "{message}");
+    let (code, message) = complaint(&["demo", "--seconds", "-1"]);
+    assert!(code == 2 && message.contains("more than 0"), "{message}");
+    let (code, message) = complaint(&["demo", "--out", "plot.pdf"]);
+    assert!(code == 2 && message.contains(".svg or .png"), "{message}");
     for seconds in ["-1", "0", "nan", "inf", "ten", "1e300"] {
         let (code, message) = complaint(&["demo", &format!("--seconds={seconds}")]);
         assert_eq!(code, 2, "{message}");

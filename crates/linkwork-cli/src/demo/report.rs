@@ -78,8 +78,9 @@ impl Report {
         writeln!(out, "{}\n", paint(style::HEAD, &title))?;
 
         let at = format!(
-            "largest residual at {} states, relative and scaled by condition",
-            self.states
+            "largest residual at {} {}, relative and scaled by condition",
+            self.states,
+            if self.states == 1 { "state" } else { "states" }
         );
         writeln!(out, "{}  {}", paint(style::HEAD, "Laws"), paint(style::FAINT, &at))?;
         for law in &self.laws {

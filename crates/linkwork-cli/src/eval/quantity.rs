@@ -1,8 +1,9 @@
 //! What can be computed, by name.
 
-use super::state::State;
+use super::state::{State, States};
 use crate::complaint::Complaint;
 use anyhow::Result;
+use linkwork::batch::Batch;
 use linkwork::model::FrameId;
 use linkwork::workspace::Moving;
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
@@ -16,8 +17,11 @@ pub(crate) struct Quantity {
     pub(crate) of_frame: bool,
     shape: Shape,
     compute: Compute,
+    /// The same for many states at once, where the library has a kernel for it.
+    batch: Option<BatchCompute>,
 }
 
+type BatchCompute = fn(&mut Batch<'_>, &States, &Seen, &mut [f64]) -> linkwork::Result<()>;
 type Compute = fn(&mut Moving<'_, '_>, &State, &mut Context, &mut [f64]) -> linkwork::Result<()>;
 
 /// How its numbers are laid out.
@@ -55,6 +59,7 @@ const fn quantity(name: &'static str, about: &'static str, shape: Shape, compute
         of_frame: false,
         shape,
         compute,
+        batch: None,
     }
 }
 
@@ -65,8 +70,19 @@ const fn of_frame(name: &'static str, about: &'static str, shape: Shape, compute
     }
 }
 
+impl Quantity {
+    const fn batched(self, batch: BatchCompute) -> Self {
+        Self {
+            batch: Some(batch),
+            ..self
+        }
+    }
+}
+
 const VECTOR: Shape = Shape::Vector(Size::Nv);
 const SQUARE: Shape = Shape::Matrix(Size::Nv, Size::Nv);
+const SIX_ROWS: Shape = Shape::Matrix(Size::Of(6), Size::Nv);
+const SIX_BY_SIX: Shape = Shape::Matrix(Size::Of(6), Size::Of(6));
 
 /// All of them.
 pub(crate) static QUANTITIES: &[Quantity] = &[
@@ -75,26 +91,32 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
         "q̈ under the torques tau",
         VECTOR,
         |m, s, _, out| m.forward_dynamics(&s.tau, out),
-    ),
+    )
+    .batched(|b, s, _, out| b.forward_dynamics(&s.q, &s.v, &s.tau, out)),
     quantity(
         "inverse_dynamics",
         "the torques for the accelerations a",
         VECTOR,
         |m, s, _, out| m.inverse_dynamics(&s.a, out),
-    ),
+    )
+    .batched(|b, s, _, out| b.inverse_dynamics(&s.q, &s.v, &s.a, out)),
     quantity("mass_matrix", "𝓜, nv × nv", SQUARE, |m, _, _, out| {
         m.mass_matrix(out)
-    }),
+    })
+    .batched(|b, s, _, out| b.mass_matrix(&s.q, out)),
     quantity("mass_matrix_inverse", "𝓜⁻¹, nv × nv", SQUARE, |m, _, _, out| {
         m.mass_matrix_inverse(out)
-    }),
-    quantity("bias", "gravity and velocity terms", VECTOR, |m, _, _, out| m.bias(out)),
+    })
+    .batched(|b, s, _, out| b.mass_matrix_inverse(&s.q, out)),
+    quantity("bias", "gravity and velocity terms", VECTOR, |m, _, _, out| m.bias(out))
+        .batched(|b, s, _, out| b.bias(&s.q, &s.v, out)),
     quantity(
         "gravity_torque",
         "the torques that hold it still",
         VECTOR,
         |m, _, _, out| m.gravity_torque(out),
-    ),
+    )
+    .batched(|b, s, _, out| b.gravity_torque(&s.q, out)),
     quantity(
         "kinetic_energy",
         "½ q̇*𝓜q̇, in J",
@@ -103,7 +125,8 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
             out[0] = m.kinetic_energy();
             Ok(())
         },
-    ),
+    )
+    .batched(|b, s, _, out| b.kinetic_energy(&s.q, &s.v, out)),
     quantity(
         "potential_energy",
         "−Σ m g·c, in J",
@@ -112,7 +135,8 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
             out[0] = m.potential_energy();
             Ok(())
         },
-    ),
+    )
+    .batched(|b, s, _, out| b.potential_energy(&s.q, out)),
     quantity(
         "com",
         "the centre of mass in the world, in m",
@@ -121,7 +145,8 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
             out.copy_from_slice(&m.com().to_array());
             Ok(())
         },
-    ),
+    )
+    .batched(|b, s, _, out| b.com(&s.q, out)),
     of_frame(
         "pose",
         "4 × 4, of --frame in the world",
@@ -138,13 +163,14 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
     of_frame(
         "jacobian",
         "6 × nv, rows [ω; v], of --frame in --reference",
-        Shape::Matrix(Size::Of(6), Size::Nv),
+        SIX_ROWS,
         |m, _, c, out| m.jacobian(c.seen.frame, c.seen.reference, out),
-    ),
+    )
+    .batched(|b, s, seen, out| b.jacobian(seen.frame, seen.reference, &s.q, out)),
     of_frame(
         "osim_inverse",
         "J𝓜⁻¹J*, 6 × 6, of --frame in --reference",
-        Shape::Matrix(Size::Of(6), Size::Of(6)),
+        SIX_BY_SIX,
         |m, _, c, out| {
             let inverse = m.operational_inertia_inverse(c.seen.frame, c.seen.reference)?;
             out.copy_from_slice(inverse.as_flattened());
@@ -219,67 +245,118 @@ impl Asked {
             rows,
         }
     }
+
+    /// How many numbers it has.
+    fn size(&self) -> usize {
+        self.rows * self.columns
+    }
 }
 
 /// 𝒞 is a sum of so many.
 const TERMS: usize = 5;
+/// So many states are evaluated together, unless their results are large.
+const CHUNK: usize = 256;
+/// So many numbers may the results of one quantity have.
+const LARGE: usize = 1 << 20;
 
 /// Memory for evaluating quantities of one mechanism.
 pub(crate) struct Evaluator<'m> {
     workspace: Workspace<'m>,
+    batch: Batch<'m>,
     asked: &'m [Asked],
     context: Context,
-    numbers: Vec<f64>,
+    /// The numbers of every quantity, state after state.
+    results: Vec<Vec<f64>>,
+    chunk: usize,
+    state: State,
 }
 
 impl<'m> Evaluator<'m> {
     pub(crate) fn new(mechanism: &'m Mechanism, asked: &'m [Asked], seen: Seen) -> Self {
-        let largest = asked.iter().map(|c| c.rows * c.columns).max().unwrap_or(0);
+        let largest = asked.iter().map(Asked::size).max().unwrap_or(1).max(1);
+        let chunk = (LARGE / largest).clamp(1, CHUNK);
         Self {
             workspace: mechanism.workspace(),
+            // Threads share lines, not states.
+            batch: mechanism.batch().with_threads(1),
             asked,
             context: Context {
                 seen,
                 room: vec![0.0; TERMS * mechanism.nv()],
             },
-            numbers: vec![0.0; largest],
+            results: asked.iter().map(|a| vec![0.0; chunk * a.size()]).collect(),
+            chunk,
+            state: State::new(mechanism),
         }
     }
 
-    /// Appends a line of JSON with every quantity at a state.
-    pub(crate) fn line(&mut self, state: &State, out: &mut Vec<u8>) -> Result<()> {
-        let mut posed = self.workspace.at(&state.q)?;
-        let mut moving = posed.moving(&state.v)?;
+    /// How many states to give at once, at most.
+    pub(crate) fn chunk(&self) -> usize {
+        self.chunk
+    }
+
+    /// Appends a line of JSON for every state. An error comes with the state it belongs to; lines before it are there.
+    pub(crate) fn lines(&mut self, states: &States, out: &mut Vec<u8>) -> Result<(), (usize, anyhow::Error)> {
+        let n = states.len();
+        let (asked, seen) = (self.asked, &self.context.seen);
+        let mut together = n > 1;
+        for (asked, results) in asked.iter().zip(&mut self.results) {
+            if let Some(batch) = asked.quantity.batch.filter(|_| together) {
+                // Where a state fails, each is taken by itself, to find which.
+                together = batch(&mut self.batch, states, seen, &mut results[..n * asked.size()]).is_ok();
+            }
+        }
+        for i in 0..n {
+            self.alone(states, i, together).map_err(|e| (i, e))?;
+            let start = out.len();
+            if let Err(problem) = self.write(i, out) {
+                out.truncate(start);
+                return Err((i, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes what has not been computed for all states together.
+    fn alone(&mut self, states: &States, i: usize, together: bool) -> Result<()> {
+        if together && self.asked.iter().all(|a| a.quantity.batch.is_some()) {
+            return Ok(());
+        }
+        states.get(i, &mut self.state);
+        let mut posed = self.workspace.at(&self.state.q)?;
+        let mut moving = posed.moving(&self.state.v)?;
+        for (asked, results) in self.asked.iter().zip(&mut self.results) {
+            if !together || asked.quantity.batch.is_none() {
+                let numbers = &mut results[i * asked.size()..(i + 1) * asked.size()];
+                (asked.quantity.compute)(&mut moving, &self.state, &mut self.context, numbers)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the line of a state.
+    fn write(&self, i: usize, out: &mut Vec<u8>) -> Result<()> {
         out.push(b'{');
-        for (
-            i,
-            Asked {
-                quantity,
-                columns,
-                rows,
-            },
-        ) in self.asked.iter().enumerate()
-        {
-            let numbers = &mut self.numbers[..rows * columns];
-            (quantity.compute)(&mut moving, state, &mut self.context, numbers)?;
+        for (k, (asked, results)) in self.asked.iter().zip(&self.results).enumerate() {
+            let numbers = &results[i * asked.size()..(i + 1) * asked.size()];
             if numbers.iter().any(|x| !x.is_finite()) {
                 return Err(Complaint::failure(
-                    format!("{} is not finite at this state", quantity.name),
+                    format!("{} is not finite at this state", asked.quantity.name),
                     "the state's numbers are too large, or the mechanism is singular there",
                 ));
             }
-            if i > 0 {
+            if k > 0 {
                 out.push(b',');
             }
             out.push(b'"');
-            out.extend_from_slice(quantity.name.as_bytes());
+            out.extend_from_slice(asked.quantity.name.as_bytes());
             out.extend_from_slice(b"\":");
-            match quantity.shape {
+            match asked.quantity.shape {
                 Shape::Number => write(numbers[0], out),
                 Shape::Vector(_) => row(numbers, out),
                 Shape::Matrix(..) => {
                     out.push(b'[');
-                    for (i, numbers) in numbers.chunks_exact((*columns).max(1)).enumerate() {
+                    for (i, numbers) in numbers.chunks_exact(asked.columns.max(1)).enumerate() {
                         if i > 0 {
                             out.push(b',');
                         }

@@ -82,6 +82,50 @@ impl State {
     }
 }
 
+/// Several states, one after another.
+#[derive(Default)]
+pub(crate) struct States {
+    pub(crate) q: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    pub(crate) a: Vec<f64>,
+    pub(crate) tau: Vec<f64>,
+    n: usize,
+}
+
+impl States {
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for list in [&mut self.q, &mut self.v, &mut self.a, &mut self.tau] {
+            list.clear();
+        }
+        self.n = 0;
+    }
+
+    pub(crate) fn push(&mut self, state: &State) {
+        self.q.extend_from_slice(&state.q);
+        self.v.extend_from_slice(&state.v);
+        self.a.extend_from_slice(&state.a);
+        self.tau.extend_from_slice(&state.tau);
+        self.n += 1;
+    }
+
+    /// Copies one of them.
+    pub(crate) fn get(&self, i: usize, state: &mut State) {
+        let (nq, nv) = (state.q.len(), state.v.len());
+        state.q.copy_from_slice(&self.q[i * nq..(i + 1) * nq]);
+        for (list, mine) in [
+            (&self.v, &mut state.v),
+            (&self.a, &mut state.a),
+            (&self.tau, &mut state.tau),
+        ] {
+            mine.copy_from_slice(&list[i * nv..(i + 1) * nv]);
+        }
+    }
+}
+
 const KEYS: [&str; 4] = ["q", "v", "a", "tau"];
 
 /// Reads an object of lists into a state's own memory.

@@ -4,7 +4,7 @@
 //! have come they are shared among threads; the order stays.
 
 use super::quantity::{Asked, Evaluator, Seen};
-use super::state::State;
+use super::state::{State, States};
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
@@ -29,8 +29,11 @@ const LONGEST: usize = 1 << 28;
 struct Worker<'a> {
     evaluator: Evaluator<'a>,
     state: State,
+    states: States,
+    /// The lines they were on.
+    places: Vec<u64>,
     out: Vec<u8>,
-    /// Lines read, and what went wrong at the last.
+    /// Lines read, and what went wrong at the last of them.
     lines: u64,
     problem: Option<anyhow::Error>,
 }
@@ -41,6 +44,8 @@ impl Stream<'_> {
         let worker = |_| Worker {
             evaluator: Evaluator::new(self.mechanism, self.asked, self.seen),
             state: State::new(self.mechanism),
+            states: States::default(),
+            places: Vec::new(),
             out: Vec::new(),
             lines: 0,
             problem: None,
@@ -136,15 +141,34 @@ impl Worker<'_> {
             if line.is_empty() {
                 continue;
             }
-            let done = self.state.read(line).map_err(anyhow::Error::msg);
-            let length = self.out.len();
-            if let Err(problem) = done.and_then(|()| self.evaluator.line(&self.state, &mut self.out)) {
-                // Nothing of a line that failed.
-                self.out.truncate(length);
-                self.problem = Some(problem);
+            if let Err(problem) = self.state.read(line) {
+                let here = self.lines;
+                self.evaluate();
+                // What is wrong with a line before comes first.
+                if self.problem.is_none() {
+                    (self.lines, self.problem) = (here, Some(anyhow::Error::msg(problem)));
+                }
+                return;
+            }
+            self.states.push(&self.state);
+            self.places.push(self.lines);
+            if self.states.len() == self.evaluator.chunk() {
+                self.evaluate();
+            }
+            if self.problem.is_some() {
                 return;
             }
         }
+        self.evaluate();
+    }
+
+    /// Answers the states that have been read.
+    fn evaluate(&mut self) {
+        if let Err((i, problem)) = self.evaluator.lines(&self.states, &mut self.out) {
+            (self.lines, self.problem) = (self.places[i], Some(problem));
+        }
+        self.states.clear();
+        self.places.clear();
     }
 }
 

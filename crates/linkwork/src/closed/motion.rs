@@ -48,17 +48,22 @@ pub struct ClosedMotion<'m, D> {
 impl<'m, D: Drive> ClosedMotion<'m, D> {
     /// The equations of a closed mechanism under a drive, with the [`Resistance`] that its joints have.
     pub fn new(closed: &'m Closed, drive: D) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::with(closed, drive, Resistance::of(closed.mechanism())?))
+    }
+
+    /// The same with another [`Resistance`].
+    pub fn with(closed: &'m Closed, drive: D, resistance: Resistance) -> Self {
+        Self {
             closed,
             workspace: closed.workspace(),
             drive,
-            resistance: Resistance::of(closed.mechanism())?,
+            resistance,
             tau: vec![0.0; closed.mechanism().nv()],
             q: closed.mechanism().neutral(),
             v: vec![0.0; closed.mechanism().nv()],
             projects: closed.stabilisation == Stabilisation::Projection,
             worst: 0.0,
-        })
+        }
     }
 
     /// T of the last call, resistance included.

@@ -89,6 +89,11 @@ impl Resistance {
         self
     }
 
+    /// Whether anything resists.
+    pub fn is_any(&self) -> bool {
+        self.passive || !self.stops.is_empty()
+    }
+
     /// The joints that have limits but, being planar, spherical or free, no stops.
     pub fn unstopped(&self) -> &[JointId] {
         &self.unstopped

@@ -1,0 +1,298 @@
+//! `linkwork cost`: multiplications and additions of every algorithm, beside the published ones.
+//!
+//! A scalar that counts runs through the same sweeps as numbers do. Sines and cosines are not counted, nor what is done
+//! once for a mechanism.
+
+use crate::random::Random;
+use crate::robot::{Chosen, Loading};
+use crate::style::{self, grouped, pad};
+use anyhow::Result;
+use clap::Args;
+use linkwork::model::{Joint, Link};
+use linkwork::scalar::{Count, Operations};
+use linkwork::spatial::{Inertia, Pose, Rotation};
+use linkwork::workspace::Scaling::{Normalized, Unnormalized};
+use linkwork::{Mechanism, Workspace};
+use serde::Serialize;
+use std::io::Write;
+
+/// Arguments of `linkwork cost`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork cost
+  linkwork cost --links 6,7,30
+  linkwork cost humanoid --json
+
+Without a robot: general revolute arms, in which nothing is parallel, orthogonal or nought; the published counts are for
+those. Published: a Featherstone 1987, b Brandl, Johanni and Otter 1986, c Kozłowski 1993 (Kalman filtering), d Kozłowski
+(diagonalized). Sines and cosines are not counted.")]
+pub(crate) struct Arguments {
+    /// A built-in robot or a file; general arms if left out.
+    robot: Option<String>,
+    #[command(flatten)]
+    loading: Loading,
+    /// How many links the general arms have.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [1, 2, 6, 7, 12, 30],
+          value_parser = clap::value_parser!(u16).range(1..=1000), conflicts_with = "robot")]
+    links: Vec<u16>,
+    /// Print one line of JSON for each algorithm and robot.
+    #[arg(long)]
+    json: bool,
+}
+
+/// An algorithm: its name, what it does, and what was published.
+struct Algorithm {
+    name: &'static str,
+    run: fn(&mut Bench<'_>) -> linkwork::Result<()>,
+    published: &'static [(&'static str, i64, i64)],
+}
+
+/// A robot of counting numbers.
+struct Bench<'m> {
+    workspace: Workspace<'m, Count>,
+    q: Vec<Count>,
+    qd: Vec<Count>,
+    given: Vec<Count>,
+    vector: Vec<Count>,
+    matrix: Vec<Count>,
+}
+
+static ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        name: "forward dynamics",
+        run: |b| {
+            b.workspace
+                .at(&b.q)?
+                .moving(&b.qd)?
+                .forward_dynamics(&b.given, &mut b.vector)
+        },
+        published: &[("a", 579, -526), ("b", 470, -420), ("c", 477, -503)],
+    },
+    Algorithm {
+        name: "forward dynamics, bias-free",
+        run: |b| {
+            b.workspace
+                .at(&b.q)?
+                .moving(&b.qd)?
+                .forward_dynamics_bias_free(&b.given, &mut b.vector)
+        },
+        published: &[],
+    },
+    Algorithm {
+        name: "forward dynamics, biased",
+        run: |b| {
+            b.workspace
+                .at(&b.q)?
+                .moving(&b.qd)?
+                .forward_dynamics_biased(&b.given, &mut b.vector)
+        },
+        published: &[],
+    },
+    Algorithm {
+        name: "inverse dynamics",
+        run: |b| {
+            b.workspace
+                .at(&b.q)?
+                .moving(&b.qd)?
+                .inverse_dynamics(&b.given, &mut b.vector)
+        },
+        published: &[],
+    },
+    Algorithm {
+        name: "bias",
+        run: |b| b.workspace.at(&b.q)?.moving(&b.qd)?.bias(&mut b.vector),
+        published: &[],
+    },
+    Algorithm {
+        name: "gravity torque",
+        run: |b| b.workspace.at(&b.q)?.gravity_torque(&mut b.vector),
+        published: &[],
+    },
+    Algorithm {
+        name: "mass matrix",
+        run: |b| b.workspace.at(&b.q)?.mass_matrix(&mut b.matrix),
+        published: &[],
+    },
+    Algorithm {
+        name: "mass matrix inverse",
+        run: |b| b.workspace.at(&b.q)?.mass_matrix_inverse(&mut b.matrix),
+        published: &[],
+    },
+    Algorithm {
+        name: "𝓜⁻¹ x",
+        run: |b| b.workspace.at(&b.q)?.inverse_mass_times(&b.given, &mut b.vector),
+        published: &[],
+    },
+    Algorithm {
+        name: "diagonalized, normalized",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving_at_total_rates(Normalized, &b.qd)?;
+            moving.total_accelerations(Normalized, &b.given, &mut b.vector)
+        },
+        published: &[("d", 1135, -910)],
+    },
+    Algorithm {
+        name: "diagonalized, un-normalized",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving_at_total_rates(Unnormalized, &b.qd)?;
+            moving.total_accelerations(Unnormalized, &b.given, &mut b.vector)
+        },
+        published: &[("d", 926, -605)],
+    },
+];
+
+/// One line of results.
+#[derive(Serialize)]
+struct Line<'a> {
+    robot: &'a str,
+    nv: usize,
+    algorithm: &'static str,
+    multiplications: u64,
+    additions: u64,
+    total: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    published: Vec<Published>,
+}
+
+#[derive(Serialize)]
+struct Published {
+    source: &'static str,
+    total: i64,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let general = arguments.robot.is_none();
+    let robots = match &arguments.robot {
+        Some(robot) => {
+            let chosen = Chosen {
+                robot: robot.clone(),
+                loading: arguments.loading.clone(),
+            };
+            let loaded = chosen.load()?;
+            vec![(loaded.name, loaded.robot.mechanism)]
+        }
+        None => {
+            let plural = |n: u16| if n == 1 { "" } else { "s" };
+            let arm = |n: &u16| Ok((format!("{n} link{}", plural(*n)), general_arm(usize::from(*n))?));
+            arguments.links.iter().map(arm).collect::<Result<_>>()?
+        }
+    };
+    let mut out = anstream::stdout();
+    let mut counted: Vec<Vec<Operations>> = Vec::new();
+    for (name, mechanism) in &robots {
+        let mut bench = Bench::new(mechanism);
+        let mut column = Vec::new();
+        for algorithm in ALGORITHMS {
+            let mut done = Ok(());
+            let operations = Count::operations(|| done = (algorithm.run)(&mut bench));
+            done?;
+            if arguments.json {
+                writeln!(out, "{}", line(name, mechanism.nv(), algorithm, &operations, general)?)?;
+            }
+            column.push(operations);
+        }
+        counted.push(column);
+    }
+    if !arguments.json {
+        table(&robots, &counted, general)?;
+    }
+    Ok(())
+}
+
+fn line(robot: &str, nv: usize, algorithm: &Algorithm, counted: &Operations, general: bool) -> Result<String> {
+    let published = algorithm.published.iter().map(|(source, per_link, rest)| Published {
+        source,
+        total: per_link * nv as i64 + rest,
+    });
+    Ok(serde_json::to_string(&Line {
+        robot,
+        nv,
+        algorithm: algorithm.name,
+        multiplications: counted.multiplications,
+        additions: counted.additions,
+        total: counted.multiplications + counted.additions,
+        published: if general { published.collect() } else { Vec::new() },
+    })?)
+}
+
+/// Multiplications and additions together: a row per algorithm, a column per robot.
+fn table(robots: &[(String, Mechanism)], counted: &[Vec<Operations>], general: bool) -> Result<()> {
+    const NAME: usize = 28;
+    let mut out = anstream::stdout();
+    let width = |name: &str| name.chars().count().max(10);
+    let mut head = String::new();
+    for (name, _) in robots {
+        head += &format!(" {name:>w$}", w = width(name));
+    }
+    let title = style::paint(style::HEAD, &pad("multiplications + additions", NAME));
+    writeln!(out, "{title}{}", style::paint(style::FAINT, &head))?;
+    for (i, algorithm) in ALGORITHMS.iter().enumerate() {
+        let mut row = pad(algorithm.name, NAME);
+        for ((name, _), column) in robots.iter().zip(counted) {
+            let total = column[i].multiplications + column[i].additions;
+            row += &format!(" {:>w$}", grouped(total), w = width(name));
+        }
+        writeln!(out, "{row}")?;
+        for (source, per_link, rest) in algorithm.published.iter().filter(|_| general) {
+            let mut row = pad(&format!("  {source}: {per_link}N − {}", -rest), NAME);
+            for (name, mechanism) in robots {
+                let total = per_link * mechanism.nv() as i64 + rest;
+                let total = u64::try_from(total).map_or_else(|_| "–".to_owned(), grouped);
+                row += &format!(" {total:>w$}", w = width(name));
+            }
+            writeln!(out, "{}", style::paint(style::FAINT, &row))?;
+        }
+    }
+    Ok(())
+}
+
+impl<'m> Bench<'m> {
+    fn new(mechanism: &'m Mechanism) -> Self {
+        let mut random = Random::new(1);
+        let nv = mechanism.nv();
+        let mut numbers = || random.numbers(nv).into_iter().map(Count).collect::<Vec<_>>();
+        Self {
+            workspace: mechanism.workspace_of(),
+            q: mechanism.random(1).into_iter().map(Count).collect(),
+            qd: numbers(),
+            given: numbers(),
+            vector: numbers(),
+            matrix: vec![Count(0.0); nv * nv],
+        }
+    }
+}
+
+/// A revolute arm in which nothing is parallel, orthogonal or nought.
+fn general_arm(n: usize) -> Result<Mechanism> {
+    let mut random = Random::new(6);
+    let mut vector = |size: f64| {
+        [0; 3].map(|_| {
+            let x = random.number();
+            size * (0.1_f64.copysign(x) + 0.9 * x)
+        })
+    };
+    let mut builder = Mechanism::builder("general").gravity([0.3, -0.4, -9.7]);
+    for k in 0..n {
+        let inner = if k == 0 {
+            "world".to_owned()
+        } else {
+            format!("link{}", k - 1)
+        };
+        let [x, y, z] = vector(1.0);
+        let [a, b, c] = vector(1.0);
+        let turn = Rotation::from_rpy(1.0 + a, 0.3 + b, c - 2.0);
+        // A cuboid's inertia, turned.
+        let cuboid = Inertia::cuboid(2.0 + x, [0.3 + 0.2 * y, 0.3 + 0.1 * z, 0.4]);
+        let inertia = cuboid.seen_from(&Pose::new(turn, vector(0.2)));
+        let placed = Pose::new(Rotation::from_rpy(c + 0.2, 1.0 - a, b + 0.4), vector(0.5));
+        let joint = Joint::revolute(format!("joint{k}"), vector(1.0));
+        builder = builder
+            .link(Link::new(format!("link{k}"), inertia))
+            .joint(joint.between(inner, format!("link{k}")).placed(placed));
+    }
+    Ok(builder.build()?)
+}

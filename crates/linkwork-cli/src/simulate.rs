@@ -1,0 +1,457 @@
+//! `linkwork simulate`: a robot in time.
+
+mod closed;
+mod control;
+mod course;
+mod figure;
+mod log;
+mod push;
+mod record;
+mod report;
+mod start;
+mod torque_file;
+
+use crate::complaint::Complaint;
+use crate::numbers::{positive, seconds};
+use crate::plot;
+use crate::robot::Chosen;
+use crate::style::{self, paint};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use control::{Control, Driver};
+use course::{Audience, Method, Outcome, Plan};
+use linkwork::Mechanism;
+use linkwork::closed::{Closed, ClosedMotion};
+use linkwork::simulate::{Diagonalized, Resistance, Standard, State};
+use linkwork::workspace::Scaling;
+use push::Push;
+use record::{Record, Recorder};
+use report::{End, Energy, Report};
+use std::fs::OpenOptions;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Arguments of `linkwork simulate`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork simulate double_pendulum --q 1.5708,0 --integrator adaptive
+  linkwork simulate arm7 --random 1 --controller computed-torque --seconds 3 --plot reach.svg
+  linkwork simulate puma560 -c gravity --push link6:0.5:0.7:0,40,0 --log push.csv --log push.mcap
+  linkwork simulate quadruped --gravity 0,0,0 --v 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --seconds 2 --json
+
+Joints have what their model says: damping, friction, springs, and stops at their limits. Dry friction is
+friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what friction changes in one step if that is more. A stop is a
+critically damped spring that brings a joint to rest within some 5 ms, or 4 steps if that is longer. --ideal leaves all of it
+out. Units are SI. The same arguments give the same bits on every run.
+
+Logs: .csv, .npz (NumPy), .parquet, .mcap (Foxglove). Ctrl-C ends a run and keeps what was computed.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// How long to simulate, in seconds.
+    #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    seconds: f64,
+    #[command(flatten)]
+    start: start::Start,
+    #[command(flatten)]
+    control: Control,
+    /// Push a frame for a while, with N and N m along the world's axes; may be given several times.
+    #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
+    push: Vec<String>,
+    /// How to step.
+    #[arg(long, short, value_enum, default_value_t = Method::Rk4, value_name = "NAME")]
+    integrator: Method,
+    /// The step of all integrators but the adaptive one, in seconds; 0.001 if left out.
+    #[arg(long, value_name = "S", value_parser = |s: &str| positive(s, 1e3), allow_negative_numbers = true)]
+    dt: Option<f64>,
+    /// The relative error of each step of the adaptive integrator; 1e-12 if left out.
+    #[arg(long, value_name = "X", value_parser = |s: &str| positive(s, 1.0), allow_negative_numbers = true)]
+    tolerance: Option<f64>,
+    /// Which equations of motion to integrate.
+    #[arg(long, value_enum, default_value_t = Form::Standard, value_name = "FORM")]
+    equations: Form,
+    /// Leave out damping, friction, springs and stops.
+    #[arg(long)]
+    ideal: bool,
+    /// Leave out the stops at the joints' limits.
+    #[arg(long)]
+    no_limits: bool,
+    /// Write a log: .csv, .npz, .parquet or .mcap; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    log: Vec<PathBuf>,
+    /// States per second in logs and plots.
+    #[arg(long, default_value_t = 100.0, value_name = "HZ", value_parser = |s: &str| positive(s, 1e6), allow_negative_numbers = true)]
+    log_rate: f64,
+    /// Draw positions, velocities, torques, ν, ε and energy: .svg or .png; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    plot: Vec<PathBuf>,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// 𝓜q̈ + C = T in q̇.
+    Standard,
+    /// ν̇ + 𝒞(q, ν) = ε in total rates ν.
+    Diagonalized,
+    /// Dξ̇ + 𝒞(q, ξ) = κ in total rates ξ.
+    Unnormalized,
+}
+
+impl Form {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Diagonalized => "diagonalized",
+            Self::Unnormalized => "un-normalized diagonalized",
+        }
+    }
+
+    /// What the velocities of its states are.
+    fn scaling(self) -> Option<Scaling> {
+        match self {
+            Self::Standard => None,
+            Self::Diagonalized => Some(Scaling::Normalized),
+            Self::Unnormalized => Some(Scaling::Unnormalized),
+        }
+    }
+}
+
+/// The step where none is given, in seconds.
+const STEP: f64 = 1e-3;
+/// The tolerance where none is given.
+const TOLERANCE: f64 = 1e-12;
+
+impl Arguments {
+    /// An error if some of them contradict others, or files cannot be written: better now than after a long run.
+    fn check(&self) -> Result<()> {
+        let adaptive = self.integrator == Method::Adaptive;
+        if adaptive && self.dt.is_some() {
+            let problem = "--dt is for integrators with steps of one length";
+            return Err(Complaint::usage(
+                problem,
+                "the adaptive one chooses its own; set --tolerance",
+            ));
+        }
+        if !adaptive && self.tolerance.is_some() {
+            let problem = "--tolerance is for the adaptive integrator";
+            return Err(Complaint::usage(problem, "add --integrator adaptive, or set --dt"));
+        }
+        for path in &self.plot {
+            plot::Format::of(path)?;
+        }
+        for path in &self.log {
+            log::Format::of(path)?;
+        }
+        for path in self.log.iter().chain(&self.plot) {
+            let opened = OpenOptions::new().append(true).create(true).open(path);
+            opened.with_context(|| format!("cannot write to `{}`", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A record may hold so many numbers: 4 GB.
+const LARGEST: f64 = 5e8;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.check()?;
+    let loaded = arguments.chosen.load()?;
+    let closed = closed::close(&loaded.robot)?;
+    let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
+    if closed.is_some() && arguments.equations != Form::Standard {
+        let problem = format!(
+            "`{}` has closed loops, which the diagonalized equations do not know",
+            loaded.name
+        );
+        return Err(Complaint::usage(problem, "leave --equations out"));
+    }
+    for coupling in &loaded.robot.couplings {
+        let problem = format!(
+            "joint `{}` should follow another but moves freely here",
+            coupling.follower
+        );
+        anstream::eprintln!("{}: {problem}", paint(style::HEAD, "warning"));
+    }
+    let rows = arguments.seconds * arguments.log_rate;
+    if rows * record::width(mechanism) as f64 > LARGEST {
+        return Err(Complaint::usage(
+            format!("{rows:.0} states of `{}` are too many to keep", loaded.name),
+            "lower --log-rate or --seconds",
+        ));
+    }
+    let mut state = arguments.start.state(mechanism)?;
+    if let Some(closed) = &closed {
+        closed::settle(closed, &mut state)?;
+    }
+    let pushes = arguments.push.iter().map(|p| Push::parse(p, mechanism));
+    let pushes: Vec<Push> = pushes.collect::<Result<_>>()?;
+    let driver = || arguments.control.driver(mechanism, &pushes);
+    let (driver, watched) = (driver()?, driver()?);
+    let resistance = resistance(arguments, mechanism, &state)?;
+    let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();
+    let plan = Plan {
+        method: arguments.integrator,
+        end: arguments.seconds,
+        dt: arguments.dt.unwrap_or(STEP),
+        tolerance: arguments.tolerance.unwrap_or(TOLERANCE),
+        rate: arguments.log_rate,
+        changes: push::changes(&pushes),
+        stretch: driver.stretch(),
+    };
+    let whole = !(arguments.log.is_empty() && arguments.plot.is_empty());
+    let recorder = Recorder::new(
+        mechanism,
+        watched,
+        resistance.clone(),
+        arguments.equations.scaling(),
+        whole,
+    );
+    let equations = match (&closed, arguments.equations.scaling()) {
+        (Some(closed), _) => Posing::Closed(Box::new(ClosedMotion::with(closed, driver, resistance))),
+        (None, None) => Posing::Standard(Standard::with(mechanism, driver, resistance)),
+        (None, Some(scaling)) => {
+            let mut equations = Diagonalized::with(mechanism, scaling, driver, resistance);
+            state = equations.state(state.t, &state.q, &state.v)?;
+            Posing::Diagonalized(equations)
+        }
+    };
+    let (outcome, record) = simulate(&plan, mechanism, state, equations, recorder)?;
+    let mut written = Vec::new();
+    for path in &arguments.log {
+        log::write(path, &record, mechanism)?;
+        written.push(path.display().to_string());
+    }
+    for path in &arguments.plot {
+        figure::draw(&loaded.name, &record, path)?;
+        written.push(path.display().to_string());
+    }
+    report(
+        arguments,
+        &loaded.name,
+        mechanism,
+        &outcome,
+        &record,
+        conserved,
+        written,
+    )
+    .print(arguments.json)?;
+    match outcome.problem {
+        Some(problem) => {
+            let hint = "what came before is kept; try a smaller --dt, or --integrator adaptive or midpoint";
+            Err(Complaint::failure(problem.to_string(), hint))
+        }
+        None if outcome.interrupted => Ok(ExitCode::from(130)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What resists the joints.
+fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Result<Resistance> {
+    if arguments.ideal {
+        return Ok(Resistance::none(mechanism));
+    }
+    let mut resistance = Resistance::of(mechanism)?;
+    if arguments.no_limits {
+        resistance = resistance.without_stops();
+    } else {
+        within_limits(mechanism, &state.q)?;
+    }
+    for joint in resistance.unstopped() {
+        let joint = &mechanism.joints()[joint.index()];
+        let problem = format!(
+            "joint `{}` is {}: its limits have no stops",
+            joint.name,
+            joint.kind.name()
+        );
+        anstream::eprintln!("{}: {problem}", paint(style::HEAD, "warning"));
+    }
+    if arguments.integrator != Method::Adaptive && arguments.integrator != Method::Midpoint {
+        resistance = resistance.for_steps(mechanism, arguments.dt.unwrap_or(STEP));
+    }
+    Ok(resistance)
+}
+
+/// An error if a joint starts beyond its limits, where its stop would throw it out.
+fn within_limits(mechanism: &Mechanism, q: &[f64]) -> Result<()> {
+    for joint in mechanism.joints() {
+        let Ok(id) = mechanism.joint(&joint.name) else { continue };
+        let mine = &q[mechanism.q_range(id)];
+        if mine.len() != joint.kind.nv() {
+            continue;
+        }
+        for (i, q) in mine.iter().enumerate() {
+            let limit = joint.position_limits.get(i).or(joint.position_limits.first());
+            let Some((lower, upper)) = limit.copied() else { continue };
+            if *q < lower - 1e-9 || *q > upper + 1e-9 {
+                return Err(Complaint::usage(
+                    format!(
+                        "joint `{}` starts at {q}, beyond its limits {lower} and {upper}",
+                        joint.name
+                    ),
+                    "start elsewhere with --q or --random, or leave the stops out with --no-limits",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The equations of motion that a run is posed in.
+enum Posing<'m> {
+    Standard(Standard<'m, Driver>),
+    Diagonalized(Diagonalized<'m, Driver>),
+    Closed(Box<ClosedMotion<'m, Driver>>),
+}
+
+/// Runs the plan on this thread, and records on another.
+fn simulate(
+    plan: &Plan,
+    mechanism: &Mechanism,
+    start: State,
+    equations: Posing<'_>,
+    recorder: Recorder<'_>,
+) -> Result<(Outcome, Record)> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // A second Ctrl-C does not wait. Without a handler the first does not either.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    let (sender, receiver) = channel();
+    let (outcome, record) = std::thread::scope(|scope| {
+        let recording = scope.spawn(move || listen(recorder, &receiver));
+        let mut audience = Listener::new(sender, plan.end);
+        let outcome = match equations {
+            Posing::Standard(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
+            Posing::Diagonalized(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
+            Posing::Closed(mut e) => {
+                let outcome = course::run(plan, mechanism, &mut *e, start, &STOP, &mut audience);
+                Outcome {
+                    closure: Some(e.worst_closure()),
+                    ..outcome
+                }
+            }
+        };
+        audience.end();
+        let record = recording.join().expect("recording does not panic");
+        (outcome, record)
+    });
+    Ok((outcome, record?))
+}
+
+/// So many states go to the recorder at once.
+const PARCEL: usize = 64;
+
+/// Records states as they come.
+fn listen(mut recorder: Recorder<'_>, states: &Receiver<Vec<State>>) -> Result<Record> {
+    for state in states.iter().flatten() {
+        recorder.add(&state)?;
+    }
+    Ok(recorder.finish())
+}
+
+/// Hands states on, and shows progress on a terminal when a run takes long.
+struct Listener {
+    sender: Sender<Vec<State>>,
+    parcel: Vec<State>,
+    end: f64,
+    begun: Instant,
+    bar: Option<indicatif::ProgressBar>,
+    shown: bool,
+}
+
+impl Listener {
+    fn new(sender: Sender<Vec<State>>, end: f64) -> Self {
+        Self {
+            sender,
+            parcel: Vec::with_capacity(PARCEL),
+            end,
+            begun: Instant::now(),
+            bar: None,
+            shown: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn end(mut self) {
+        // A recorder that failed says why itself.
+        let _ = self.sender.send(std::mem::take(&mut self.parcel));
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Audience for Listener {
+    fn keep(&mut self, state: &State) {
+        self.parcel.push(state.clone());
+        if self.parcel.len() == PARCEL {
+            let full = std::mem::replace(&mut self.parcel, Vec::with_capacity(PARCEL));
+            let _ = self.sender.send(full);
+        }
+    }
+
+    fn hear(&mut self, t: f64) {
+        const PATIENCE: Duration = Duration::from_millis(500);
+        const PARTS: f64 = 1000.0;
+        if !self.shown || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let form = "{wide_bar} {percent:>3} %, {eta} left";
+            let style = indicatif::ProgressStyle::with_template(form).expect("the form is right");
+            indicatif::ProgressBar::new(PARTS as u64).with_style(style)
+        });
+        bar.set_position((PARTS * t / self.end) as u64);
+    }
+}
+
+fn report(
+    arguments: &Arguments,
+    robot: &str,
+    mechanism: &Mechanism,
+    outcome: &Outcome,
+    record: &Record,
+    conserved: bool,
+    written: Vec<String>,
+) -> Report {
+    let last = |name: &str| {
+        let quantity = record.of(name);
+        let width = quantity.labels.len();
+        quantity.numbers[quantity.numbers.len() - width..].to_vec()
+    };
+    let seconds = outcome.state.t;
+    Report {
+        robot: robot.to_owned(),
+        nq: mechanism.nq(),
+        nv: mechanism.nv(),
+        integrator: arguments.integrator.words(),
+        equations: arguments.equations.words(),
+        seconds,
+        asked_seconds: arguments.seconds,
+        interrupted: outcome.interrupted,
+        steps: outcome.steps,
+        rejected_steps: outcome.rejected,
+        wall_seconds: outcome.wall_seconds,
+        real_time_factor: seconds / outcome.wall_seconds,
+        closure: outcome.closure,
+        energy: Energy::along(&record.of("kinetic").numbers, &record.energy(), conserved),
+        end: End {
+            t: record.times().last().copied().unwrap_or(0.0),
+            q: last("q"),
+            v: last("v"),
+        },
+        rows: record.rows,
+        written,
+    }
+}

@@ -1,0 +1,204 @@
+//! Controllers: where torques come from.
+
+use super::push::Push;
+use super::torque_file::TorqueFile;
+use crate::complaint::Complaint;
+use crate::numbers::positive;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use linkwork::Mechanism;
+use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping};
+use linkwork::simulate::{Drive, Now};
+use linkwork::workspace::Moving;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Which controller, and its parameters.
+#[derive(Args)]
+pub(crate) struct Control {
+    /// What drives the joints.
+    #[arg(long, short, value_enum, default_value_t = Kind::None, value_name = "NAME")]
+    controller: Kind,
+    /// The configuration to go to, nq numbers; neutral if left out.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    target: Option<Vec<f64>>,
+    /// Stiffness: pd in N m/rad or N/m, computed-torque in 1/s², pose in N/m.
+    #[arg(long, value_name = "X", default_value_t = 100.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
+    kp: f64,
+    /// Damping: pd in N m s or N s/m, computed-torque, rate-damping and pose in 1/s.
+    #[arg(long, value_name = "X", default_value_t = 20.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
+    kd: f64,
+    /// The frame that the pose controller brings to where it is at --target.
+    #[arg(long, value_name = "NAME")]
+    frame: Option<String>,
+    /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
+    #[arg(long, value_name = "FILE.csv")]
+    torques: Option<PathBuf>,
+    /// Let motors exert more than the joints' effort limits.
+    #[arg(long)]
+    no_effort_limits: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Nothing.
+    None,
+    /// Gravity compensation.
+    Gravity,
+    /// T = kp (target ⊖ q) − kd q̇, and gravity.
+    Pd,
+    /// T = 𝓜(kp (target ⊖ q) − kd q̇) + C: every coordinate on its own.
+    ComputedTorque,
+    /// T = mε with ε = −kd ν, and gravity: damping in total joint rates.
+    RateDamping,
+    /// T = mε with ε = −kd ν + kp ℓJ*e, and gravity: a frame to its pose at the target, in total joint rates.
+    Pose,
+    /// Torques from a file.
+    File,
+}
+
+/// A controller ready to run, and pushes.
+pub(crate) struct Driver {
+    law: Box<dyn Drive + Send>,
+    pushes: Vec<Push>,
+    stretch: Stretch,
+}
+
+/// No torque beyond what holds the robot against gravity.
+struct Still;
+
+impl Controller for Still {
+    fn torques(&mut self, _: Now<'_>, _: &mut Moving<'_, '_>, _: &mut [f64]) -> linkwork::Result<()> {
+        Ok(())
+    }
+}
+
+impl Controller for TorqueFile {
+    fn torques(&mut self, now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]) -> linkwork::Result<()> {
+        self.at(now.t, tau);
+        Ok(())
+    }
+}
+
+impl Control {
+    pub(crate) fn driver(&self, mechanism: &Mechanism, pushes: &[Push]) -> Result<Driver> {
+        Ok(Driver {
+            law: self.law(mechanism)?,
+            pushes: pushes.to_vec(),
+            stretch: Stretch::by_the_clock(),
+        })
+    }
+
+    /// Whether the motors exert nothing.
+    pub(crate) fn is_none(&self) -> bool {
+        self.controller == Kind::None
+    }
+
+    fn law(&self, mechanism: &Mechanism) -> Result<Box<dyn Drive + Send>> {
+        for (option, given, of) in [
+            ("--torques", self.torques.is_some(), Kind::File),
+            ("--frame", self.frame.is_some(), Kind::Pose),
+        ] {
+            if given && self.controller != of {
+                let of = of
+                    .to_possible_value()
+                    .map_or_else(String::new, |v| v.get_name().to_owned());
+                let problem = format!("{option} is for the {of} controller");
+                return Err(Complaint::usage(problem, format!("add --controller {of}")));
+            }
+        }
+        let each = |gain: f64| vec![gain; mechanism.nv()];
+        let (kp, kd) = (each(self.kp), each(self.kd));
+        Ok(match self.controller {
+            Kind::None => Box::new(()),
+            Kind::Gravity => self.limited(mechanism, Still)?,
+            Kind::Pd => self.limited(mechanism, JointPd::new(mechanism, &self.target(mechanism)?, &kp, &kd)?)?,
+            Kind::ComputedTorque => {
+                let law = ComputedTorque::new(mechanism, &self.target(mechanism)?, &kp, &kd)?;
+                self.limited(mechanism, law)?
+            }
+            Kind::RateDamping => self.limited(mechanism, RateDamping::new(mechanism, self.kd)?)?,
+            Kind::Pose => {
+                let Some(name) = &self.frame else {
+                    return Err(Complaint::usage(
+                        "the pose controller needs a frame",
+                        "say which with --frame NAME",
+                    ));
+                };
+                let frame = mechanism
+                    .frame(name)
+                    .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
+                let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame);
+                self.limited(mechanism, PoseControl::new(mechanism, frame, target, &kd, self.kp)?)?
+            }
+            Kind::File => {
+                let Some(path) = &self.torques else {
+                    let hint = "name one with --torques FILE.csv";
+                    return Err(Complaint::usage("the file controller needs a file of torques", hint));
+                };
+                let file = Controlled::new(mechanism, TorqueFile::read(path, mechanism)?).without_gravity();
+                Box::new(self.unlimited(mechanism, file)?)
+            }
+        })
+    }
+
+    /// With gravity compensation, within the effort limits.
+    fn limited(&self, mechanism: &Mechanism, law: impl Controller + Send + 'static) -> Result<Box<dyn Drive + Send>> {
+        Ok(Box::new(self.unlimited(mechanism, Controlled::new(mechanism, law))?))
+    }
+
+    /// The same without limits, if asked.
+    fn unlimited<C: Controller>(&self, mechanism: &Mechanism, law: Controlled<C>) -> Result<Controlled<C>> {
+        if self.no_effort_limits {
+            return Ok(law.limits(&vec![f64::INFINITY; mechanism.nv()])?);
+        }
+        Ok(law)
+    }
+
+    fn target(&self, mechanism: &Mechanism) -> Result<Vec<f64>> {
+        let mut target = self.target.clone().unwrap_or_else(|| mechanism.neutral());
+        let hint = format!("a target has nq = {} numbers", mechanism.nq());
+        let checked = mechanism.normalise(&mut target);
+        checked.map_err(|e| Complaint::usage(format!("--target: {e}"), hint))?;
+        Ok(target)
+    }
+}
+
+const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";
+
+impl Driver {
+    /// What decides which pushes act, for who steps through time.
+    pub(crate) fn stretch(&self) -> Stretch {
+        self.stretch.clone()
+    }
+}
+
+/// A time within the present stretch between two abrupt changes: it decides which pushes act throughout, the ends of the
+/// stretch included. Without one the clock does.
+#[derive(Clone)]
+pub(crate) struct Stretch(Arc<AtomicU64>);
+
+impl Stretch {
+    fn by_the_clock() -> Self {
+        Self(Arc::new(AtomicU64::new(f64::NAN.to_bits())))
+    }
+
+    pub(crate) fn set(&self, from: f64, to: f64) {
+        self.0.store((from + 0.5 * (to - from)).to_bits(), Relaxed);
+    }
+
+    fn time(&self) -> Option<f64> {
+        let time = f64::from_bits(self.0.load(Relaxed));
+        (!time.is_nan()).then_some(time)
+    }
+}
+
+impl Drive for Driver {
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> linkwork::Result<()> {
+        // The motors know of no pushes: those come after them.
+        self.law.drive(now, moving, tau)?;
+        let clock = self.stretch.time().unwrap_or(now.t);
+        self.pushes.iter().try_for_each(|push| push.act(clock, moving))
+    }
+}

@@ -1,0 +1,71 @@
+//! Pushes from outside.
+
+use crate::complaint::Complaint;
+use anyhow::Result;
+use linkwork::model::FrameId;
+use linkwork::spatial::Force;
+use linkwork::workspace::Moving;
+use linkwork::{Mechanism, Reference};
+
+/// A force on a frame for a while.
+#[derive(Clone)]
+pub(crate) struct Push {
+    frame: FrameId,
+    from: f64,
+    to: f64,
+    force: Force,
+}
+
+/// How a push is written.
+pub(crate) const FORM: &str = "FRAME:FROM:TO:FX,FY,FZ[,NX,NY,NZ]";
+
+impl Push {
+    pub(crate) fn parse(text: &str, mechanism: &Mechanism) -> Result<Self> {
+        let wrong = |problem: String| {
+            let hint = format!("write it as {FORM}: seconds, newtons and newton metres along the world's axes");
+            Complaint::usage(format!("--push {text}: {problem}"), hint)
+        };
+        // A frame's name may hold colons; the rest does not.
+        let mut parts = text.rsplitn(4, ':');
+        let (Some(force), Some(to), Some(from), Some(frame)) = (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(wrong("some of its four parts are missing".to_owned()));
+        };
+        let number = |word: &str| match word.trim().parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(x),
+            _ => Err(wrong(format!("`{word}` is no number"))),
+        };
+        let (from, to) = (number(from)?, number(to)?);
+        if to <= from {
+            return Err(wrong(format!("it ends at {to} s, before it starts")));
+        }
+        let force = force.split(',').map(number).collect::<Result<Vec<f64>>>()?;
+        let (moment, force) = match force[..] {
+            [fx, fy, fz] => ([0.0; 3], [fx, fy, fz]),
+            [fx, fy, fz, nx, ny, nz] => ([nx, ny, nz], [fx, fy, fz]),
+            _ => return Err(wrong(format!("{} numbers where 3 or 6 are needed", force.len()))),
+        };
+        Ok(Self {
+            frame: mechanism.frame(frame).map_err(|e| wrong(e.to_string()))?,
+            from,
+            to,
+            force: Force::new(moment, force),
+        })
+    }
+
+    /// Acts on a mechanism at a time, if it is its time.
+    pub(crate) fn act(&self, t: f64, moving: &mut Moving<'_, '_>) -> linkwork::Result<()> {
+        if (self.from..self.to).contains(&t) {
+            moving.push(self.frame, Reference::Aligned, self.force)?;
+        }
+        Ok(())
+    }
+}
+
+/// The times at which pushes begin and end.
+pub(crate) fn changes(pushes: &[Push]) -> Vec<f64> {
+    let mut times: Vec<f64> = pushes.iter().flat_map(|p| [p.from, p.to]).collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    times
+}

@@ -1,0 +1,211 @@
+//! What is kept of a simulation: states, and what they mean.
+//!
+//! A thread of its own works out torques, total rates and energies, so that the simulation does not wait for them.
+
+use super::control::Driver;
+use linkwork::model::JointKind;
+use linkwork::simulate::{Drive, Now, Resistance, State};
+use linkwork::workspace::Scaling;
+use linkwork::{Mechanism, Workspace};
+
+/// Named columns over time; several columns make a quantity.
+pub(crate) struct Record {
+    pub(crate) quantities: Vec<Quantity>,
+    pub(crate) rows: usize,
+}
+
+/// A quantity over time, row by row.
+pub(crate) struct Quantity {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    /// A label for each column.
+    pub(crate) labels: Vec<String>,
+    /// Whether it is a single number, without a label.
+    single: bool,
+    pub(crate) numbers: Vec<f64>,
+}
+
+impl Quantity {
+    /// Numbers per row.
+    pub(crate) fn width(&self) -> usize {
+        if self.single { 1 } else { self.labels.len() }
+    }
+
+    /// Whether it is one number, not a list.
+    pub(crate) fn is_number(&self) -> bool {
+        self.single
+    }
+
+    /// A name for each column.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        if self.single {
+            return vec![self.name.to_owned()];
+        }
+        self.labels
+            .iter()
+            .map(|label| format!("{}.{label}", self.name))
+            .collect()
+    }
+
+    /// A column over time.
+    pub(crate) fn column(&self, i: usize) -> impl Iterator<Item = f64> + '_ {
+        self.numbers.iter().skip(i).step_by(self.width().max(1)).copied()
+    }
+}
+
+/// How many numbers there are in a row.
+pub(crate) fn width(mechanism: &Mechanism) -> usize {
+    3 + mechanism.nq() + 4 * mechanism.nv()
+}
+
+impl Record {
+    pub(crate) fn new(mechanism: &Mechanism) -> Self {
+        let quantity = |name, unit, labels: &[String]| Quantity {
+            name,
+            unit,
+            labels: labels.to_vec(),
+            single: false,
+            numbers: Vec::new(),
+        };
+        let number = |name, unit| Quantity {
+            single: true,
+            ..quantity(name, unit, &[])
+        };
+        let (q, v) = labels(mechanism);
+        Self {
+            quantities: vec![
+                number("t", "s"),
+                quantity("q", "rad, m", &q),
+                quantity("v", "rad/s, m/s", &v),
+                quantity("tau", "N m, N", &v),
+                quantity("nu", "√J", &v),
+                quantity("eps", "√J/s", &v),
+                number("kinetic", "J"),
+                number("potential", "J"),
+            ],
+            rows: 0,
+        }
+    }
+
+    pub(crate) fn of(&self, name: &str) -> &Quantity {
+        let found = self.quantities.iter().find(|q| q.name == name);
+        found.expect("every record has the same quantities")
+    }
+
+    /// The times.
+    pub(crate) fn times(&self) -> &[f64] {
+        &self.of("t").numbers
+    }
+
+    /// Kinetic and potential energy together.
+    pub(crate) fn energy(&self) -> Vec<f64> {
+        let (kinetic, potential) = (&self.of("kinetic").numbers, &self.of("potential").numbers);
+        kinetic.iter().zip(potential).map(|(k, p)| k + p).collect()
+    }
+}
+
+/// A label for every number of q and of v.
+fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
+    let (mut q, mut v) = (Vec::new(), Vec::new());
+    for joint in mechanism.joints() {
+        // A joint that follows another has no coordinates.
+        if mechanism
+            .joint(&joint.name)
+            .is_ok_and(|j| mechanism.v_range(j).is_empty())
+        {
+            continue;
+        }
+        let (of_q, of_v): (&[&str], &[&str]) = match joint.kind {
+            JointKind::Fixed => (&[], &[]),
+            JointKind::Cylindrical { .. } => (&[".angle", ".slide"], &[".angle", ".slide"]),
+            JointKind::Universal { .. } => (&[".first", ".second"], &[".first", ".second"]),
+            JointKind::Planar => (&[".angle", ".x", ".y"], &[".w", ".vx", ".vy"]),
+            JointKind::Translation => (&[".x", ".y", ".z"], &[".x", ".y", ".z"]),
+            JointKind::Spherical => (&[".qx", ".qy", ".qz", ".qw"], &[".wx", ".wy", ".wz"]),
+            JointKind::Free => (
+                &[".qx", ".qy", ".qz", ".qw", ".x", ".y", ".z"],
+                &[".wx", ".wy", ".wz", ".vx", ".vy", ".vz"],
+            ),
+            _ => (&[""], &[""]),
+        };
+        q.extend(of_q.iter().map(|part| format!("{}{part}", joint.name)));
+        v.extend(of_v.iter().map(|part| format!("{}{part}", joint.name)));
+    }
+    (q, v)
+}
+
+/// Turns states into rows of a record.
+pub(crate) struct Recorder<'m> {
+    workspace: Workspace<'m>,
+    driver: Driver,
+    resistance: Resistance,
+    /// What the velocities of states are; none for q̇ itself.
+    scaling: Option<Scaling>,
+    /// Whether torques, ν and ε are wanted, for a log or plot.
+    whole: bool,
+    qd: Vec<f64>,
+    tau: Vec<f64>,
+    room: Vec<f64>,
+    record: Record,
+}
+
+impl<'m> Recorder<'m> {
+    pub(crate) fn new(
+        mechanism: &'m Mechanism,
+        driver: Driver,
+        resistance: Resistance,
+        scaling: Option<Scaling>,
+        whole: bool,
+    ) -> Self {
+        let vector = vec![0.0; mechanism.nv()];
+        Self {
+            workspace: mechanism.workspace(),
+            driver,
+            resistance,
+            scaling,
+            whole,
+            qd: vector.clone(),
+            tau: vector.clone(),
+            room: vector,
+            record: Record::new(mechanism),
+        }
+    }
+
+    pub(crate) fn add(&mut self, State { t, q, v }: &State) -> linkwork::Result<()> {
+        let mechanism = self.workspace.mechanism();
+        let mut posed = self.workspace.at(q)?;
+        match self.scaling {
+            None => self.qd.copy_from_slice(v),
+            Some(scaling) => posed.joint_rates(scaling, v, &mut self.qd)?,
+        }
+        let potential = posed.potential_energy();
+        let mut moving = posed.moving(&self.qd)?;
+        let kinetic = moving.kinetic_energy();
+        let [times, qs, vs, taus, nus, epss, kinetics, potentials] = &mut self.record.quantities[..] else {
+            unreachable!("every record has the same quantities");
+        };
+        times.numbers.push(*t);
+        qs.numbers.extend_from_slice(q);
+        vs.numbers.extend_from_slice(&self.qd);
+        kinetics.numbers.push(kinetic);
+        potentials.numbers.push(potential);
+        self.record.rows += 1;
+        if !self.whole {
+            return Ok(());
+        }
+        moving.total_rates(Scaling::Normalized, &self.qd, &mut self.room)?;
+        nus.numbers.extend_from_slice(&self.room);
+        self.tau.fill(0.0);
+        let now = Now { t: *t, q, v: &self.qd };
+        self.driver.drive(now, &mut moving, &mut self.tau)?;
+        taus.numbers.extend_from_slice(&self.tau);
+        self.resistance.add(mechanism, q, &self.qd, &mut self.tau)?;
+        moving.working_moments(Scaling::Normalized, &self.tau, &mut self.room)?;
+        epss.numbers.extend_from_slice(&self.room);
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Record {
+        self.record
+    }
+}

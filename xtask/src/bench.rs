@@ -12,13 +12,15 @@ use std::process::Command;
 const ROUNDS: usize = 3;
 
 /// Our name of an algorithm, its words, and Pinocchio's names.
-const ALGORITHMS: [(&str, &str, &[&str]); 6] = [
+const ALGORITHMS: [(&str, &str, &[&str]); 8] = [
     ("fk", "forward kinematics", &["fk"]),
     ("jacobians", "Jacobians", &["jacobians"]),
     ("rnea", "inverse dynamics", &["rnea"]),
     ("crba", "mass matrix", &["crba_world", "crba_local"]),
     ("aba", "forward dynamics", &["aba_world", "aba_local"]),
     ("minv", "mass matrix inverse", &["minv"]),
+    ("rnea_derivatives", "∂ inverse dynamics", &["rnea_derivatives"]),
+    ("aba_derivatives", "∂ forward dynamics", &["aba_derivatives"]),
 ];
 
 /// Runs the race; whether it could be run.

@@ -15,6 +15,7 @@ const ROOMS: &[&str] = &[
     "dynamics",
     "workspace",
     "simulate",
+    "state_space",
     "control",
     "closed",
     "batch",

@@ -13,6 +13,7 @@ use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
 use linkwork::simulate::{self, Integrator, Resistance, RungeKutta4, Standard};
+use linkwork::workspace::Derivatives;
 use linkwork::workspace::Scaling;
 use linkwork::{Mechanism, Workspace};
 use serde::Serialize;
@@ -65,7 +66,8 @@ enum Precision {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
 enum Algorithm {
     /// Forward kinematics: the poses of all links.
     Fk,
@@ -85,6 +87,10 @@ enum Algorithm {
     Diagonalized,
     /// The same, normalized: from (q, ν).
     Normalized,
+    /// Derivatives of inverse dynamics, and the mass matrix.
+    RneaDerivatives,
+    /// Derivatives of forward dynamics, and the inverse of the mass matrix.
+    AbaDerivatives,
 }
 
 impl Algorithm {
@@ -99,6 +105,8 @@ impl Algorithm {
             Self::Rk4 => "Runge–Kutta 4 step",
             Self::Diagonalized => "diagonalized",
             Self::Normalized => "diagonalized, ν",
+            Self::RneaDerivatives => "∂ inverse dynamics",
+            Self::AbaDerivatives => "∂ forward dynamics",
         }
     }
 }
@@ -269,6 +277,7 @@ struct Bench<'m> {
     states: Vec<State>,
     vector: Vec<f64>,
     matrix: Vec<f64>,
+    derivatives: Derivatives,
 }
 
 struct State {
@@ -296,6 +305,7 @@ impl<'m> Bench<'m> {
             states: states.collect(),
             vector: vec![0.0; nv],
             matrix: vec![0.0; nv * nv],
+            derivatives: mechanism.derivatives(),
         }
     }
 
@@ -318,6 +328,8 @@ impl<'m> Bench<'m> {
             Algorithm::Rk4 => measure(protocol, |i| self.call(Algorithm::Rk4, i)),
             Algorithm::Diagonalized => measure(protocol, |i| self.call(Algorithm::Diagonalized, i)),
             Algorithm::Normalized => measure(protocol, |i| self.call(Algorithm::Normalized, i)),
+            Algorithm::RneaDerivatives => measure(protocol, |i| self.call(Algorithm::RneaDerivatives, i)),
+            Algorithm::AbaDerivatives => measure(protocol, |i| self.call(Algorithm::AbaDerivatives, i)),
         })
     }
 
@@ -344,8 +356,16 @@ impl<'m> Bench<'m> {
             Algorithm::Normalized => posed
                 .moving_at_total_rates(Scaling::Normalized, qd)?
                 .total_accelerations(Scaling::Normalized, tau, &mut self.vector)?,
+            Algorithm::RneaDerivatives => posed
+                .moving(qd)?
+                .linearized(qdd)?
+                .inverse_derivatives(&mut self.derivatives)?,
+            Algorithm::AbaDerivatives => posed
+                .moving(qd)?
+                .linearized_under(tau, &mut self.vector)?
+                .forward_derivatives(&mut self.derivatives)?,
         }
-        black_box((&self.vector, &self.matrix));
+        black_box((&self.vector, &self.matrix, &self.derivatives));
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ mod cost;
 mod demo;
 mod eval;
 mod info;
+mod linearize;
 mod manual;
 mod numbers;
 mod plot;
@@ -46,6 +47,8 @@ enum Command {
     Simulate(Box<simulate::Arguments>),
     /// Compute any quantity at a state, or at every state of a stream.
     Eval(eval::Arguments),
+    /// Linearize a robot about a state: poles, matrices, a regulator.
+    Linearize(linearize::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
     /// Count the multiplications and additions of every algorithm, beside the published ones.
@@ -65,6 +68,7 @@ Examples:
   linkwork convert robot.urdf robot.xml
   linkwork simulate double_pendulum --q 1.5,0 --integrator adaptive --plot swing.png
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
+  linkwork linearize cart_pole --driven rail --lqr 1 --poles poles.svg
   linkwork bench arm7
   linkwork cost --links 6,7
 
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),
+        Command::Linearize(arguments) => linearize::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
         Command::Cost(arguments) => cost::run(&arguments).map(fine),
         Command::Completions(arguments) => manual::completions(&arguments).map(fine),

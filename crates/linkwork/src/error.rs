@@ -292,6 +292,14 @@ pub enum Error {
         /// What is wrong with it and what to do.
         problem: String,
     },
+    /// A dense problem without a solution, or one that its iteration does not find.
+    #[error("cannot find {what}: {problem}")]
+    Unsolved {
+        /// What was asked for.
+        what: &'static str,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// No link is welded to the world, so that there is no base to set free.
     #[error(
         "no link of mechanism `{mechanism}` is welded to `world`; give it a base link with mass on a fixed joint, then set that free"

@@ -46,6 +46,7 @@ mod simd;
 pub mod simulate;
 pub mod spatial;
 mod stage;
+pub mod state_space;
 pub mod workspace;
 
 pub use batch::Batch;

@@ -117,6 +117,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         [&state.q, &state.qd, &state.qdd, &state.tau].map(|x| x.iter().map(|x| S::lift(*x)).collect::<Vec<S>>());
     let (mut one, mut square) = (vec![S::ZERO; nv], vec![S::ZERO; nv * nv]);
     let (mut six, mut three) = (vec![S::ZERO; 6 * nv], vec![S::ZERO; 3 * nv]);
+    let (change, mut derivatives) = (vec![S::ONE; 3 * nv], mechanism.derivatives_of::<S>());
     let frame = mechanism.frame("a tip").unwrap();
     let links: Vec<_> = mechanism
         .links()
@@ -188,6 +189,15 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         quietly("bias", || moving.bias(&mut one));
         quietly("coriolis", || moving.coriolis(&mut one));
         quietly("coriolis_matrix", || moving.coriolis_matrix(&mut square));
+        quietly("linearized", || {
+            let mut linearized = moving.linearized_under(&tau, &mut one)?;
+            linearized.inverse_derivatives(&mut derivatives)?;
+            linearized.forward_derivatives(&mut derivatives)?;
+            linearized.torque_adjoint(&tau, &mut three)?;
+            linearized.acceleration_change(&change, &mut one)?;
+            linearized.acceleration_adjoint(&tau, &mut three)?;
+            linearized.torque_change(&change, &mut one)
+        });
         quietly("forward_dynamics", || moving.forward_dynamics(&tau, &mut one));
         quietly("bias-free", || moving.forward_dynamics_bias_free(&tau, &mut one));
         quietly("biased", || moving.forward_dynamics_biased(&tau, &mut one));

@@ -59,3 +59,60 @@ fn sweeps_cost_the_same_for_every_link_inside_an_arm() {
         );
     }
 }
+
+/// Counts of Algorithms 1, 2, 5 and 6 of JL, from q on; Algorithm 5 without what the point and the Riccati sweep hold.
+fn linearized_counts(n: usize) -> [u64; 4] {
+    let arm = general_arm(n);
+    let mut random = Random::new(2);
+    let mut numbers = |n: usize| random.numbers(n, 1.0).into_iter().map(Count).collect::<Vec<_>>();
+    let (q, qd, given, change) = (numbers(n), numbers(n), numbers(n), numbers(3 * n));
+    let (mut one, mut out) = (vec![Count(0.0); n], arm.derivatives_of::<Count>());
+    let mut workspace = arm.workspace_of::<Count>();
+    let product = Count::operations(|| {
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        let mut linearized = moving.linearized(&given).unwrap();
+        linearized.torque_change(&change, &mut one).unwrap();
+    });
+    let matrices = Count::operations(|| {
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        moving
+            .linearized(&given)
+            .unwrap()
+            .inverse_derivatives(&mut out)
+            .unwrap();
+    });
+    let forward_matrices = Count::operations(|| {
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        let mut linearized = moving.linearized_under(&given, &mut one).unwrap();
+        linearized.forward_derivatives(&mut out).unwrap();
+    });
+    let mut posed = workspace.at(&q).unwrap();
+    let mut moving = posed.moving(&qd).unwrap();
+    let mut linearized = moving.linearized_under(&given, &mut one).unwrap();
+    let mut change_out = one.clone();
+    let forward = Count::operations(|| linearized.acceleration_change(&change, &mut change_out).unwrap());
+    [product, matrices, forward, forward_matrices].map(Operations::total)
+}
+
+#[test]
+fn linearized_dynamics_beside_the_published_counts() {
+    println!("   n       δT published |   ∂T matrices published |       δq̈ published |  ∂q̈ matrices published");
+    for n in [6, 12, 30, 100] {
+        let ours = linearized_counts(n);
+        let n = n as f64;
+        let published = [
+            623.0 * n - 308.0,
+            44.5 * n * n + 635.5 * n - 277.0,
+            491.0 * n - 252.0,
+            69.0 * n * n + 1554.0 * n - 480.0,
+        ];
+        print!("{n:4}");
+        for (ours, published) in ours.into_iter().zip(published) {
+            print!(" {ours:9} {published:9} |");
+        }
+        println!();
+    }
+}

@@ -9,4 +9,5 @@ pub(crate) mod forward;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;
+pub(crate) mod linearized;
 pub(crate) mod operational;

@@ -10,6 +10,7 @@ pub(crate) mod diagonal;
 pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
+pub(crate) mod linear;
 pub(crate) mod rates;
 pub(crate) mod riccati;
 pub(crate) mod velocity;
@@ -23,6 +24,7 @@ use diagonal::Diagonal;
 use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
+use linear::Linear;
 use rates::Rate;
 use riccati::{Ancestor, Riccati};
 use world::World;
@@ -72,6 +74,8 @@ pub(crate) struct Stages<S> {
     pub(crate) ancestors: Vec<Ancestor<S>>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
+    /// The point that dynamics is linearized about.
+    pub(crate) linear: Linear<S>,
 }
 
 /// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
@@ -128,6 +132,7 @@ impl<S: Scalar> Stages<S> {
             ancestors: Vec::with_capacity(nv),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
+            linear: Linear::new(m),
         }
     }
 

@@ -5,6 +5,9 @@
 use super::coupled::Shape;
 use super::sweeps::Listed;
 use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
+use crate::dynamics::linearized::{
+    self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
+};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{articulate, diagonal as factors, innovations};
 
@@ -90,4 +93,12 @@ shapes![
     papers::PapersRecursions: Tree,
     terms::CoriolisTerms: Tree,
     terms::ArticulatedRates: Tree,
+    linearized::Linearize: Tree,
+    linearized_inverse::InverseDerivatives: Tree,
+    linearized_forward::ForwardDerivatives: Tree,
+    products::TorqueChange: Tree,
+    products::TorqueAdjoint: Tree,
+    products::AccelerationChange: Tree,
+    products::AccelerationAdjoint: Tree,
+    regressor::Regressor: Tree,
 ];

@@ -4,6 +4,9 @@
 //! time. Other scalars compile them where they are used.
 
 use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
+use crate::dynamics::linearized::{
+    self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
+};
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
@@ -98,6 +101,14 @@ sweeps![
     papers::PapersRecursions,
     terms::CoriolisTerms,
     terms::ArticulatedRates,
+    linearized::Linearize as Often,
+    linearized_inverse::InverseDerivatives as Often,
+    linearized_forward::ForwardDerivatives as Often,
+    products::TorqueChange,
+    products::TorqueAdjoint,
+    products::AccelerationChange,
+    products::AccelerationAdjoint,
+    regressor::Regressor,
 ];
 
 /// The shipped sweeps over one scalar; none if it is not shipped.

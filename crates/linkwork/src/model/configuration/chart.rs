@@ -9,6 +9,7 @@
 //! since ad has the eigenvalues 0 and ±iθ, the latter twice. For rotations alone C ad² is left of the last two terms.
 
 use crate::model::JointKind;
+use crate::scalar::Scalar;
 use crate::spatial::{Motion, Vec3};
 
 /// Turns within a step must stay below this angle: at a full circle u̇ is infinite.
@@ -21,7 +22,7 @@ impl JointKind {
     }
 
     /// `v` ← u̇, the rate of u at which q₀ ⊕ u has velocity `v`, for any q₀. False if u turns too far for that.
-    pub(crate) fn chart_rate(&self, u: &[f64], v: &mut [f64]) -> bool {
+    pub(crate) fn chart_rate<S: Scalar>(&self, u: &[S], v: &mut [S]) -> bool {
         match self {
             Self::Spherical => turn(u, v),
             Self::Free => screw(u, v),
@@ -36,53 +37,55 @@ impl JointKind {
     }
 }
 
-fn turn(u: &[f64], v: &mut [f64]) -> bool {
+fn turn<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
     let (a, w) = (Vec3::new(u[0], u[1], u[2]), Vec3::new(v[0], v[1], v[2]));
     let square = a.dot(a);
     let first = a.cross(w);
-    let rate = w + first * 0.5 + a.cross(first) * rest(square).0;
+    let rate = w + first * S::lift(0.5) + a.cross(first) * rest(square).0;
     v.copy_from_slice(&rate.to_array());
-    square < WIDEST * WIDEST
+    square.lane(0) < WIDEST * WIDEST
 }
 
-fn screw(u: &[f64], v: &mut [f64]) -> bool {
-    let motion = |x: &[f64]| Motion::new([x[0], x[1], x[2]], [x[3], x[4], x[5]]);
+fn screw<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
+    let motion = |x: &[S]| Motion::new([x[0], x[1], x[2]], [x[3], x[4], x[5]]);
     let (u, w) = (motion(u), motion(v));
     let square = u.angular.dot(u.angular);
     let (c, slope) = rest(square);
     let first = u.cross(w);
     let second = u.cross(first);
     let fourth = u.cross(u.cross(second));
-    let rate = first.mul_add(0.5, w);
+    let rate = first.mul_add(S::lift(0.5), w);
     let rate = fourth.mul_add(-slope, second.mul_add(c - square * slope, rate));
     v.copy_from_slice(&rate.to_array());
-    square < WIDEST * WIDEST
+    square.lane(0) < WIDEST * WIDEST
 }
 
 /// A screw whose axis is normal to the plane.
-fn planar(u: &[f64], v: &mut [f64]) -> bool {
-    let mut whole = [0.0, 0.0, v[0], v[1], v[2], 0.0];
-    let near = screw(&[0.0, 0.0, u[0], u[1], u[2], 0.0], &mut whole);
+fn planar<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
+    let o = S::ZERO;
+    let mut whole = [o, o, v[0], v[1], v[2], o];
+    let near = screw(&[o, o, u[0], u[1], u[2], o], &mut whole);
     v.copy_from_slice(&whole[2..5]);
     near
 }
 
 /// C(y) and C′(y) at y = θ².
-fn rest(y: f64) -> (f64, f64) {
-    if y < 1.0 {
+fn rest<S: Scalar>(y: S) -> (S, S) {
+    if y.lane(0) < 1.0 {
         // Σ |B₂ₖ| yᵏ⁻¹ / (2k)!: the first term left out is below 1e-19.
-        let (mut c, mut slope) = (0.0, 0.0);
+        let (mut c, mut slope) = (S::ZERO, S::ZERO);
         for term in SERIES.into_iter().rev() {
             slope = slope * y + c;
-            c = c * y + term;
+            c = c * y + S::lift(term);
         }
         return (c, slope);
     }
-    let half = 0.5 * y.sqrt();
-    let cotangent = half / half.tan();
-    let c = (1.0 - cotangent) / y;
-    let slope = ((cotangent * cotangent - cotangent) / (2.0 * y) + 0.125 - c) / y;
-    (c, slope)
+    let half = S::lift(0.5) * y.sqrt();
+    let (sin, cos) = half.sin_cos();
+    let (cotangent, inverse) = (half * cos * sin.recip(), y.recip());
+    let c = (S::ONE - cotangent) * inverse;
+    let curve = (cotangent * cotangent - cotangent) * S::lift(0.5) * inverse;
+    (c, (curve + S::lift(0.125) - c) * inverse)
 }
 
 /// |B₂ₖ| / (2k)!

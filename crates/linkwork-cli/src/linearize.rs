@@ -1,0 +1,253 @@
+//! `linkwork linearize`: a linear model about a state, its poles, and files of its matrices.
+
+mod picture;
+mod write;
+
+use crate::complaint::Complaint;
+use crate::robot::Chosen;
+use crate::style::{self, pad};
+use anyhow::{Context, Result};
+use clap::Args;
+use linkwork::Mechanism;
+use linkwork::state_space::{Method, OperatingPoint, Pole, StateSpace};
+use serde::Deserialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `linkwork linearize`.
+#[derive(Args)]
+#[command(after_help = "\
+A state is a JSON object, such as {\"q\": [0, 0.1], \"v\": [0, 0], \"tau\": [0, 0]}: in a file, or written out after --at. What
+is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken.
+
+Written files take their form from their ending: .json, .csv (one file per matrix: model_A.csv …), .npz (NumPy) or
+.m (MATLAB and Octave). States are steps of q in its tangent space, then changes of q̇.
+
+Examples:
+  linkwork linearize cart_pole
+  linkwork linearize cart_pole --driven rail --lqr 1,1,0.1,0.1 --effort 0.1
+  linkwork linearize robot.urdf --at state.json --out model.npz --poles poles.svg
+  linkwork linearize arm7 --at '{\"q\": [0, 0.5, 0, -1, 0, 1, 0]}' --output hand --step 0.002 --method rk4")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// The state to linearize about: a JSON file, or JSON itself. The neutral configuration at rest if left out.
+    #[arg(long, value_name = "STATE")]
+    at: Option<String>,
+    /// The joints that motors drive; all if left out.
+    #[arg(long, value_name = "JOINT", value_delimiter = ',')]
+    driven: Vec<String>,
+    /// Frames whose places are the outputs, instead of the configuration.
+    #[arg(long, value_name = "FRAME", value_delimiter = ',')]
+    output: Vec<String>,
+    /// A discrete model with this step, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    step: Option<f64>,
+    /// How the step is taken.
+    #[arg(long, value_enum, default_value_t = Sampling::Exact, requires = "step")]
+    method: Sampling,
+    /// Also find a regulator: weights of the states, one number each, or one for all.
+    #[arg(long, value_name = "WEIGHTS", value_delimiter = ',')]
+    lqr: Option<Vec<f64>>,
+    /// The regulator's weight of every input.
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, requires = "lqr")]
+    effort: f64,
+    /// Write A, B, C, D and their names (and K) to this file.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw the poles to this SVG file.
+    #[arg(long, value_name = "FILE")]
+    poles: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Sampling {
+    /// The continuous model, sampled, with inputs held.
+    Exact,
+    /// A step of the simulator's semi-implicit Euler method.
+    Euler,
+    /// A step of the simulator's Runge–Kutta method of order four.
+    Rk4,
+}
+
+/// A state as users write it.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct State {
+    q: Option<Vec<f64>>,
+    #[serde(alias = "qd")]
+    v: Option<Vec<f64>>,
+    tau: Option<Vec<f64>>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let loaded = arguments.chosen.load()?;
+    let mechanism = &loaded.robot.mechanism;
+    let point = point(arguments, mechanism)?;
+    let model = model(arguments, mechanism, &point)?;
+    let gain = match &arguments.lqr {
+        None => None,
+        Some(weights) => {
+            let states = model.states.len();
+            let weights = if weights.len() == 1 {
+                vec![weights[0]; states]
+            } else {
+                weights.clone()
+            };
+            Some(model.lqr(&weights, &vec![arguments.effort; model.inputs.len()])?)
+        }
+    };
+    let poles = model.poles()?;
+    let closed = match &gain {
+        None => None,
+        Some(gain) => Some(model.with_feedback(gain)?.poles()?),
+    };
+    if let Some(path) = &arguments.out {
+        write::model(path, &model, gain.as_deref())?;
+    }
+    if let Some(path) = &arguments.poles {
+        let picture = picture::draw(&loaded.name, model.step, &poles, closed.as_deref())?;
+        save(path, picture.as_bytes())?;
+    }
+    if arguments.json {
+        let text = write::json(&model, gain.as_deref(), &poles, closed.as_deref())?;
+        writeln!(std::io::stdout(), "{text}")?;
+        return Ok(());
+    }
+    report(&loaded.name, &model, &poles, gain.as_deref(), closed.as_deref())
+}
+
+/// The state asked for.
+fn point(arguments: &Arguments, mechanism: &Mechanism) -> Result<OperatingPoint> {
+    let state = match &arguments.at {
+        None => State::default(),
+        Some(text) if text.trim_start().starts_with('{') => read(text, "--at")?,
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the state `{path}`"))?;
+            read(&text, path)?
+        }
+    };
+    let q = state.q.unwrap_or_else(|| mechanism.neutral());
+    let mut point = OperatingPoint::at_rest(mechanism, &q).context("the state's q does not fit")?;
+    let nv = mechanism.nv();
+    for (name, given, into) in [("v", state.v, &mut point.qd), ("tau", state.tau, &mut point.tau)] {
+        let Some(given) = given else { continue };
+        if given.len() != nv {
+            return Err(Complaint::usage(
+                format!(
+                    "{name} has {} numbers but `{}` has {nv} degrees of freedom",
+                    given.len(),
+                    mechanism.name()
+                ),
+                "`linkwork info ROBOT` lists the joints in the order of coordinates",
+            ));
+        }
+        *into = given;
+    }
+    Ok(point)
+}
+
+fn read(text: &str, name: &str) -> Result<State> {
+    serde_json::from_str(text).map_err(|e| {
+        Complaint::usage(
+            format!("the state in {name} is not what was expected: {e}"),
+            "write it as {\"q\": [...], \"v\": [...], \"tau\": [...]}",
+        )
+    })
+}
+
+fn model(arguments: &Arguments, mechanism: &Mechanism, point: &OperatingPoint) -> Result<StateSpace> {
+    let mut model = match (arguments.step, arguments.method) {
+        (None, _) => StateSpace::continuous(mechanism, point)?,
+        (Some(h), Sampling::Exact) => StateSpace::continuous(mechanism, point)?.sampled(h)?,
+        (Some(h), Sampling::Euler) => StateSpace::of_step(mechanism, point, Method::SemiImplicitEuler, h)?,
+        (Some(h), Sampling::Rk4) => StateSpace::of_step(mechanism, point, Method::RungeKutta4, h)?,
+    };
+    if !arguments.driven.is_empty() {
+        model = model.driven_by(&arguments.driven)?;
+    }
+    if !arguments.output.is_empty() {
+        model = model.seen_at(mechanism, &point.q, &arguments.output)?;
+    }
+    Ok(model)
+}
+
+/// Writes a file.
+fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Poles as a table.
+fn report(name: &str, model: &StateSpace, poles: &[Pole], gain: Option<&[f64]>, closed: Option<&[Pole]>) -> Result<()> {
+    let mut out = anstream::stdout();
+    let time = match model.step {
+        None => "continuous".to_owned(),
+        Some(h) => format!("steps of {h} s"),
+    };
+    let (states, inputs) = (model.states.len(), model.inputs.len());
+    let reached = model.controllable_states();
+    let head = style::paint(style::HEAD, name);
+    writeln!(
+        out,
+        "{head}: {states} states, {inputs} inputs, {} outputs, {time}",
+        model.outputs.len()
+    )?;
+    let words = if reached == states {
+        "controllable".to_owned()
+    } else {
+        format!("{reached} of {states} states can be controlled")
+    };
+    writeln!(out, "{words}\n")?;
+    table(&mut out, "poles", model.step, poles)?;
+    if let (Some(gain), Some(closed)) = (gain, closed) {
+        writeln!(out)?;
+        table(&mut out, "poles with the regulator", model.step, closed)?;
+        writeln!(out, "\n{}", style::paint(style::HEAD, "gain K of u = −Kx"))?;
+        for (input, row) in model.inputs.iter().zip(gain.chunks(states.max(1))) {
+            let numbers: Vec<String> = row.iter().map(|x| format!("{x:.6}")).collect();
+            writeln!(out, "  {} {}", pad(input, 20), numbers.join("  "))?;
+        }
+    }
+    Ok(())
+}
+
+fn table(out: &mut impl Write, title: &str, step: Option<f64>, poles: &[Pole]) -> Result<()> {
+    let unit = if step.is_none() { ["1/s", "rad/s"] } else { ["", ""] };
+    writeln!(
+        out,
+        "{} {}",
+        style::paint(style::HEAD, &pad(title, 26)),
+        style::paint(style::FAINT, "frequency Hz   damping")
+    )?;
+    for pole in poles {
+        // A discrete pole z stands for the continuous log z / h.
+        let (size, damping) = match step {
+            None => (pole.size(), pole.damping()),
+            Some(h) => {
+                let (re, im) = (pole.size().ln() / h, pole.im.atan2(pole.re) / h);
+                let size = re.hypot(im);
+                (size, if size == 0.0 { 0.0 } else { -re / size })
+            }
+        };
+        let number = if pole.im == 0.0 {
+            format!("{:12.6} {}", pole.re, unit[0])
+        } else {
+            let sign = if pole.im < 0.0 { '−' } else { '+' };
+            format!("{:12.6} {sign} {:.6}i {}", pole.re, pole.im.abs(), unit[1])
+        };
+        let (hertz, damping) = if size.is_finite() {
+            (
+                format!("{:12.4}", size / core::f64::consts::TAU),
+                format!("{damping:9.4}"),
+            )
+        } else {
+            (format!("{:>12}", "–"), format!("{:>9}", "–"))
+        };
+        writeln!(out, "{} {hertz} {damping}", pad(&number, 38))?;
+    }
+    Ok(())
+}

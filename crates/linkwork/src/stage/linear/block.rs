@@ -1,0 +1,87 @@
+//! Columns side by side.
+
+use crate::scalar::{Builds, Scalar};
+use crate::spatial::{Force, Motion, Vec3};
+
+/// Columns in a block.
+pub(crate) const LANES: usize = 4;
+
+/// Rows of numbers, one number per column of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<S, const ROWS: usize>(pub(crate) [[S; LANES]; ROWS]);
+
+impl<S: Scalar, const ROWS: usize> Block<S, ROWS> {
+    pub(crate) const ZERO: Self = Self([[S::ZERO; LANES]; ROWS]);
+
+    /// Six rows of one column, from `row` on.
+    #[inline(always)]
+    pub(crate) fn six(&self, row: usize, lane: usize) -> [S; 6] {
+        let x = &self.0;
+        [
+            x[row][lane],
+            x[row + 1][lane],
+            x[row + 2][lane],
+            x[row + 3][lane],
+            x[row + 4][lane],
+            x[row + 5][lane],
+        ]
+    }
+
+    #[inline(always)]
+    pub(crate) fn three(&self, row: usize, lane: usize) -> Vec3<S> {
+        Vec3::new(self.0[row][lane], self.0[row + 1][lane], self.0[row + 2][lane])
+    }
+
+    #[inline(always)]
+    pub(crate) fn motion(&self, row: usize, lane: usize) -> Motion<S> {
+        Motion::from_array(self.six(row, lane))
+    }
+
+    #[inline(always)]
+    pub(crate) fn force(&self, row: usize, lane: usize) -> Force<S> {
+        Force::from_array(self.six(row, lane))
+    }
+
+    /// Writes rows of one column, from `row` on.
+    #[inline(always)]
+    pub(crate) fn put<const N: usize>(&mut self, row: usize, lane: usize, x: [S; N]) {
+        for i in 0..N {
+            self.0[row + i][lane] = x[i];
+        }
+    }
+}
+
+/// Whether a column of a block is among those that the bits tell.
+#[inline(always)]
+pub(crate) fn bit(bits: u8, lane: usize) -> bool {
+    (bits >> lane) & 1 != 0
+}
+
+/// Bits for the columns from..to of a block, as far as they are in it.
+#[inline(always)]
+pub(crate) fn bits(block: usize, from: usize, to: usize) -> u8 {
+    let first = block * LANES;
+    let below = |c: usize| (1_u32 << c.saturating_sub(first).min(LANES)) - 1;
+    (below(to) & !below(from)) as u8
+}
+
+/// Whether the columns of a block are taken together, all of them: then that costs no more than one.
+#[inline(always)]
+pub(crate) fn together<S: Scalar>() -> bool {
+    matches!(S::BUILDS, Builds::Shipped)
+}
+
+/// How many columns of a block to work on: all where they are taken together, else those that are there.
+#[inline(always)]
+pub(crate) fn lanes<S: Scalar>(block: usize, columns: usize) -> usize {
+    if together::<S>() {
+        LANES
+    } else {
+        LANES.min(columns - block * LANES)
+    }
+}
+
+/// Blocks for so many columns.
+pub(crate) fn blocks(columns: usize) -> usize {
+    columns.div_ceil(LANES)
+}

@@ -1,0 +1,342 @@
+//! What linearized dynamics is made of: the point (q, q̇, q̈) in the world's axes at home, where every φ is the identity.
+//!
+//! Numbers per degree of freedom stand in [`Block`]s of four columns side by side, so that what is done to one column is
+//! done to four together.
+
+mod block;
+mod gains;
+mod terms;
+
+pub(crate) use block::{Block, LANES, bit, bits, blocks, lanes, together};
+pub(crate) use gains::{ARTICULATED, HomeGain};
+pub(crate) use terms::{FORCE, TERMS};
+
+use super::world::World;
+use crate::model::Compiled;
+use crate::scalar::Scalar;
+use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
+use gains::Hat;
+use terms::{Terms, at_home};
+
+/// Rows of a column: H*.
+pub(crate) const H: usize = 0;
+/// Ψ = crm(V(p))H*.
+pub(crate) const PSI: usize = 6;
+/// Ψ̇ = crm(α(p))H* + crm(V(p))Ψ.
+pub(crate) const PSI_RATE: usize = 12;
+/// Ψ + Ḣ.
+pub(crate) const TWICE: usize = 18;
+/// V and α of the parent, what the joint adds to α, and its q̇ and q̈.
+const V_P: usize = 24;
+const ALPHA_P: usize = 30;
+const OWN: usize = 36;
+const QD: usize = 42;
+const QDD: usize = 43;
+/// How many.
+pub(crate) const COLUMN: usize = 44;
+
+/// Rows of a link: axes, place, V, α, and its inertia in its own frame.
+const AXES: usize = 0;
+const PLACE: usize = 9;
+const V: usize = 12;
+const ALPHA: usize = 18;
+const INERTIA: usize = 24;
+const LINK: usize = 34;
+
+/// Numbers per column that every pair of an ancestor and a descendant is made of.
+pub(crate) const PAIR: usize = 21;
+
+/// Changes of q, q̇ and T: six rows of force or acceleration for each.
+pub(crate) const KINDS: usize = 3;
+/// What q and q̇ add to accelerations beyond their joint, and to ϑ.
+pub(crate) const BEYOND: usize = 6 * KINDS;
+pub(crate) const THETA: usize = BEYOND + 12;
+pub(crate) const FLOW: usize = THETA + 6;
+
+/// The linearization point.
+#[derive(Clone, Debug)]
+pub(crate) struct Linear<S> {
+    /// H*, Ψ, Ψ̇ and Ψ + Ḣ.
+    pub(crate) columns: Vec<Block<S, COLUMN>>,
+    links: Vec<Block<S, LINK>>,
+    /// M, 2M̂ and the force of each link by itself.
+    pub(crate) own: Vec<Block<S, TERMS>>,
+    /// Their sums over the subtree of every column's link.
+    pub(crate) subtrees: Vec<Block<S, TERMS>>,
+    /// V and α of the links; α of the base is −g.
+    pub(crate) v: Vec<Motion<S>>,
+    pub(crate) alpha: Vec<Motion<S>>,
+    /// Room for what is made of the columns.
+    pub(crate) pairs: Vec<Block<S, PAIR>>,
+    /// P and 2P̂ of every column's link, at home.
+    pub(crate) articulated: Vec<Block<S, ARTICULATED>>,
+    pub(crate) gains: Vec<HomeGain<S>>,
+    /// Bit by bit, which columns of each block are of joints with one degree of freedom.
+    pub(crate) single: Vec<u8>,
+    /// What goes with the columns along the links.
+    pub(crate) flow: Vec<Block<S, FLOW>>,
+    /// Bit by bit, which columns of each block belong to the links on the way to one.
+    pub(crate) inner: Vec<u8>,
+    /// Per link, for products with vectors: ϑ and γ, or sums of 2M̂*η and η; and forces.
+    pub(crate) changes: Vec<(Vec3<S>, Motion<S>)>,
+    pub(crate) forces: Vec<Force<S>>,
+    /// What waits at branching links; nought between sweeps.
+    waiting: Vec<Terms<S>>,
+    waiting_articulated: Vec<(Articulated<S>, Hat<S>)>,
+}
+
+impl<S: Scalar> Linear<S> {
+    pub(crate) fn new(m: &Compiled) -> Self {
+        let (n, nv) = (m.bodies.len(), m.nv);
+        let mut links = vec![Block::ZERO; blocks(n)];
+        for (k, body) in m.bodies.iter().enumerate() {
+            let RigidBody { mass, first, second } = body.inertia.lift();
+            let block: &mut Block<S, LINK> = &mut links[k / LANES];
+            block.put(INERTIA, k % LANES, [mass]);
+            block.put(INERTIA + 1, k % LANES, first.to_array());
+            block.put(INERTIA + 4, k % LANES, second);
+        }
+        let mut single = vec![0; blocks(nv)];
+        for (body, c) in m.bodies.iter().zip(&m.columns.single.start) {
+            if body.dofs == 1 {
+                single[c / LANES] |= 1 << (c % LANES);
+            }
+        }
+        Self {
+            columns: vec![Block::ZERO; blocks(nv)],
+            links,
+            own: vec![Block::ZERO; blocks(n)],
+            subtrees: vec![Block::ZERO; blocks(nv)],
+            v: vec![Motion::ZERO; n],
+            alpha: vec![Motion::ZERO; n],
+            pairs: vec![Block::ZERO; blocks(nv)],
+            articulated: vec![Block::ZERO; blocks(nv)],
+            gains: vec![HomeGain::ZERO; nv],
+            single,
+            flow: vec![Block::ZERO; blocks(nv) * m.columns.levels],
+            inner: vec![0; blocks(nv) * m.columns.levels],
+            changes: vec![(Vec3::ZERO, Motion::ZERO); n],
+            forces: vec![Force::ZERO; n],
+            waiting: vec![Terms::ZERO; m.branches],
+            waiting_articulated: vec![(Articulated::ZERO, Hat::ZERO); m.branches],
+        }
+    }
+
+    /// About 500 operations per link; world columns are filled. What goes from link to link is little: V and α outward,
+    /// sums inward.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, m: &Compiled, world: &World<S>, qd: &[S], qdd: &[S], loads: Option<&[Force<S>]>) {
+        self.velocities(m, world, qd, qdd);
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            first_columns(block, lanes::<S>(b, m.nv));
+        }
+        self.accelerations(m, world);
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            second_columns(block, lanes::<S>(b, m.nv));
+        }
+        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
+            *own = link_terms(link, lanes::<S>(b, m.bodies.len()));
+        }
+        if let Some(loads) = loads {
+            self.take_off(world, loads);
+        }
+        self.add_up(m);
+    }
+
+    /// Outward: V = V(p) + H*q̇.
+    #[inline(always)]
+    fn velocities(&mut self, m: &Compiled, world: &World<S>, qd: &[S], qdd: &[S]) {
+        let n = m.bodies.len();
+        let (bodies, starts, vs) = (&m.bodies[..n], &m.columns.single.start[..n], &mut self.v[..n]);
+        for k in 0..n {
+            let body = &bodies[k];
+            let v_p = match body.parent {
+                Some(p) => vs[p],
+                None => Motion::ZERO,
+            };
+            let mut v = v_p;
+            for i in 0..body.dofs {
+                let (dof, c) = (body.v + i, starts[k] + i);
+                let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
+                let h = world.columns[dof];
+                v = h.mul_add(qd[dof], v);
+                block.put(H, lane, h.to_array());
+                block.put(V_P, lane, v_p.to_array());
+                block.put(QD, lane, [qd[dof], qdd[dof]]);
+            }
+            vs[k] = v;
+        }
+    }
+
+    /// Outward: α = α(p) + H*q̈ + Ψq̇.
+    #[inline(always)]
+    fn accelerations(&mut self, m: &Compiled, world: &World<S>) {
+        let n = m.bodies.len();
+        let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
+        let (vs, alphas) = (&self.v[..n], &mut self.alpha[..n]);
+        let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+        for k in 0..n {
+            let (body, v) = (&bodies[k], vs[k]);
+            let alpha_p = match body.parent {
+                Some(p) => alphas[p],
+                None => base,
+            };
+            let mut alpha = alpha_p;
+            for c in starts[k]..starts[k] + body.dofs {
+                let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
+                alpha += block.motion(OWN, lane);
+                block.put(ALPHA_P, lane, alpha_p.to_array());
+                if body.dofs > 1 {
+                    // Ḣ is not Ψ where a joint's other motions turn it.
+                    let h_rate = v.cross(block.motion(H, lane));
+                    block.put(TWICE, lane, (block.motion(PSI, lane) + h_rate).to_array());
+                }
+            }
+            alphas[k] = alpha;
+            let (link, lane, pose) = (&mut self.links[k / LANES], k % LANES, &poses[k]);
+            link.put(AXES, lane, pose.rotation.x.to_array());
+            link.put(AXES + 3, lane, pose.rotation.y.to_array());
+            link.put(AXES + 6, lane, pose.rotation.z.to_array());
+            link.put(PLACE, lane, pose.translation.to_array());
+            link.put(V, lane, v.to_array());
+            link.put(ALPHA, lane, alpha.to_array());
+        }
+    }
+
+    /// Link by link: external forces.
+    #[inline(always)]
+    fn take_off(&mut self, world: &World<S>, loads: &[Force<S>]) {
+        for (k, load) in loads.iter().enumerate() {
+            let (pose, block, lane) = (&world.poses[k], &mut self.own[k / LANES], k % LANES);
+            let force = pose.rotation * load.force;
+            let moment = pose.rotation * load.moment + pose.translation.cross(force);
+            let left = block.force(FORCE, lane) - Force { moment, force };
+            block.put(FORCE, lane, left.to_array());
+        }
+    }
+
+    /// Inward: sums over subtrees.
+    #[inline(always)]
+    fn add_up(&mut self, m: &Compiled) {
+        let n = m.bodies.len();
+        let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
+        let mut carried = Terms::ZERO;
+        for k in (0..n).rev() {
+            let body = &bodies[k];
+            let mut sum = self.own[k / LANES].terms(k % LANES);
+            if body.has_child {
+                sum += carried;
+            }
+            if let Some(slot) = body.branch {
+                sum += self.waiting[slot];
+                self.waiting[slot] = Terms::ZERO;
+            }
+            for c in starts[k]..starts[k] + body.dofs {
+                self.subtrees[c / LANES].put_terms(c % LANES, &sum);
+            }
+            match body.hands_to {
+                Some(slot) => self.waiting[slot] += sum,
+                None => carried = sum,
+            }
+        }
+    }
+
+    /// Outward, on the way to link k: which columns belong to its ancestors.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, m: &Compiled, k: usize) {
+        let wide = self.columns.len();
+        let level = m.columns.level[k] * wide;
+        match m.bodies[k].parent {
+            None => self.inner[level..level + wide].fill(0),
+            Some(p) if m.columns.level[p] * wide != level => {
+                let from = m.columns.level[p] * wide;
+                self.inner.copy_within(from..from + wide, level);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Outward, past link k: its own columns too.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, m: &Compiled, k: usize) {
+        let level = m.columns.level[k] * self.columns.len();
+        for c in m.columns.single.start[k]..m.columns.single.start[k] + m.bodies[k].dofs {
+            self.inner[level + c / LANES] |= 1 << (c % LANES);
+        }
+    }
+
+    /// Inward: P and 2P̂ of every column's link, and Ĝ; G and D⁻¹ are there.
+    #[inline(always)]
+    pub(crate) fn articulate(&mut self, m: &Compiled) {
+        let n = m.bodies.len();
+        let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
+        let mut carried = (Articulated::ZERO, Hat::ZERO);
+        for k in (0..n).rev() {
+            let body = &bodies[k];
+            let own = self.own[k / LANES].terms(k % LANES);
+            let (mut p, mut hat): (Articulated<S>, _) = (own.inertia.into(), own.hat());
+            if body.has_child {
+                p += carried.0;
+                hat += carried.1;
+            }
+            if let Some(slot) = body.branch {
+                p += self.waiting_articulated[slot].0;
+                hat += self.waiting_articulated[slot].1;
+                self.waiting_articulated[slot] = (Articulated::ZERO, Hat::ZERO);
+            }
+            for c in starts[k]..starts[k] + body.dofs {
+                self.articulated[c / LANES].put_articulated(c % LANES, &p, &hat);
+            }
+            for c in starts[k]..starts[k] + body.dofs {
+                self.gains[c].release(&mut p, &mut hat);
+            }
+            match body.hands_to {
+                Some(slot) => {
+                    self.waiting_articulated[slot].0 += p;
+                    self.waiting_articulated[slot].1 += hat;
+                }
+                None => carried = (p, hat),
+            }
+        }
+    }
+}
+
+/// Ψ, and H*q̈ + Ψq̇.
+#[inline(always)]
+fn first_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
+    for l in 0..lanes {
+        let h = block.motion(H, l);
+        let psi = block.motion(V_P, l).cross(h);
+        let own = psi.mul_add(block.0[QD][l], h * block.0[QDD][l]);
+        block.put(PSI, l, psi.to_array());
+        block.put(TWICE, l, (psi + psi).to_array());
+        block.put(OWN, l, own.to_array());
+    }
+}
+
+/// Ψ̇.
+#[inline(always)]
+fn second_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
+    for l in 0..lanes {
+        let turned = block.motion(V_P, l).cross(block.motion(PSI, l));
+        let psi_rate = block.motion(ALPHA_P, l).cross(block.motion(H, l)) + turned;
+        block.put(PSI_RATE, l, psi_rate.to_array());
+    }
+}
+
+/// M, 2M̂ and Mα + crf(V)MV.
+#[inline(always)]
+fn link_terms<S: Scalar>(links: &Block<S, LINK>, lanes: usize) -> Block<S, TERMS> {
+    let mut out = Block::ZERO;
+    for l in 0..lanes {
+        let inertia = RigidBody {
+            mass: links.0[INERTIA][l],
+            first: links.three(INERTIA + 1, l),
+            second: links.six(INERTIA + 4, l),
+        };
+        let axes = [links.three(AXES, l), links.three(AXES + 3, l), links.three(AXES + 6, l)];
+        let home = at_home(inertia, axes, links.three(PLACE, l));
+        out.put_terms(l, &Terms::new(home, links.motion(V, l), links.motion(ALPHA, l)));
+    }
+    out
+}

@@ -1,0 +1,116 @@
+//! x⁺ = Ax + Bu over one step.
+
+use super::dual_step::Stepper;
+use super::riccati::{inverse, product};
+use super::{OperatingPoint, StateSpace};
+use crate::model::Mechanism;
+use crate::{Error, Result};
+
+/// A method of the simulator, for its step as a linear model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// That of [`crate::simulate::SemiImplicitEuler`].
+    SemiImplicitEuler,
+    /// That of [`crate::simulate::RungeKutta4`].
+    RungeKutta4,
+}
+
+impl StateSpace {
+    /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the
+    /// step, by dual numbers, between the tangent spaces at its start and its end.
+    pub fn of_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
+        check_step(h)?;
+        let n = mechanism.nv();
+        let mut stepper = Stepper::new(mechanism, point, method, h)?;
+        let (mut a, mut b) = (vec![0.0; 4 * n * n], vec![0.0; 2 * n * n]);
+        let mut change = vec![0.0; 3 * n];
+        for j in 0..3 * n {
+            change.fill(0.0);
+            change[j] = 1.0;
+            let column = stepper.step(&change)?;
+            for (i, x) in column.into_iter().enumerate() {
+                if j < 2 * n {
+                    a[i * 2 * n + j] = x;
+                } else {
+                    b[i * n + j - 2 * n] = x;
+                }
+            }
+        }
+        Ok(Self::named(mechanism, a, b, Some(h)))
+    }
+
+    /// The continuous model sampled every `h` seconds, with inputs held in between: exact for the linear model.
+    ///
+    /// A discrete model is refused.
+    pub fn sampled(&self, h: f64) -> Result<Self> {
+        check_step(h)?;
+        if self.step.is_some() {
+            return Err(Error::Unsolved {
+                what: "a sampled model",
+                problem: "this one is discrete already; sample a continuous one".into(),
+            });
+        }
+        // exp [[A, B], [0, 0]]h = [[A⁺, B⁺], [0, I]].
+        let (n, m) = (self.states.len(), self.inputs.len());
+        let w = n + m;
+        let mut whole = vec![0.0; w * w];
+        for i in 0..n {
+            for j in 0..n {
+                whole[i * w + j] = h * self.a[i * n + j];
+            }
+            for j in 0..m {
+                whole[i * w + n + j] = h * self.b[i * m + j];
+            }
+        }
+        let e = exponential(w, &whole).ok_or(Error::Unsolved {
+            what: "a sampled model",
+            problem: "the step is so long that motions grow beyond all numbers; take a shorter one".into(),
+        })?;
+        let mut sampled = self.clone();
+        for i in 0..n {
+            sampled.a[i * n..(i + 1) * n].copy_from_slice(&e[i * w..i * w + n]);
+            sampled.b[i * m..(i + 1) * m].copy_from_slice(&e[i * w + n..(i + 1) * w]);
+        }
+        sampled.step = Some(h);
+        Ok(sampled)
+    }
+}
+
+fn check_step(h: f64) -> Result<()> {
+    if h > 0.0 && h.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        argument: "h",
+        value: h,
+    })
+}
+
+/// exp A by a diagonal Padé approximant of order six, halving and squaring; none if it overflows.
+fn exponential(n: usize, a: &[f64]) -> Option<Vec<f64>> {
+    let size = (0..n).map(|i| a[i * n..(i + 1) * n].iter().map(|x| x.abs()).sum::<f64>());
+    let size = size.fold(0.0, f64::max);
+    let halvings = (size.max(f64::MIN_POSITIVE).log2().ceil() + 2.0).clamp(0.0, 1000.0);
+    let a: Vec<f64> = a.iter().map(|x| x / halvings.exp2()).collect();
+    const ORDER: usize = 6;
+    let (mut above, mut below) = (vec![0.0; n * n], vec![0.0; n * n]);
+    let (mut power, mut weight) = (identity(n), 1.0);
+    for k in 0..=ORDER {
+        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        for (i, x) in power.iter().enumerate() {
+            above[i] += weight * x;
+            below[i] += sign * weight * x;
+        }
+        power = product(n, n, n, &power, &a);
+        weight *= (ORDER - k) as f64 / ((k + 1) * (2 * ORDER - k)) as f64;
+    }
+    let mut e = product(n, n, n, &inverse(n, &below)?, &above);
+    for _ in 0..halvings as usize {
+        e = product(n, n, n, &e, &e);
+    }
+    e.iter().all(|x| x.is_finite()).then_some(e)
+}
+
+fn identity(n: usize) -> Vec<f64> {
+    (0..n * n).map(|i| if i % (n + 1) == 0 { 1.0 } else { 0.0 }).collect()
+}

@@ -1,0 +1,302 @@
+//! Linear models about an operating point: ẋ = Ax + Bu, y = Cx + Du.
+//!
+//! The state x is a small step of the configuration in its tangent space, then a change of velocity; the inputs u are
+//! changes of the motors' torques; the outputs y are changes of configuration, or of the places of frames. What joints
+//! do by themselves, springs, dampers and friction, is part of A.
+//!
+//! ```
+//! use linkwork::model::examples;
+//! use linkwork::state_space::{OperatingPoint, StateSpace};
+//! let robot = examples::cart_pole();
+//! let upright = OperatingPoint::at_rest(&robot, &robot.neutral())?;
+//! let model = StateSpace::continuous(&robot, &upright)?.driven_by(&["rail"])?;
+//! assert!(model.poles()?.iter().any(|pole| pole.re > 1.0), "a standing pole falls");
+//! assert_eq!(model.controllable_states(), 4, "but the cart can keep it up");
+//! let gain = model.lqr(&[1.0; 4], &[0.1])?;
+//! let closed = model.with_feedback(&gain)?;
+//! assert!(closed.poles()?.iter().all(|pole| pole.re < 0.0));
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+
+mod discrete;
+mod dual_step;
+mod eigenvalues;
+mod passive;
+mod riccati;
+
+pub use discrete::Method;
+pub use eigenvalues::Pole;
+
+use crate::dense::{add_scaled, dot};
+use crate::model::{JointKind, Mechanism};
+use crate::{Error, Reference, Result};
+
+/// Where a model is linearized.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperatingPoint {
+    /// Configuration.
+    pub q: Vec<f64>,
+    /// Velocity.
+    pub qd: Vec<f64>,
+    /// The motors' torques.
+    pub tau: Vec<f64>,
+}
+
+impl OperatingPoint {
+    /// At rest, with the torques that hold the mechanism there: against gravity and its joints' springs.
+    pub fn at_rest(mechanism: &Mechanism, q: &[f64]) -> Result<Self> {
+        let nv = mechanism.nv();
+        let (qd, mut tau, mut passive) = (vec![0.0; nv], vec![0.0; nv], vec![0.0; nv]);
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(q)?;
+        posed.gravity_torque(&mut tau)?;
+        posed.moving(&qd)?.passive_torque(&mut passive)?;
+        tau.iter_mut().zip(passive).for_each(|(tau, x)| *tau -= x);
+        let q = q.to_vec();
+        Ok(Self { q, qd, tau })
+    }
+
+    /// The motors' torques and what the joints do by themselves.
+    fn torques(&self, mechanism: &Mechanism) -> Result<Vec<f64>> {
+        let mut tau = vec![0.0; mechanism.nv()];
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&self.q)?;
+        posed.moving(&self.qd)?.passive_torque(&mut tau)?;
+        mechanism.check_vector("tau", &self.tau)?;
+        tau.iter_mut().zip(&self.tau).for_each(|(sum, x)| *sum += x);
+        Ok(tau)
+    }
+}
+
+/// A linear model. Matrices are dense and row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateSpace {
+    /// Names of the states: `joint` and `d joint` for the joint's velocity, with a number where there are several.
+    pub states: Vec<String>,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// A, states × states.
+    pub a: Vec<f64>,
+    /// B, states × inputs.
+    pub b: Vec<f64>,
+    /// C, outputs × states.
+    pub c: Vec<f64>,
+    /// D, outputs × inputs.
+    pub d: Vec<f64>,
+    /// None for ẋ = Ax + Bu; the step in seconds for x⁺ = Ax + Bu.
+    pub step: Option<f64>,
+}
+
+impl StateSpace {
+    /// ẋ = Ax + Bu about a point. Every degree of freedom is driven, and the outputs are the configuration's states.
+    pub fn continuous(mechanism: &Mechanism, point: &OperatingPoint) -> Result<Self> {
+        mechanism.refuse_coupled("a linear model")?;
+        let n = mechanism.nv();
+        let total = point.torques(mechanism)?;
+        let mut derivatives = mechanism.derivatives();
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&point.q)?;
+        let mut moving = posed.moving(&point.qd)?;
+        let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
+        linearized.forward_derivatives(&mut derivatives)?;
+        let (stiff, damp) = passive::derivatives(mechanism, &point.q, &point.qd)?;
+        let inverse = derivatives.by_input();
+        let mut a = vec![0.0; 4 * n * n];
+        turning(mechanism, &point.qd, &mut a);
+        for i in 0..n {
+            a[i * 2 * n + n + i] = 1.0;
+            let (row, at) = (&mut a[(n + i) * 2 * n..][..2 * n], i * n..(i + 1) * n);
+            row[..n].copy_from_slice(&derivatives.by_q()[at.clone()]);
+            row[n..].copy_from_slice(&derivatives.by_qd()[at.clone()]);
+            for (k, weight) in inverse[at].iter().enumerate() {
+                add_scaled(&mut row[..n], *weight, &stiff[k * n..(k + 1) * n]);
+                row[n + k] += weight * damp[k];
+            }
+        }
+        let mut b = vec![0.0; 2 * n * n];
+        b[n * n..].copy_from_slice(inverse);
+        Ok(Self::named(mechanism, a, b, None))
+    }
+
+    /// A model whose outputs are the configuration's states, with names.
+    fn named(mechanism: &Mechanism, a: Vec<f64>, b: Vec<f64>, step: Option<f64>) -> Self {
+        let n = mechanism.nv();
+        let inputs = dof_names(mechanism);
+        let rates = inputs.iter().map(|name| format!("d {name}"));
+        let states = inputs.iter().cloned().chain(rates).collect();
+        let mut c = vec![0.0; 2 * n * n];
+        (0..n).for_each(|i| c[i * 2 * n + i] = 1.0);
+        Self {
+            states,
+            outputs: inputs.clone(),
+            inputs,
+            a,
+            b,
+            c,
+            d: vec![0.0; n * n],
+            step,
+        }
+    }
+
+    /// The same with torques at these joints alone.
+    pub fn driven_by(mut self, joints: &[impl AsRef<str>]) -> Result<Self> {
+        let mut kept = Vec::new();
+        for joint in joints {
+            let of_joint = |name: &str| name == joint.as_ref() || is_part(name, joint.as_ref());
+            let found: Vec<usize> = (0..self.inputs.len()).filter(|i| of_joint(&self.inputs[*i])).collect();
+            if found.is_empty() {
+                return Err(Error::Unknown {
+                    what: "driven joint",
+                    name: joint.as_ref().to_owned(),
+                    mechanism: "the linear model".into(),
+                    hint: format!("; its inputs are {}", self.inputs.join(", ")),
+                });
+            }
+            kept.extend(found);
+        }
+        let inputs = self.inputs.len();
+        let pick = |matrix: &[f64]| -> Vec<f64> {
+            let rows = matrix.chunks(inputs.max(1));
+            rows.flat_map(|row| kept.iter().map(|i| row[*i])).collect()
+        };
+        (self.b, self.d) = (pick(&self.b), pick(&self.d));
+        self.inputs = kept.iter().map(|i| self.inputs[*i].clone()).collect();
+        Ok(self)
+    }
+
+    /// The same with the places of these frames as outputs: x, y and z of their origins, in the world's axes.
+    pub fn seen_at(mut self, mechanism: &Mechanism, q: &[f64], frames: &[impl AsRef<str>]) -> Result<Self> {
+        let (n, inputs) = (mechanism.nv(), self.inputs.len());
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(q)?;
+        let mut jacobian = vec![0.0; 6 * n];
+        (self.c, self.outputs) = (Vec::new(), Vec::new());
+        for frame in frames {
+            posed.jacobian(mechanism.frame(frame.as_ref())?, Reference::Aligned, &mut jacobian)?;
+            for (axis, row) in ["x", "y", "z"].iter().zip(jacobian[3 * n..].chunks(n.max(1))) {
+                self.c.extend_from_slice(row);
+                self.c.extend(core::iter::repeat_n(0.0, n));
+                self.outputs.push(format!("{axis} of {}", frame.as_ref()));
+            }
+        }
+        self.d = vec![0.0; self.outputs.len() * inputs];
+        Ok(self)
+    }
+
+    /// The eigenvalues of A, those of the largest real part first.
+    pub fn poles(&self) -> Result<Vec<Pole>> {
+        eigenvalues::of(self.states.len(), &self.a)
+    }
+
+    /// The closed loop u = −K x, with K inputs × states.
+    pub fn with_feedback(&self, gain: &[f64]) -> Result<Self> {
+        let (n, m) = (self.states.len(), self.inputs.len());
+        if gain.len() != m * n {
+            return Err(Error::Length {
+                argument: "gain",
+                needed: m * n,
+                given: gain.len(),
+            });
+        }
+        let mut closed = self.clone();
+        for (row, b) in closed.a.chunks_mut(n.max(1)).zip(self.b.chunks(m.max(1))) {
+            for (b, gain) in b.iter().zip(gain.chunks(n.max(1))) {
+                add_scaled(row, -b, gain);
+            }
+        }
+        for (row, d) in closed.c.chunks_mut(n.max(1)).zip(self.d.chunks(m.max(1))) {
+            for (d, gain) in d.iter().zip(gain.chunks(n.max(1))) {
+                add_scaled(row, -d, gain);
+            }
+        }
+        Ok(closed)
+    }
+
+    /// How many directions of the state space the inputs can reach: all states if the model is controllable.
+    ///
+    /// An orthonormal basis of B, AB, A²B … is built column by column; what is left of a column counts if it is more
+    /// than 10⁻¹⁰ of it.
+    pub fn controllable_states(&self) -> usize {
+        const NOTHING: f64 = 1e-10;
+        let (n, m) = (self.states.len(), self.inputs.len());
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let mut waiting: Vec<Vec<f64>> = (0..m).map(|j| (0..n).map(|i| self.b[i * m + j]).collect()).collect();
+        while let Some(mut x) = waiting.pop() {
+            let before = dot(&x, &x).sqrt();
+            // Twice: what rounding leaves of the first time.
+            for _ in 0..2 {
+                for e in &basis {
+                    let along = dot(&x, e);
+                    add_scaled(&mut x, -along, e);
+                }
+            }
+            let left = dot(&x, &x).sqrt();
+            if left <= NOTHING * before || before == 0.0 {
+                continue;
+            }
+            x.iter_mut().for_each(|x| *x /= left);
+            waiting.insert(0, self.a.chunks(n.max(1)).map(|row| dot(row, &x)).collect());
+            basis.push(x);
+        }
+        basis.len()
+    }
+
+    /// The gain K, inputs × states, of u = −K x that makes ∫ x\*Qx + u\*Ru least (Σ for a discrete model), with diagonal Q
+    /// and R given by their diagonals.
+    pub fn lqr(&self, q: &[f64], r: &[f64]) -> Result<Vec<f64>> {
+        riccati::lqr(self, q, r)
+    }
+}
+
+/// d/dt of a step of the configuration also turns with the velocity: −ad(q̇), nought but for joints whose steps do not
+/// commute.
+fn turning(mechanism: &Mechanism, qd: &[f64], a: &mut [f64]) {
+    let wide = 2 * mechanism.nv();
+    for (j, joint) in mechanism.joints().iter().enumerate() {
+        let v = mechanism.v_range(crate::model::JointId(j));
+        let (w, u) = match joint.kind {
+            JointKind::Spherical => ([qd[v.start], qd[v.start + 1], qd[v.start + 2]], [0.0; 3]),
+            JointKind::Free => (
+                [qd[v.start], qd[v.start + 1], qd[v.start + 2]],
+                [qd[v.start + 3], qd[v.start + 4], qd[v.start + 5]],
+            ),
+            JointKind::Planar => ([0.0, 0.0, qd[v.start]], [qd[v.start + 1], qd[v.start + 2], 0.0]),
+            _ => continue,
+        };
+        let skew = |x: [f64; 3]| [[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]];
+        let (w, u) = (skew(w), skew(u));
+        // crm = [[ω̃, 0], [ṽ, ω̃]], of which each joint has some coordinates.
+        let ad = |i: usize, k: usize| match (i < 3, k < 3) {
+            (true, true) => w[i][k],
+            (false, false) => w[i - 3][k - 3],
+            (false, true) => u[i - 3][k],
+            (true, false) => 0.0,
+        };
+        for (i, &row) in joint.kind.axes().iter().enumerate() {
+            for (k, &column) in joint.kind.axes().iter().enumerate() {
+                a[(v.start + i) * wide + v.start + k] = -ad(row, column);
+            }
+        }
+    }
+}
+
+/// A name for every degree of freedom: the joint's, with a number where it has several.
+fn dof_names(mechanism: &Mechanism) -> Vec<String> {
+    let mut names = Vec::with_capacity(mechanism.nv());
+    for joint in mechanism.joints() {
+        match joint.kind.nv() {
+            0 => {}
+            1 => names.push(joint.name.clone()),
+            several => names.extend((0..several).map(|i| format!("{}[{i}]", joint.name))),
+        }
+    }
+    names
+}
+
+/// Whether a name is a degree of freedom of a joint that has several.
+fn is_part(name: &str, joint: &str) -> bool {
+    name.strip_prefix(joint)
+        .is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
+}

@@ -1,0 +1,195 @@
+//! Dynamics linearized about a point.
+
+use super::{Moving, View, check_length};
+use crate::Result;
+use crate::dynamics::linearized::Linearize;
+use crate::dynamics::linearized::forward::{self, ForwardDerivatives};
+use crate::dynamics::linearized::inverse::InverseDerivatives;
+use crate::dynamics::linearized::products::{AccelerationAdjoint, AccelerationChange, TorqueAdjoint, TorqueChange};
+use crate::dynamics::linearized::regressor::{PARAMETERS, Regressor};
+use crate::model::Mechanism;
+use crate::scalar::Scalar;
+use crate::spatial::RigidBody;
+
+/// Three matrices, each nv × nv and row by row, in memory of their own.
+#[derive(Clone, Debug)]
+pub struct Derivatives<S = f64> {
+    nv: usize,
+    numbers: Vec<S>,
+}
+
+impl Mechanism {
+    /// Memory for derivatives of the dynamics.
+    pub fn derivatives(&self) -> Derivatives {
+        self.derivatives_of()
+    }
+
+    /// Memory for derivatives with another scalar.
+    pub fn derivatives_of<S: Scalar>(&self) -> Derivatives<S> {
+        let nv = self.nv();
+        Derivatives {
+            nv,
+            numbers: vec![S::ZERO; 3 * nv * nv + forward::room(nv)],
+        }
+    }
+}
+
+impl Mechanism {
+    /// π: the inertial parameters of all links, as [`Linearized::regressor`] takes them.
+    pub fn inertial_parameters(&self) -> Vec<f64> {
+        let mut all = Vec::with_capacity(PARAMETERS * self.links().len());
+        for link in self.links() {
+            let body = RigidBody::from(&link.inertia);
+            all.push(body.mass);
+            all.extend(body.first.to_array());
+            all.extend(body.second);
+        }
+        all
+    }
+}
+
+impl<S> Derivatives<S> {
+    /// By q, in the tangent space: ∂T/∂q of inverse dynamics, ∂q̈/∂q of forward dynamics.
+    pub fn by_q(&self) -> &[S] {
+        &self.numbers[..self.nv * self.nv]
+    }
+
+    /// By q̇: ∂T/∂q̇ of inverse dynamics, ∂q̈/∂q̇ of forward dynamics.
+    pub fn by_qd(&self) -> &[S] {
+        &self.numbers[self.nv * self.nv..2 * self.nv * self.nv]
+    }
+
+    /// By what was given: 𝓜 = ∂T/∂q̈ of inverse dynamics, 𝓜⁻¹ = ∂q̈/∂T of forward dynamics.
+    pub fn by_input(&self) -> &[S] {
+        &self.numbers[2 * self.nv * self.nv..3 * self.nv * self.nv]
+    }
+}
+
+/// A mechanism about a point (q, q̇, q̈): how torques and accelerations answer small changes.
+///
+/// Changes of q are steps in its tangent space, as [`Mechanism::integrate`] takes them. External forces keep to their links:
+/// they turn and move with them. What springs, dampers and friction of the joints do is not in it, but in
+/// [`crate::state_space`].
+///
+/// ```
+/// let arm = linkwork::model::examples::arm7();
+/// let (mut workspace, mut out) = (arm.workspace(), arm.derivatives());
+/// let mut posed = workspace.at(&[0.3; 7])?;
+/// let mut moving = posed.moving(&[0.1; 7])?;
+/// let mut qdd = [0.0; 7];
+/// let mut linearized = moving.linearized_under(&[0.0; 7], &mut qdd)?;
+/// linearized.forward_derivatives(&mut out)?;                 // out.by_q() is ∂q̈/∂q
+/// let mut gradient = [0.0; 21];
+/// linearized.acceleration_adjoint(&[1.0; 7], &mut gradient)?; // its transpose times a vector, without a matrix
+/// assert!((gradient[0] - (0..7).map(|i| out.by_q()[7 * i]).sum::<f64>()).abs() < 1e-9);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+///
+/// Second derivatives come from the same code over [`crate::scalar::Dual`]: derivatives of the matrices along a direction.
+pub struct Linearized<'w, 'm, S: 'static = f64> {
+    view: View<'w, 'm, S>,
+}
+
+impl<'m, S: Scalar> Moving<'_, 'm, S> {
+    /// Linearizes about accelerations q̈.
+    pub fn linearized(&mut self, qdd: &[S]) -> Result<Linearized<'_, 'm, S>> {
+        self.view.refuse_coupled("a linearization")?;
+        self.view.mechanism.check_vector("qdd", qdd)?;
+        self.view.sweep::<Linearize>(qdd, &mut []);
+        Ok(Linearized::new(&mut self.configured.view))
+    }
+
+    /// Linearizes about the accelerations that given torques cause; they are written to `qdd`.
+    pub fn linearized_under(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Linearized<'_, 'm, S>> {
+        self.view.refuse_coupled("a linearization")?;
+        self.forward_dynamics(tau, qdd)?;
+        self.view.sweep::<Linearize>(qdd, &mut []);
+        Ok(Linearized::new(&mut self.configured.view))
+    }
+}
+
+impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
+    fn new(view: &'w mut View<'_, 'm, S>) -> Self {
+        let view = View {
+            stages: &mut *view.stages,
+            ..*view
+        };
+        Self { view }
+    }
+
+    /// ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth).
+    pub fn inverse_derivatives(&mut self, out: &mut Derivatives<S>) -> Result<()> {
+        check_length("out", out.nv, self.view.nv())?;
+        self.view
+            .sweep::<InverseDerivatives>(&[], &mut out.numbers[..3 * out.nv * out.nv]);
+        Ok(())
+    }
+
+    /// ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ in O(n²), without forming 𝓜, at the torques that cause the point's accelerations.
+    pub fn forward_derivatives(&mut self, out: &mut Derivatives<S>) -> Result<()> {
+        check_length("out", out.nv, self.view.nv())?;
+        self.view.sweep::<ForwardDerivatives>(&[], &mut out.numbers);
+        self.view.check_pivots()
+    }
+
+    /// δT = ∂T/∂q δq + ∂T/∂q̇ δq̇ + 𝓜 δq̈ in O(n), without a matrix.
+    ///
+    /// `change` is δq, δq̇ and δq̈ one after another, 3 nv numbers.
+    pub fn torque_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
+        self.check_change(change)?;
+        check_length("out", out.len(), self.view.nv())?;
+        self.view.sweep::<TorqueChange>(change, out);
+        Ok(())
+    }
+
+    /// The transpose of [`Linearized::torque_change`] in O(n): (∂T/∂q)\*y, (∂T/∂q̇)\*y and 𝓜y one after another, which is
+    /// how a gradient goes back through inverse dynamics.
+    pub fn torque_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
+        self.view.mechanism.check_vector("y", y)?;
+        check_length("out", out.len(), 3 * self.view.nv())?;
+        self.view.sweep::<TorqueAdjoint>(y, out);
+        Ok(())
+    }
+
+    /// δq̈ = ∂q̈/∂q δq + ∂q̈/∂q̇ δq̇ + 𝓜⁻¹ δT in O(n), without a matrix.
+    ///
+    /// `change` is δq, δq̇ and δT one after another, 3 nv numbers.
+    pub fn acceleration_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
+        self.check_change(change)?;
+        check_length("out", out.len(), self.view.nv())?;
+        self.view.sweep::<AccelerationChange>(change, out);
+        self.view.check_pivots()
+    }
+
+    /// The transpose of [`Linearized::acceleration_change`] in O(n): (∂q̈/∂q)\*y, (∂q̈/∂q̇)\*y and 𝓜⁻¹y one after another,
+    /// which is how a gradient goes back through forward dynamics.
+    pub fn acceleration_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
+        self.view.mechanism.check_vector("y", y)?;
+        check_length("out", out.len(), 3 * self.view.nv())?;
+        self.view.sweep::<AccelerationAdjoint>(y, out);
+        self.view.check_pivots()
+    }
+
+    /// The regressor Y = ∂T/∂π, nv × 10 links: torques are linear in the links' inertial parameters, T = Y π, but for
+    /// rotors and external forces.
+    ///
+    /// π has ten numbers for every link in the order of [`Mechanism::links`]: m, m c (x, y, z), and the moments of inertia
+    /// about the link's origin (xx, xy, xz, yy, yz, zz), in the link's frame. [`Mechanism::inertial_parameters`] are those
+    /// that the mechanism has.
+    pub fn regressor(&mut self, out: &mut [S]) -> Result<()> {
+        let links = self.view.mechanism.links().len();
+        check_length("out", out.len(), self.view.nv() * PARAMETERS * links)?;
+        self.view.sweep::<Regressor>(&[], out);
+        Ok(())
+    }
+
+    /// Checks δq, δq̇ and a change of the input.
+    fn check_change(&self, change: &[S]) -> Result<()> {
+        let nv = self.view.nv();
+        check_length("change", change.len(), 3 * nv)?;
+        for part in change.chunks(nv.max(1)) {
+            self.view.mechanism.check_vector("change", part)?;
+        }
+        Ok(())
+    }
+}

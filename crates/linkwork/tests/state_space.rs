@@ -1,0 +1,187 @@
+//! Linear models: against the simulator's own steps, against known systems, and what a regulator does to them.
+#![allow(non_snake_case)]
+
+mod support;
+
+use linkwork::Mechanism;
+use linkwork::model::{Joint, Link, examples};
+use linkwork::simulate::{Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::spatial::Inertia;
+use linkwork::state_space::{Method, OperatingPoint, StateSpace};
+use linkwork::workspace::Moving;
+use support::assert_close_of;
+use support::random::{random_state, random_tree};
+
+/// A mechanism with springs and dampers, and a point that is no equilibrium.
+fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
+    let mechanism = random_tree(seed, 8);
+    let state = random_state(&mechanism, seed);
+    let point = OperatingPoint {
+        q: state.q,
+        qd: state.qd,
+        tau: state.tau,
+    };
+    (mechanism, point)
+}
+
+/// Where the simulator goes from q ⊕ δq, q̇ + δq̇ under T + δT, seen from where it goes without them.
+fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64, change: &[f64]) -> Vec<f64> {
+    let n = mechanism.nv();
+    let end = |scale: f64| {
+        let moved: Vec<f64> = change.iter().map(|x| scale * x).collect();
+        let mut q = point.q.clone();
+        mechanism.integrate(&point.q, &moved[..n], &mut q).unwrap();
+        let add = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + d).collect::<Vec<_>>();
+        let tau = add(&point.tau, &moved[2 * n..]);
+        let drive = move |_: Now<'_>, _: &mut Moving<'_, '_>, out: &mut [f64]| -> linkwork::Result<()> {
+            out.copy_from_slice(&tau);
+            Ok(())
+        };
+        let resistance = Resistance::of(mechanism).unwrap().without_stops();
+        let mut equations = Standard::with(mechanism, drive, resistance);
+        let v = add(&point.qd, &moved[n..2 * n]);
+        let mut state = State { t: 0.0, q, v };
+        match method {
+            Method::SemiImplicitEuler => SemiImplicitEuler::new(mechanism).step(&mut equations, &mut state, h),
+            Method::RungeKutta4 => RungeKutta4::new(mechanism).step(&mut equations, &mut state, h),
+        }
+        .unwrap();
+        state
+    };
+    // Central differences with a second pair: errors of order s⁴.
+    let base = end(0.0);
+    let difference = |s: f64| {
+        let (plus, minus) = (end(s), end(-s));
+        let (mut up, mut down) = (vec![0.0; n], vec![0.0; n]);
+        mechanism.difference(&base.q, &plus.q, &mut up).unwrap();
+        mechanism.difference(&base.q, &minus.q, &mut down).unwrap();
+        let q = up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * s));
+        let v = plus.v.iter().zip(&minus.v).map(|(a, b)| (a - b) / (2.0 * s));
+        q.chain(v).collect::<Vec<f64>>()
+    };
+    let (fine, coarse) = (difference(1e-4), difference(2e-4));
+    fine.iter().zip(&coarse).map(|(f, c)| (4.0 * f - c) / 3.0).collect()
+}
+
+#[test]
+fn the_model_of_a_step_is_what_the_simulator_does() {
+    for method in [Method::SemiImplicitEuler, Method::RungeKutta4] {
+        for seed in 0..12 {
+            let (mechanism, point) = moving_point(seed);
+            let (n, h) = (mechanism.nv(), 0.01);
+            let model = StateSpace::of_step(&mechanism, &point, method, h).unwrap();
+            let mut random = support::random::Random::new(seed);
+            let change = random.numbers(3 * n, 1.0);
+            let expect = simulated(&mechanism, &point, method, h, &change);
+            let mut got = vec![0.0; 2 * n];
+            for i in 0..2 * n {
+                got[i] = (0..2 * n).map(|j| model.a[i * 2 * n + j] * change[j]).sum::<f64>();
+                got[i] += (0..n).map(|j| model.b[i * n + j] * change[2 * n + j]).sum::<f64>();
+            }
+            let size = got.iter().chain(&expect).fold(1.0_f64, |m, x| m.max(x.abs()));
+            assert_close_of(&format!("{method:?} of {seed}"), &got, &expect, size, 1e-8);
+        }
+    }
+}
+
+#[test]
+fn a_short_step_is_the_continuous_model() {
+    for seed in 0..12 {
+        let (mechanism, point) = moving_point(seed);
+        let w = 2 * mechanism.nv();
+        let model = StateSpace::continuous(&mechanism, &point).unwrap();
+        let h = 1e-7;
+        let step = StateSpace::of_step(&mechanism, &point, Method::RungeKutta4, h).unwrap();
+        let identity = |i: usize| if i.is_multiple_of(w + 1) { 1.0 } else { 0.0 };
+        let rates: Vec<f64> = step.a.iter().enumerate().map(|(i, x)| (x - identity(i)) / h).collect();
+        let size = model.a.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        assert_close_of(&format!("A of {seed}"), &rates, &model.a, size * size, 1e-5);
+    }
+}
+
+/// A point mass on a spring with a damper: ẍ = −k x − c ẋ + u.
+fn oscillator(k: f64, c: f64) -> Mechanism {
+    let mut joint = Joint::prismatic("slide", [1.0, 0.0, 0.0]).between("world", "mass");
+    joint.stiffness = vec![k];
+    joint.damping = vec![c];
+    Mechanism::builder("oscillator")
+        .link(Link::new("mass", Inertia::sphere(1.0, 0.1)))
+        .joint(joint)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn an_oscillator_has_its_frequency_and_damping() {
+    let robot = oscillator(4.0, 0.4);
+    let point = OperatingPoint::at_rest(&robot, &[0.3]).unwrap();
+    assert!((point.tau[0] - 1.2).abs() < 1e-14, "the motor holds the spring");
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    for pole in model.poles().unwrap() {
+        assert!(
+            (pole.size() - 2.0).abs() < 1e-12 && (pole.damping() - 0.1).abs() < 1e-12,
+            "{pole:?}"
+        );
+    }
+    // exp(A h) by its closed form.
+    let h = 0.3_f64;
+    let (decay, w) = ((-0.2 * h).exp(), (4.0_f64 - 0.04).sqrt());
+    let (s, c) = (w * h).sin_cos();
+    let expect = [c + 0.2 * s / w, s / w, -4.0 * s / w, c - 0.2 * s / w].map(|x| decay * x);
+    let sampled = model.sampled(h).unwrap();
+    assert_close_of("sampled", &sampled.a, &expect, 1.0, 1e-14);
+    assert!(sampled.sampled(h).is_err());
+}
+
+#[test]
+fn a_regulator_balances_a_cart_pole() {
+    let robot = examples::cart_pole();
+    let upright = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let whole = StateSpace::continuous(&robot, &upright).unwrap();
+    let model = whole.clone().driven_by(&[&robot.joints()[0].name]).unwrap();
+    assert!(model.poles().unwrap()[0].re > 1.0, "it falls by itself");
+    assert_eq!(model.controllable_states(), 4);
+    for model in [model.clone(), model.sampled(0.02).unwrap()] {
+        let gain = model.lqr(&[1.0, 1.0, 0.1, 0.1], &[0.1]).unwrap();
+        let closed = model.with_feedback(&gain).unwrap();
+        let stable = |p: &linkwork::state_space::Pole| match model.step {
+            None => p.re < 0.0,
+            Some(_) => p.size() < 1.0,
+        };
+        assert!(closed.poles().unwrap().iter().all(stable), "{:?}", closed.poles());
+    }
+    // In the simulator, from ten degrees.
+    let gain = model.lqr(&[1.0, 1.0, 0.1, 0.1], &[0.1]).unwrap();
+    let drive = |now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| -> linkwork::Result<()> {
+        let x = now.q.iter().chain(now.v);
+        tau[0] = -gain.iter().zip(x).map(|(k, x)| k * x).sum::<f64>();
+        Ok(())
+    };
+    let mut equations = Standard::with(&robot, drive, Resistance::none(&robot));
+    let mut state = State::at_rest(&robot, &[0.0, 0.17]);
+    let mut integrator = RungeKutta4::new(&robot);
+    for _ in 0..4000 {
+        integrator.step(&mut equations, &mut state, 2.5e-3).unwrap();
+    }
+    assert!(state.q.iter().chain(&state.v).all(|x| x.abs() < 1e-2), "{state:?}");
+}
+
+#[test]
+fn the_regulator_of_a_double_integrator_is_known() {
+    // ẍ = u with Q = diag(1, 0), R = 1: K = [1, √2].
+    let robot = oscillator(0.0, 0.0);
+    let point = OperatingPoint::at_rest(&robot, &[0.0]).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    let gain = model.lqr(&[1.0, 0.0], &[1.0]).unwrap();
+    assert_close_of("K", &gain, &[1.0, 2.0_f64.sqrt()], 1.0, 1e-12);
+    assert!(model.lqr(&[1.0], &[1.0]).is_err() && model.lqr(&[1.0, 1.0], &[0.0]).is_err());
+    // The free pole of a cart that nothing drives cannot be held.
+    let robot = examples::cart_pole();
+    let upright = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &upright).unwrap();
+    assert!(model.clone().driven_by(&["no such joint"]).is_err());
+    let none: [&str; 0] = [];
+    let undriven = model.driven_by(&none).unwrap();
+    assert_eq!(undriven.controllable_states(), 0);
+    assert!(undriven.lqr(&[1.0; 4], &[]).is_err());
+}

@@ -36,10 +36,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let force = task.force_for(Motion::new(Vec3::ZERO, wanted)) + bias;
         task.torque(force, tau)?;
         // The rest of the arm comes to rest where the tip does not feel it; gravity is held there too.
-        let mut idle = vec![0.0; tau.len()];
+        let (mut idle, mut momentum) = (vec![0.0; tau.len()], vec![0.0; tau.len()]);
         moving.gravity_torque(&mut idle)?;
-        for (idle, v) in idle.iter_mut().zip(now.v) {
-            *idle -= 3.0 * v;
+        moving.mass_times(now.v, &mut momentum)?;
+        for (idle, momentum) in idle.iter_mut().zip(&momentum) {
+            *idle -= 5.0 * momentum;
         }
         moving
             .task(tip, Aligned, Part::Linear, 2e-2)?

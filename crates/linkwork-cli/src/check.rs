@@ -4,10 +4,10 @@ use crate::robot::Loading;
 use crate::style;
 use anyhow::Result;
 use clap::Args;
-use linkwork_formats::{Finding, Report, Severity, load};
+use linkwork_formats::{Finding, Report, Robot, Severity, load};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `linkwork check`.
@@ -54,11 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut out = anstream::stdout();
     for file in &arguments.files {
         let (loads, report) = match load(file, &options) {
-            Ok(robot) => match arguments.loading.floating {
-                // The report stays the file's; whether its base can float is for the exit code.
-                true => (robot.mechanism.with_floating_base().is_ok(), robot.report),
-                false => (true, robot.report),
-            },
+            Ok(robot) => (floats(file, &robot, arguments.loading.floating), robot.report),
             Err(refusal) => (false, refusal.report),
         };
         all_load &= loads;
@@ -88,6 +84,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(if all_load { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether a robot's base can be freed, if that is asked for; says why not.
+fn floats(file: &Path, robot: &Robot, asked: bool) -> bool {
+    match asked.then(|| robot.mechanism.with_floating_base()) {
+        Some(Err(problem)) => {
+            anstream::eprintln!("{}: {}: {problem}", style::paint(style::BAD, "error"), file.display());
+            false
+        }
+        _ => true,
+    }
 }
 
 /// Prints findings with their lines, so many of each kind.

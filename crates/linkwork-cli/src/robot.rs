@@ -34,6 +34,9 @@ pub(crate) struct Loading {
     /// A directory that holds packages, for `package://` addresses of meshes; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub(crate) package: Vec<PathBuf>,
+    /// Let meshes and included files lie anywhere, not only beside the robot's file and in packages.
+    #[arg(long)]
+    pub(crate) anywhere: bool,
     /// Other gravity: its acceleration along the world's x, y and z, in m/s².
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) gravity: Option<Vec<f64>>,
@@ -64,7 +67,7 @@ impl Loading {
         Options {
             mode,
             packages: self.package.clone(),
-            ..Options::default()
+            anywhere: self.anywhere,
         }
     }
 

@@ -135,7 +135,7 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     if format == Some(Format::Native) {
         let source = xml::decode(file, bytes, &mut findings);
         return match source.and_then(|s| native::read(s, &mut findings)) {
-            Some(draft) => draft.assemble(findings),
+            Some(draft) => draft.with_meshes(roots, &mut findings).assemble(findings),
             None => Err(findings.refusal()),
         };
     }
@@ -145,7 +145,7 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     let root = document.root();
     let draft = match root.name() {
         "robot" => {
-            let draft = urdf::read(&document, roots, &mut findings);
+            let draft = urdf::read(&document, &mut findings);
             // An expanded file may keep the name space; what was not expanded has elements of it.
             if file.ends_with(".xacro") && findings.failed() {
                 findings.error(root.at(), "xacro", "this is a xacro file", EXPAND);
@@ -169,5 +169,5 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
             return Err(findings.refusal());
         }
     };
-    draft.assemble(findings)
+    draft.with_meshes(roots, &mut findings).assemble(findings)
 }

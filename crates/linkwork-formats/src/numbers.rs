@@ -42,6 +42,7 @@ pub(crate) fn parse(word: &str, range: Range) -> Result<f64, (String, &'static s
         Ok(x) if x.is_infinite() => Err((format!("`{shown}` is not finite"), finite)),
         Ok(x) if x.abs() > LARGEST => Err((format!("`{shown}` is too large"), "give a number of at most 1e30")),
         Ok(x) => Ok(x),
+        Err(_) if word.contains("${") || word.contains("$(") => Err((format!("`{shown}` is xacro"), crate::EXPAND)),
         Err(_) if word.contains(',') => {
             let advice = "write decimals with a point, and separate numbers by spaces";
             Err((format!("`{shown}` has a comma"), advice))

@@ -287,6 +287,7 @@ fn numbers_are_checked() {
         damaged("ixx=\"0.02\"", &format!("ixx=\"{bad}\""), code, 5, false, false);
         damaged("damping=\"0.1\"", &format!("damping=\"{bad}\""), code, 14, false, false);
     }
+    damaged("xyz=\"0 0 0.4\"", "xyz=\"0 0 ${length}\"", "number", 14, false, false);
     damaged("xyz=\"0 0 0.4\"", "xyz=\"0 0\"", "number-count", 14, false, false);
     damaged("xyz=\"0 0 0.4\"", "xyz=\"0 0 0.4 0\"", "number-count", 14, false, false);
     damaged("xyz=\"0 0 0.4\"", "xyz=\"0, 0, 0.4\"", "number", 14, false, false);
@@ -350,11 +351,11 @@ fn joints_are_checked() {
 
 #[test]
 fn inertias_are_checked() {
-    damaged("value=\"1.5\"", "value=\"-1.5\"", "negative-mass", 4, false, true);
-    damaged("izz=\"0.01\"", "izz=\"0.1\"", "triangle-inequality", 4, true, true);
-    damaged("ixy=\"0\"", "ixy=\"0.03\"", "negative-moment", 4, true, true);
-    damaged("ixx=\"0.02\"", "ixx=\"-0.02\"", "negative-moment", 4, true, true);
-    damaged("value=\"0.5\"", "value=\"0\"", "moments-without-mass", 7, true, true);
+    damaged("value=\"1.5\"", "value=\"-1.5\"", "negative-mass", 5, false, true);
+    damaged("izz=\"0.01\"", "izz=\"0.1\"", "triangle-inequality", 5, true, true);
+    damaged("ixy=\"0\"", "ixy=\"0.03\"", "negative-moment", 5, true, true);
+    damaged("ixx=\"0.02\"", "ixx=\"-0.02\"", "negative-moment", 5, true, true);
+    damaged("value=\"0.5\"", "value=\"0\"", "moments-without-mass", 8, true, true);
     let light = GOOD.replace("<mass value=\"0.5\"/>", "<mass value=\"0\"/>");
     let massless = light.replace(
         r#"<inertia ixx="0.01" iyy="0.01" izz="0.01""#,

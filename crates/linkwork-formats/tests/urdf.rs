@@ -235,3 +235,47 @@ fn the_base_is_welded_first_and_can_be_freed() {
     assert_eq!((floating.nq(), floating.nv()), (8, 7));
     assert_eq!(floating.v_range(floating.joint("j").unwrap()), 6..7);
 }
+
+#[test]
+fn meshes_are_found_in_packages_and_nowhere_else() {
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages");
+    let _ = std::fs::remove_dir_all(&root);
+    for directory in ["arm/urdf", "arm/meshes", "elsewhere/hand"] {
+        std::fs::create_dir_all(root.join(directory)).unwrap();
+    }
+    for file in ["arm/meshes/a.stl", "elsewhere/hand/b.stl", "secret.stl"] {
+        std::fs::write(root.join(file), "solid").unwrap();
+    }
+    let mesh = |uri: &str| format!("<visual><geometry><mesh filename=\"{uri}\"/></geometry></visual>");
+    let absolute = root.join("secret.stl").display().to_string();
+    let uris = [
+        "package://arm/meshes/a.stl",
+        "package://hand/b.stl",
+        "package://arm/../secret.stl",
+        "package://../secret.stl",
+        "../../secret.stl",
+        &absolute,
+        "package://arm/meshes/missing.stl",
+    ];
+    let shapes: String = uris.iter().map(|uri| mesh(uri)).collect();
+    let file = root.join("arm/urdf/arm.urdf");
+    std::fs::write(
+        &file,
+        format!("<robot name=\"arm\"><link name=\"a\">{shapes}</link></robot>"),
+    )
+    .unwrap();
+    let found = |options: &Options| {
+        let robot = linkwork_formats::load(&file, options).unwrap();
+        let path = |shape: &Shape| matches!(shape, Shape::Mesh { path: Some(path), .. } if path.exists());
+        let found = robot.geometry.iter().map(|g| path(&g.shape)).collect::<Vec<_>>();
+        assert_eq!(robot.report.of("mesh-not-found").count(), 1);
+        found
+    };
+    let mut options = Options::default();
+    // The file's own package is known by its name; others have to be given.
+    assert_eq!(found(&options), [true, false, false, false, false, false, false]);
+    options.packages = vec![root.join("elsewhere")];
+    assert_eq!(found(&options), [true, true, false, false, false, false, false]);
+    options.anywhere = true;
+    assert_eq!(found(&options), [true, true, true, false, true, true, false]);
+}

@@ -17,11 +17,12 @@ impl Draft {
         for i in 0..self.links.len() {
             let link = &mut self.links[i];
             let body = link.item.inertia;
-            let at = link_at(link);
             if body == Inertia::ZERO {
                 massless.push(i);
                 continue;
             }
+            let spot = self.inertia_spots.get(&link.item.name).copied().unwrap_or(link.spot);
+            let at = link_at(link).seen_at(spot);
             if body.mass < 0.0 {
                 let message = format!("the mass is {} kg", body.mass);
                 let remedy = Remedy::Mend("it is now nought, and so are the moments");

@@ -9,12 +9,14 @@ mod joints;
 mod tree;
 
 use crate::report::{Findings, Remedy, Severity};
-use crate::robot::{Coupling, Geometry, Loop, Robot, Transmission};
+use crate::robot::{Coupling, Geometry, Loop, Robot, Shape, Transmission};
+use crate::roots::Roots;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
 use linkwork::model::{Frame, Joint, Link, Mechanism, WORLD};
 use linkwork::spatial::Vec3;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Longer names are refused.
 const LONGEST_NAME: usize = 1024;
@@ -35,6 +37,8 @@ pub(crate) struct Draft {
     /// The library's own where there is none.
     pub(crate) gravity: Option<Vec3>,
     pub(crate) links: Vec<Placed<Link>>,
+    /// By the name of a link, where its inertia stands, if not with the link.
+    pub(crate) inertia_spots: HashMap<String, Spot>,
     pub(crate) joints: Vec<Placed<Joint>>,
     pub(crate) frames: Vec<Placed<Frame>>,
     pub(crate) geometry: Vec<Geometry>,
@@ -52,6 +56,36 @@ pub(crate) fn joint_at(joint: &Placed<Joint>) -> At<'_> {
 }
 
 impl Draft {
+    /// Looks for the files of meshes.
+    pub(crate) fn with_meshes(mut self, roots: &Roots, f: &mut Findings) -> Self {
+        let (mut known, mut lost): (HashMap<String, Option<PathBuf>>, Vec<String>) = Default::default();
+        for g in &mut self.geometry {
+            let Shape::Mesh { uri, path, .. } = &mut g.shape else {
+                continue;
+            };
+            let found = known.entry(uri.clone()).or_insert_with_key(|uri| {
+                let found = roots.find(uri);
+                lost.extend(found.is_none().then(|| shortened(uri)));
+                found
+            });
+            path.clone_from(found);
+        }
+        if let Some(first) = lost.first() {
+            let message = format!(
+                "{} of {} meshes were not found, the first being `{first}`",
+                lost.len(),
+                known.len()
+            );
+            f.note(
+                At::FILE,
+                "mesh-not-found",
+                message,
+                "give the directory that holds their package",
+            );
+        }
+        self
+    }
+
     /// Checks everything and builds the robot, or reports why not.
     pub(crate) fn assemble(mut self, mut f: Findings) -> Result<Robot, crate::Refusal> {
         if self.links.is_empty() {

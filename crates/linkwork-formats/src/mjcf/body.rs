@@ -200,6 +200,7 @@ impl<'a> Bodies<'a> {
         let sum = from_geoms.then_some(&mut inertia);
         let bodies = self.contents(e, &scope, sum, draft, f);
         if !from_geoms && let Some(inertial) = inertial {
+            draft.inertia_spots.insert(name.clone(), inertial.spot());
             inertia = self.inertial(inertial, at, f);
         }
         draft.links.insert(

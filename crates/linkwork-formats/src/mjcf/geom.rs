@@ -132,8 +132,7 @@ fn mesh_shape(context: &Context<'_>, assets: &Assets, name: &str) -> Shape {
         "" => file,
         directory => format!("{directory}/{file}"),
     };
-    let path = context.roots.find(&uri);
-    Shape::Mesh { uri, path, scale }
+    Shape::Mesh { uri, path: None, scale }
 }
 
 /// A shape of the format's own, whose sizes are halves; `fromto` gives both its length and its place.

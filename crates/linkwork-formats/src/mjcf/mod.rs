@@ -29,7 +29,6 @@ struct Context<'a> {
     includes: &'a Includes,
     compiler: Compiler,
     defaults: Defaults<'a>,
-    roots: &'a Roots,
 }
 
 /// Reads a robot.
@@ -51,7 +50,6 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft
         includes: &includes,
         compiler,
         defaults,
-        roots,
     };
     named("option").for_each(|e| option(&context, e, &mut draft, f));
     let assets = geom::Assets::read(&context, named("asset"), f);

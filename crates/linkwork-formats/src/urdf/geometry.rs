@@ -5,7 +5,6 @@ use crate::draft::Draft;
 use crate::numbers;
 use crate::report::Findings;
 use crate::robot::{Geometry, Role, Shape};
-use crate::roots::Roots;
 use crate::source::{At, shortened};
 use crate::xml::Element;
 use linkwork::spatial::Vec3;
@@ -26,14 +25,7 @@ fn colour(material: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<[f64; 4
 }
 
 /// Adds a link's shapes to the draft.
-pub(super) fn read(
-    e: Element<'_>,
-    link: &str,
-    materials: &Materials,
-    roots: &Roots,
-    draft: &mut Draft,
-    f: &mut Findings,
-) {
+pub(super) fn read(e: Element<'_>, link: &str, materials: &Materials, draft: &mut Draft, f: &mut Findings) {
     let at = e.at();
     for child in e.children() {
         let role = match child.name() {
@@ -58,7 +50,7 @@ pub(super) fn read(
             .and_then(|name| materials.get(&*name).copied());
         let own = material.and_then(|m| colour(m, at, f));
         for shape in geometry.children() {
-            let Some(shape) = read_shape(shape, at, roots, f) else {
+            let Some(shape) = read_shape(shape, at, f) else {
                 continue;
             };
             draft.geometry.push(Geometry {
@@ -73,7 +65,7 @@ pub(super) fn read(
     }
 }
 
-fn read_shape(e: Element<'_>, at: At<'_>, roots: &Roots, f: &mut Findings) -> Option<Shape> {
+fn read_shape(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<Shape> {
     match e.name() {
         "box" if measured(e, &["size"], at, f) => {
             numbers::vector(f, e, "size", at).map(|edges| Shape::Cuboid { edges })
@@ -95,8 +87,7 @@ fn read_shape(e: Element<'_>, at: At<'_>, roots: &Roots, f: &mut Findings) -> Op
                 Some(_) => scale(e, at, f),
                 None => Vec3::new(1.0, 1.0, 1.0),
             };
-            let path = roots.find(&uri);
-            Some(Shape::Mesh { uri, path, scale })
+            Some(Shape::Mesh { uri, path: None, scale })
         }
         "box" | "sphere" | "cylinder" | "capsule" | "mesh" => None,
         other => {

@@ -7,7 +7,6 @@ use crate::draft::{Draft, Placed};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Transmission;
-use crate::roots::Roots;
 use crate::source::{At, shortened};
 use crate::xml::{Document, Element};
 use linkwork::model::Link;
@@ -15,7 +14,7 @@ use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::collections::HashMap;
 
 /// Reads a robot.
-pub(crate) fn read(document: &Document, roots: &Roots, f: &mut Findings) -> Draft {
+pub(crate) fn read(document: &Document, f: &mut Findings) -> Draft {
     let root = document.root();
     let mut draft = Draft {
         name: root.attribute("name").unwrap_or_default().into_owned(),
@@ -30,18 +29,19 @@ pub(crate) fn read(document: &Document, roots: &Roots, f: &mut Findings) -> Draf
         );
         "robot".clone_into(&mut draft.name);
     }
+    if let Some(e) = document.elements().find(|e| e.name().starts_with("xacro:")) {
+        let message = format!("<{}> is xacro, not URDF", shortened(e.name()));
+        f.error(e.at(), "xacro", message, crate::EXPAND);
+    }
     let materials = geometry::materials(root, f);
     let mut ignored: Vec<&str> = Vec::new();
     for e in root.children() {
         match e.name() {
-            "link" => link(e, &materials, roots, &mut draft, f),
+            "link" => link(e, &materials, &mut draft, f),
             "joint" => joint::read(e, &mut draft, f),
             // Old files put joints' transmissions here; they are read when all joints are known.
             "transmission" | "material" | "gazebo" | "ros2_control" | "sensor" | "robot" => {}
-            other if other.starts_with("xacro:") => {
-                let message = format!("<{}> is xacro, not URDF", shortened(other));
-                f.error(e.at(), "xacro", message, crate::EXPAND);
-            }
+            other if other.starts_with("xacro:") => {}
             other if !ignored.contains(&other) && ignored.len() < 20 => {
                 ignored.push(other);
                 let message = format!("<{}> elements are ignored", shortened(other));
@@ -102,11 +102,15 @@ fn origin(e: Element<'_>, owner: At<'_>, f: &mut Findings) -> Pose {
 
 type Materials = HashMap<String, [f64; 4]>;
 
-fn link(e: Element<'_>, materials: &Materials, roots: &Roots, draft: &mut Draft, f: &mut Findings) {
+fn link(e: Element<'_>, materials: &Materials, draft: &mut Draft, f: &mut Findings) {
     let name = e.attribute("name").unwrap_or_default().into_owned();
     let at = e.at();
-    let inertia = only(e, "inertial", at, f).map_or(Inertia::ZERO, |i| inertial(i, at, f));
-    geometry::read(e, &name, materials, roots, draft, f);
+    let inertia = only(e, "inertial", at, f).map_or(Inertia::ZERO, |i| {
+        let spot = i.child("inertia").unwrap_or(i).spot();
+        draft.inertia_spots.insert(name.clone(), spot);
+        inertial(i, at, f)
+    });
+    geometry::read(e, &name, materials, draft, f);
     draft.links.push(Placed {
         item: Link::new(name, inertia),
         spot: e.spot(),

@@ -9,6 +9,7 @@ mod complaint;
 mod convert;
 mod cost;
 mod demo;
+mod derive;
 mod eval;
 mod info;
 mod linearize;
@@ -49,6 +50,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Linearize a robot about a state: poles, matrices, a regulator.
     Linearize(linearize::Arguments),
+    /// Turn an operator expression into an algorithm: explain it, evaluate it on a robot, or write its source code.
+    Derive(Box<derive::Arguments>),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
     /// Count the multiplications and additions of every algorithm, beside the published ones.
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
     let fine = |()| ExitCode::SUCCESS;
     let done = match Program::parse().command {
         Command::Demo(arguments) => demo::run(&arguments).map(fine),
+        Command::Derive(arguments) => derive::run(&arguments).map(fine),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),

@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::Error;
-use linkwork::algebra::{Algorithm, Expression, Notation};
+use linkwork::algebra::{Algorithm, Expression, Look, Notation};
 use support::random::Random;
 
 fn parse(text: &str) -> Expression {
@@ -46,6 +46,36 @@ fn tip_forces_need_no_sweep_of_phi() {
 fn the_operational_inertia_is_the_recursion_of_upsilon() {
     let algorithm = becomes("J inv(Mass) J^*", "B*ψ*H*D⁻¹HψB", 2);
     assert_eq!(algorithm.naive_cost().sweeps, 5);
+    let last = algorithm.laws(Notation::Symbols).pop().unwrap();
+    assert_eq!(last, "ψ*H*D⁻¹Hψ = Υ + (ψ − I)*Υ + Υ(ψ − I)");
+    assert!(
+        algorithm
+            .explain(Look::Plain)
+            .contains("Υ(k) = H* D⁻¹ H + ψ*(p,k) Υ(p) ψ(p,k)")
+    );
+}
+
+#[test]
+fn explanations_name_the_sweeps_and_their_steps() {
+    let told = compile("inv(Mass) (T - C)").explain(Look::Plain);
+    for line in [
+        "sweeps      3 (operator by operator 6)",
+        "sweep 1, outward: from the base to the tips",
+        "V(k) = φ*(p,k) V(p) + H* q̇(k)",
+        "sweep 2, inward: from the tips to the base",
+        "P(k) = M(k) + Σ φ(k,c) P⁺(c) φ*(k,c)",
+        "z⁺(k) = z(k) + G ε(k)",
+        "sweep 3, outward: from the base to the tips",
+        "λ⁺(k) = φ*(p,k) λ(p)",
+    ] {
+        assert!(told.contains(line), "{line}:\n{told}");
+    }
+    assert!(!told.contains('\x1b') && compile("Mass T").explain(Look::Coloured).contains("\x1b[1;36m"));
+    let markdown = compile("inv(Mass) T").explain(Look::Markdown);
+    assert!(
+        markdown.contains(r"\mathcal{M}^{-1} T") && markdown.contains("| sweeps | 3 | 2 |"),
+        "{markdown}"
+    );
 }
 
 #[test]

@@ -77,7 +77,19 @@ impl Algorithm {
 
     /// The laws that were applied, in order.
     pub fn laws(&self, notation: Notation) -> Vec<String> {
-        self.rewritten.equations(self.rotors, notation)
+        let mut laws = self.rewritten.equations(self.rotors, notation);
+        if self.operational().is_some() {
+            laws.push(match notation {
+                Notation::Latex => {
+                    r"\psi^* H^* D^{-1} H \psi = \Upsilon + \tilde\psi^* \Upsilon + \Upsilon \tilde\psi".to_owned()
+                }
+                Notation::Ascii => {
+                    "psi^* H^* inv(D) H psi = Upsilon + (psi - I)^* Upsilon + Upsilon (psi - I)".to_owned()
+                }
+                Notation::Symbols => "ψ*H*D⁻¹Hψ = Υ + (ψ − I)*Υ + Υ(ψ − I)".to_owned(),
+            });
+        }
+        laws
     }
 
     /// What it costs, per link on a revolute joint in general position.
@@ -88,6 +100,25 @@ impl Algorithm {
     /// What it would cost to run every operator of the expression by itself.
     pub fn naive_cost(&self) -> Cost {
         self.before
+    }
+
+    /// A multiple of J𝓜⁻¹J* = B*ψ*H*D⁻¹HψB, as which the expression was recognised: as a matrix it is the recursion of Υ.
+    pub(crate) fn operational(&self) -> Option<f64> {
+        use Op::{B, DInv, H, Psi};
+        let shape = [
+            (B, true),
+            (Psi, true),
+            (H, true),
+            (DInv, false),
+            (H, false),
+            (Psi, false),
+            (B, false),
+        ];
+        let [term] = &self.rewritten.sum.terms[..] else {
+            return None;
+        };
+        let wanted = shape.iter().map(|&(op, adjoint)| Factor::Op(op, adjoint));
+        (term.factors.iter().cloned().eq(wanted)).then_some(term.scale)
     }
 
     /// The vectors it must be given, and their spaces.

@@ -3,11 +3,14 @@
 use super::algorithm::Algorithm;
 use super::expression::Expression;
 use super::graph::OPERAND;
-use super::run::{Memory, execute};
+use super::program::Program;
+use super::run::{Memory, execute, known};
 use super::space::Space;
+use super::upsilon;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Pose, Reference, Rotation};
+use crate::stage::Stages;
 use crate::workspace::{Configured, Moving, Posed};
 use crate::{Error, Result};
 
@@ -20,6 +23,8 @@ pub struct Evaluator<'m, S: 'static = f64> {
     algorithm: Algorithm,
     frames: Vec<(FrameId, Reference)>,
     memory: Memory<S>,
+    /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
+    upsilon: Option<(Program, Memory<S>)>,
 }
 
 /// Vectors that a state gives.
@@ -66,8 +71,14 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                 problem: "B, J and tip space need at least one frame; name the frames they belong to".to_owned(),
             });
         }
+        let upsilon = algorithm.operational().map(|_| {
+            let program = Program::of_upsilon();
+            let memory = Memory::new(&mechanism.compiled, &program, 0);
+            (program, memory)
+        });
         Ok(Self {
             memory: Memory::new(&mechanism.compiled, &algorithm.program, frames.len()),
+            upsilon,
             mechanism,
             algorithm,
             frames: frames.to_vec(),
@@ -122,24 +133,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
         let access = view.access(placed);
         self.bind(given, moving.then_some(&access.stages.qd))?;
-        for (tip, &(frame, reference)) in self.memory.tips.iter_mut().zip(&self.frames) {
-            let frame = &self.mechanism.placed[frame.0];
-            let Some(k) = frame.body else { continue };
-            let local = frame.pose.lift();
-            let pose = match reference {
-                Reference::Local => local,
-                _ => {
-                    // Places are seen from home.
-                    let (link, home) = (access.stages.world.poses[k], access.stages.world.homes[k]);
-                    let origin = match reference {
-                        Reference::World => -home,
-                        _ => (link * local).translation,
-                    };
-                    link.inverse() * Pose::new(Rotation::IDENTITY, origin)
-                }
-            };
-            *tip = (Some(k), pose);
-        }
+        self.place(access.stages);
         let program = &self.algorithm.program;
         execute(
             access.instructions,
@@ -152,6 +146,68 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
             view.check()?;
         }
         self.read(out);
+        Ok(())
+    }
+
+    /// Where the frames are, seen from their links.
+    fn place(&mut self, stages: &Stages<S>) {
+        for (tip, &(frame, reference)) in self.memory.tips.iter_mut().zip(&self.frames) {
+            let frame = &self.mechanism.placed[frame.0];
+            let Some(k) = frame.body else { continue };
+            let local = frame.pose.lift();
+            let pose = match reference {
+                Reference::Local => local,
+                _ => {
+                    // Places are seen from home.
+                    let (link, home) = (stages.world.poses[k], stages.world.homes[k]);
+                    let origin = match reference {
+                        Reference::World => -home,
+                        _ => (link * local).translation,
+                    };
+                    link.inverse() * Pose::new(Rotation::IDENTITY, origin)
+                }
+            };
+            *tip = (Some(k), pose);
+        }
+    }
+
+    /// The whole matrix of an operator, row by row: column by column, but J𝓜⁻¹J* by the recursion of Υ.
+    pub(crate) fn matrix(
+        &mut self,
+        view: &mut Configured<'_, '_, S>,
+        moving: bool,
+        given: &[(&str, &[S])],
+        out: &mut [S],
+    ) -> Result<()> {
+        let (rows, columns) = (self.len(), self.size(self.algorithm.expression.domain()));
+        if out.len() != rows * columns {
+            return Err(Error::Length {
+                argument: "out",
+                needed: rows * columns,
+                given: out.len(),
+            });
+        }
+        if let Some(scale) = self.algorithm.operational() {
+            let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
+            let access = view.access(placed);
+            self.place(access.stages);
+            if let Some((program, memory)) = &mut self.upsilon {
+                let m = &self.mechanism.compiled;
+                execute(access.instructions, m, access.stages, program, memory);
+                let known = known!(access.stages);
+                upsilon::compliance(m, &known, memory, &self.memory.tips, scale, out);
+            }
+            return view.check();
+        }
+        let (mut x, mut y) = (vec![S::ZERO; columns], vec![S::ZERO; rows]);
+        for j in 0..columns {
+            x.fill(S::ZERO);
+            x[j] = S::ONE;
+            let mut all = given.to_vec();
+            all.push((OPERAND, &x));
+            self.run(view, moving, &all, &mut y)?;
+            (0..rows).for_each(|i| out[i * columns + j] = y[i]);
+        }
         Ok(())
     }
 
@@ -279,6 +335,11 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
     pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.run(self, false, given, out)
     }
+
+    /// The matrix of a compiled operator at this configuration, row by row.
+    pub fn matrix(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+        run.matrix(self, false, given, out)
+    }
 }
 
 impl<'m, S: Scalar> Moving<'_, 'm, S> {
@@ -286,5 +347,10 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// operator acts on `x`.
     pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.run(self, true, given, out)
+    }
+
+    /// The matrix of a compiled operator at this state, row by row.
+    pub fn matrix(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+        run.matrix(self, true, given, out)
     }
 }

@@ -25,6 +25,8 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 //!
+//! [`guide`] leads from an expression to its algorithm, level by level.
+//!
 //! # Link space
 //!
 //! A vector of link space has six numbers for every link that moves by itself, in that link's own frame and in the order
@@ -55,6 +57,10 @@ mod schedule;
 mod space;
 mod steps;
 mod sum;
+mod upsilon;
+
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 pub use algorithm::Algorithm;
 pub use cost::Cost;

@@ -25,12 +25,17 @@ pub struct Operators<'p, 'w, 'm, S: 'static = f64> {
 /// What operators need of a state.
 trait State<S: Scalar> {
     fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()>;
+    fn matrix(&self, run: &mut Evaluator<'_, S>, out: &mut [S]) -> Result<()>;
     fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>>;
 }
 
 impl<S: Scalar> State<S> for Operators<'_, '_, '_, S> {
     fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()> {
         run.run(&mut self.view.borrow_mut(), false, &[(OPERAND, x)], out)
+    }
+
+    fn matrix(&self, run: &mut Evaluator<'_, S>, out: &mut [S]) -> Result<()> {
+        run.matrix(&mut self.view.borrow_mut(), false, &[], out)
     }
 
     fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>> {
@@ -246,11 +251,9 @@ impl<'a, R: Typed, D: Typed, S: Scalar> Operator<'a, R, D, S> {
 
     /// The matrix, row by row; for tests and small problems.
     pub fn to_dense(&self) -> Result<Vec<S>> {
-        let (rows, height) = self.sizes()?;
-        let mut identity = vec![S::ZERO; rows * rows];
-        (0..rows).for_each(|i| identity[i * rows + i] = S::ONE);
-        let mut out = vec![S::ZERO; height * rows];
-        self.apply_to_columns(rows, &identity, &mut out)?;
+        let (columns, rows) = self.sizes()?;
+        let mut out = vec![S::ZERO; rows * columns];
+        self.with(|evaluator| self.state.matrix(evaluator, &mut out))?;
         Ok(out)
     }
 }

@@ -105,6 +105,33 @@ struct Writer<'a> {
 }
 
 impl Program {
+    /// The Riccati recursion inward, that of Υ outward, and nothing else.
+    pub(crate) fn of_upsilon() -> Self {
+        let sweep = |inward: bool| ProgramSweep {
+            inward,
+            riccati: inward,
+            upsilon: !inward,
+            steps: Vec::new(),
+            after: Vec::new(),
+        };
+        Self {
+            inputs: Vec::new(),
+            before: Vec::new(),
+            sweeps: vec![sweep(true), sweep(false)],
+            keeps: Keeps {
+                gains: true,
+                upsilon: true,
+                ..Keeps::default()
+            },
+            room: Room {
+                numbers: 1,
+                ..Room::default()
+            },
+            result: 0,
+            range: Space::Number,
+        }
+    }
+
     pub(crate) fn new(graph: &Graph, schedule: &Schedule) -> Self {
         let mut writer = Writer {
             graph,

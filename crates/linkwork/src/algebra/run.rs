@@ -9,7 +9,7 @@ use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Task};
 use crate::spatial::{Articulated, Force, Motion, Pose, Vec3};
 use crate::stage::Stages;
-use crate::stage::crossing::{Crossing, at_joint};
+use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
 use crate::stage::riccati::{self, Riccati};
@@ -172,27 +172,40 @@ impl<S: Scalar> Task for Run<'_, S> {
         let (m, s, memory) = (self.m, self.stages, self.memory);
         whole_steps(m, memory, &self.program.before);
         for sweep in &self.program.sweeps {
-            if sweep.inward {
-                inward(m, s, self.program, sweep, memory);
-            } else {
-                outward(m, s, sweep, memory);
-            }
+            along(m, s, self.program, sweep, memory);
             whole_steps(m, memory, &sweep.after);
         }
     }
 }
 
 /// What steps read of the stages.
-struct Known<'a, S> {
-    joints: &'a Joints<S>,
-    riccati: &'a Riccati<S>,
-    loads: &'a [Force<S>],
-    loaded: bool,
+pub(crate) struct Known<'a, S> {
+    pub(crate) joints: &'a Joints<S>,
+    pub(crate) riccati: &'a Riccati<S>,
+    pub(crate) loads: &'a [Force<S>],
+    pub(crate) loaded: bool,
+}
+
+impl<'a, S: Scalar> Known<'a, S> {
+    /// The joint of a link, where speed does not matter.
+    #[inline(always)]
+    pub(crate) fn at(&self, body: &'a Body, k: usize) -> (Joint<'a, S>, AnyJoint<'a, S>) {
+        let at = Joint {
+            hinge: body.hinge,
+            gains: &self.riccati.gains[body.v..],
+        };
+        let joint = AnyJoint {
+            body,
+            z: self.joints.screws[k],
+            general: &self.joints.general,
+        };
+        (at, joint)
+    }
 }
 
 macro_rules! known {
     ($s:expr) => {
-        Known {
+        $crate::algebra::run::Known {
             joints: &$s.joints,
             riccati: &$s.riccati,
             loads: &$s.loads,
@@ -201,13 +214,17 @@ macro_rules! known {
     };
 }
 
+pub(crate) use known;
+
+/// One way along the links: at each, every step.
 #[inline(always)]
-fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &ProgramSweep, memory: &mut Memory<S>) {
-    let keeps = program.keeps;
+fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &ProgramSweep, memory: &mut Memory<S>) {
+    let (keeps, n) = (program.keeps, m.bodies.len());
     let there = s.filled.riccati || (s.filled.gains && !keeps.p && !keeps.p_plus);
     let fresh = sweep.riccati && !there;
     let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
-    for k in (0..m.bodies.len()).rev() {
+    for i in 0..n {
+        let k = if sweep.inward { n - 1 - i } else { i };
         let body = &m.bodies[k];
         if fresh {
             at_joint!(m.bodies, s.joints, k, joint => {
@@ -222,79 +239,37 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: 
                 }
             });
         }
+        if sweep.upsilon {
+            upsilon(&known!(s), body, k, memory);
+        }
         for step in &sweep.steps {
+            // What comes out across the joint before an outward step, and what goes in after an inward one.
+            let mut carried = Motion::ZERO;
+            if let (Step::Core { link_out: slot, .. } | Step::Shift { from: slot, .. }, false, Some(p)) =
+                (step, sweep.inward, body.parent)
+            {
+                let inner = memory.motion(p, *slot);
+                carried = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner));
+            }
+            let mut handed = None;
             match *step {
-                Step::Core {
-                    core,
-                    joint_in,
-                    link_in,
-                    joint_out,
-                    link_out,
-                    gathered,
-                } => {
-                    let mut z = match (link_in, memory.gather(body, k, gathered)) {
-                        (Some(x), Some(sum)) => memory.force(k, x) + sum,
-                        (Some(x), None) => memory.force(k, x),
-                        (None, Some(sum)) => sum,
-                        (None, None) => Force::ZERO,
-                    };
-                    memory.set_force(k, link_out, z);
-                    let at = Joint {
-                        hinge: body.hinge,
-                        gains: &s.riccati.gains[body.v..],
-                    };
-                    let psi = core == Core::InPsi;
-                    if psi || joint_in.is_some() || joint_out.is_some() {
-                        let projected = at.h(z);
-                        // ε = t − Hz goes on through G; of φ it is t itself.
-                        let mut through = projected;
-                        match joint_in {
-                            Some(t) => {
-                                let t = memory.few(body, t);
-                                for i in 0..body.dofs {
-                                    through[i] = if psi { t[i] - projected[i] } else { t[i] };
-                                }
-                                if let Some(out) = joint_out {
-                                    let mut e = through;
-                                    if !psi {
-                                        for i in 0..body.dofs {
-                                            e[i] = t[i] + projected[i];
-                                        }
-                                    }
-                                    memory.set_few(body, out, &e);
-                                }
-                            }
-                            None => {
-                                if psi {
-                                    for i in 0..body.dofs {
-                                        through[i] = -projected[i];
-                                    }
-                                }
-                                if let Some(out) = joint_out {
-                                    memory.set_few(body, out, &through);
-                                }
-                            }
-                        }
-                        if body.parent.is_some() && (psi || joint_in.is_some()) {
-                            z = at.add_g(z, through);
-                        }
-                    }
-                    if let Some(p) = body.parent {
-                        at_joint!(m.bodies, s.joints, k, joint => memory.hand_in(m, p, gathered, joint.force_in(z)));
-                    }
+                Step::Core { gathered, .. } if sweep.inward => {
+                    handed = Some((gathered, inward(&s.riccati, body, k, step, memory)));
                 }
-                Step::Shift { from, to, gathered, .. } => {
+                Step::Shift { from, to, gathered } if sweep.inward => {
                     let sum = match memory.gather(body, k, gathered) {
                         Some(sum) => sum,
                         None => Force::ZERO,
                     };
-                    let f = memory.force(k, from);
+                    handed = Some((gathered, memory.force(k, from)));
                     memory.set_force(k, to, sum);
-                    if let Some(p) = body.parent {
-                        at_joint!(m.bodies, s.joints, k, joint => memory.hand_in(m, p, gathered, joint.force_in(f)));
-                    }
                 }
+                Step::Core { .. } => outward(&s.riccati, body, k, step, carried, memory),
+                Step::Shift { to, .. } => memory.set_motion(k, to, carried),
                 _ => local_step(m, &known!(s), k, step, memory),
+            }
+            if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {
+                at_joint!(m.bodies, s.joints, k, joint => memory.hand_in(m, p, gathered, joint.force_in(f)));
             }
         }
     }
@@ -304,99 +279,131 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: 
     }
 }
 
+/// φ: y = x + Σ φ(y + G t), e = t + H y.  ψ: z = x + Σ φ(z + G ε), ε = t − H z. Gives what goes on inward.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, sweep: &ProgramSweep, memory: &mut Memory<S>) {
-    for k in 0..m.bodies.len() {
-        let body = &m.bodies[k];
-        if sweep.upsilon {
-            upsilon(m, s, body, k, memory);
+fn inward<S: Scalar>(riccati: &Riccati<S>, body: &Body, k: usize, step: &Step, memory: &mut Memory<S>) -> Force<S> {
+    let Step::Core {
+        core,
+        joint_in,
+        link_in,
+        joint_out,
+        link_out,
+        gathered,
+    } = *step
+    else {
+        return Force::ZERO;
+    };
+    let z = match (link_in, memory.gather(body, k, gathered)) {
+        (Some(x), Some(sum)) => memory.force(k, x) + sum,
+        (Some(x), None) => memory.force(k, x),
+        (None, Some(sum)) => sum,
+        (None, None) => Force::ZERO,
+    };
+    memory.set_force(k, link_out, z);
+    let at = Joint {
+        hinge: body.hinge,
+        gains: &riccati.gains[body.v..],
+    };
+    let psi = core == Core::InPsi;
+    if !psi && joint_in.is_none() && joint_out.is_none() {
+        return z;
+    }
+    let projected = at.h(z);
+    // What goes through G: ε, or t itself.
+    let (mut through, mut e) = (projected, projected);
+    if let Some(t) = joint_in {
+        let t = memory.few(body, t);
+        for i in 0..body.dofs {
+            e[i] = if psi { t[i] - projected[i] } else { t[i] + projected[i] };
+            through[i] = if psi { e[i] } else { t[i] };
         }
-        for step in &sweep.steps {
-            match *step {
-                Step::Core {
-                    core,
-                    joint_in,
-                    link_in,
-                    joint_out,
-                    link_out,
-                    ..
-                } => {
-                    let mut v = match body.parent {
-                        Some(p) => {
-                            let inner = memory.motion(p, link_out);
-                            at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner))
-                        }
-                        None => Motion::ZERO,
-                    };
-                    let at = Joint {
-                        hinge: body.hinge,
-                        gains: &s.riccati.gains[body.v..],
-                    };
-                    let psi = core == Core::OutPsi;
-                    let mut t = [S::ZERO; 6];
-                    if let Some(slot) = joint_in {
-                        t = memory.few(body, slot);
-                    }
-                    let mut x = t;
-                    if (psi || joint_out.is_some()) && body.parent.is_some() {
-                        let g_v = at.g_star(v);
-                        for i in 0..body.dofs {
-                            x[i] = match (psi, joint_in.is_some()) {
-                                (true, true) => t[i] - g_v[i],
-                                (true, false) => -g_v[i],
-                                (false, true) => t[i] + g_v[i],
-                                (false, false) => g_v[i],
-                            };
-                        }
-                    }
-                    if let Some(out) = joint_out {
-                        memory.set_few(body, out, &x);
-                    }
-                    let along = if psi { &x } else { &t };
-                    if psi || joint_in.is_some() {
-                        v = body.hinge.add_motion(v, along);
-                    }
-                    if let Some(slot) = link_in {
-                        v += memory.motion(k, slot);
-                    }
-                    memory.set_motion(k, link_out, v);
-                }
-                Step::Shift { from, to, .. } => {
-                    let v = match body.parent {
-                        Some(p) => {
-                            let inner = memory.motion(p, from);
-                            at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner))
-                        }
-                        None => Motion::ZERO,
-                    };
-                    memory.set_motion(k, to, v);
-                }
-                _ => local_step(m, &known!(s), k, step, memory),
-            }
+    } else if psi {
+        for i in 0..body.dofs {
+            e[i] = -projected[i];
+        }
+        through = e;
+    }
+    if let Some(out) = joint_out {
+        memory.set_few(body, out, &e);
+    }
+    if body.parent.is_some() && (psi || joint_in.is_some()) {
+        at.add_g(z, through)
+    } else {
+        z
+    }
+}
+
+/// φ*: y = φ*y(p) + H*t + x, e = t + G*φ*y(p).  ψ*: λ = φ*λ(p) + H*e + x, e = t − G*φ*λ(p).
+#[inline(always)]
+fn outward<S: Scalar>(
+    riccati: &Riccati<S>,
+    body: &Body,
+    k: usize,
+    step: &Step,
+    carried: Motion<S>,
+    memory: &mut Memory<S>,
+) {
+    let Step::Core {
+        core,
+        joint_in,
+        link_in,
+        joint_out,
+        link_out,
+        ..
+    } = *step
+    else {
+        return;
+    };
+    let at = Joint {
+        hinge: body.hinge,
+        gains: &riccati.gains[body.v..],
+    };
+    let psi = core == Core::OutPsi;
+    let mut t = [S::ZERO; 6];
+    if let Some(slot) = joint_in {
+        t = memory.few(body, slot);
+    }
+    let mut e = t;
+    if (psi || joint_out.is_some()) && body.parent.is_some() {
+        let felt = at.g_star(carried);
+        for i in 0..body.dofs {
+            e[i] = match (psi, joint_in.is_some()) {
+                (true, true) => t[i] - felt[i],
+                (true, false) => -felt[i],
+                (false, true) => t[i] + felt[i],
+                (false, false) => felt[i],
+            };
         }
     }
+    if let Some(out) = joint_out {
+        memory.set_few(body, out, &e);
+    }
+    let mut v = carried;
+    if psi {
+        v = body.hinge.add_motion(v, &e);
+    } else if joint_in.is_some() {
+        v = body.hinge.add_motion(v, &t);
+    }
+    if let Some(slot) = link_in {
+        v += memory.motion(k, slot);
+    }
+    memory.set_motion(k, link_out, v);
 }
 
 /// Υ(k) = H*D⁻¹H + ψ*(p, k)Υ(p)ψ(p, k).
 #[inline(always)]
-fn upsilon<S: Scalar>(m: &Compiled, s: &Stages<S>, body: &Body, k: usize, memory: &mut Memory<S>) {
-    let at = Joint {
-        hinge: body.hinge,
-        gains: &s.riccati.gains[body.v..],
-    };
+fn upsilon<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, memory: &mut Memory<S>) {
+    let (at, joint) = s.at(body, k);
     for j in 0..6 {
         let mut unit = [S::ZERO; 6];
         unit[j] = S::ONE;
         let f = Force::from_array(unit);
-        let own = at.d_inv(at.h(f));
         let mut v = Motion::ZERO;
         if let Some(p) = body.parent {
-            at_joint!(m.bodies, s.joints, k, joint => {
-                let inner = times_upsilon(&memory.upsilon[p], joint.force_in(at.tau_bar(f)));
-                v = at.tau_bar_star(joint.motion_out(inner));
-            });
+            let inner = times_upsilon(&memory.upsilon[p], joint.force_in(at.tau_bar(f)));
+            v = at.tau_bar_star(joint.motion_out(inner));
         }
-        memory.upsilon[k][j] = body.hinge.add_motion(v, &own).to_array();
+        memory.upsilon[k][j] = body.hinge.add_motion(v, &at.d_inv(at.h(f))).to_array();
     }
 }
 
@@ -452,7 +459,7 @@ fn local_step<S: Scalar>(m: &Compiled, s: &Known<'_, S>, k: usize, step: &Step, 
             let mut a = Motion::ZERO;
             if body.parent.is_none() {
                 let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-                a = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(base));
+                a = s.at(body, k).1.motion_out(base);
             }
             memory.set_motion(k, *to, a);
         }

@@ -23,6 +23,17 @@ pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
             all.push(teller.between("then", &sweep.after));
         }
     }
+    if algorithm.operational().is_some() {
+        let line = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+        all.push(Told {
+            heading: "as a matrix: the recursion of Υ, outward after the Riccati equation".to_owned(),
+            lines: vec![
+                line("Υ(k)", "H* D⁻¹ H + ψ*(p,k) Υ(p) ψ(p,k)"),
+                line("block(i,i)", "B* Υ(i) B"),
+                line("block(i,j)", "B* ψ*(a,i) Υ(a) ψ(a,j) B, where a carries both"),
+            ],
+        });
+    }
     all
 }
 

@@ -191,7 +191,7 @@ pub(crate) trait Task {
 }
 
 impl Instructions {
-    /// Does some work on a scalar with what the processor has, as [`Ready::run`] does.
+    /// Does some work on a scalar with what the processor has: AVX2, but for numbers that only AVX-512 has.
     #[inline(always)]
     pub(crate) fn perform<S: Scalar, T: Task>(self, task: T) {
         #[cfg(target_arch = "x86_64")]
@@ -201,7 +201,6 @@ impl Instructions {
             match (S::BUILDS, self.0) {
                 (Builds::Avx512, _) => return unsafe { perform_avx512(task) },
                 (Builds::Avx2, _) => return unsafe { perform_avx2(task) },
-                (Builds::Shipped, Level::Avx512) if !cfg!(debug_assertions) => return unsafe { perform_avx512(task) },
                 (_, Level::Avx512 | Level::Avx2) => return unsafe { perform_avx2(task) },
                 (_, Level::Plain) => {}
             }

@@ -1,0 +1,426 @@
+//! `linkwork derive`: from an operator expression to its algorithm, its value on a robot, or its source code.
+
+mod emit;
+mod trace;
+
+use crate::complaint::Complaint;
+use crate::robot::Loading;
+use crate::style;
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use emit::{Argument, Function, Language};
+use linkwork::algebra::{Dense, Evaluator, Expression, Look, Matrix, Notation, Space, link_space};
+use linkwork::model::FrameId;
+use linkwork::{Mechanism, Reference};
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use trace::Traced;
+
+/// Arguments of `linkwork derive`.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// The expression, such as "inv(Mass) (T - C)".
+    expression: String,
+    /// Evaluate it on this robot: a built-in one, or a file.
+    #[arg(long, value_name = "ROBOT")]
+    robot: Option<String>,
+    #[command(flatten)]
+    loading: Loading,
+    /// A vector by name: NAME=1,2,3. Also q and qd; otherwise q is neutral and qd nought.
+    #[arg(long, value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
+    bind: Vec<String>,
+    /// A frame of tip space, for B and J; may be given several times. The last link of the robot if left out.
+    #[arg(long, value_name = "NAME")]
+    frame: Vec<String>,
+    /// The axes and point that tip space refers to.
+    #[arg(long, value_enum, default_value_t = Sight::Local, value_name = "REFERENCE")]
+    reference: Sight,
+    /// Write the fused algorithm as a function specialised to the robot.
+    #[arg(long, value_enum, value_name = "LANGUAGE", requires = "robot")]
+    emit: Option<Language>,
+    /// Print JSON.
+    #[arg(long, conflicts_with_all = ["emit", "markdown"])]
+    json: bool,
+    /// Print Markdown with formulas in LaTeX.
+    #[arg(long, conflicts_with = "emit")]
+    markdown: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Sight {
+    /// The frame's own axes and origin.
+    Local,
+    /// The world's axes and origin.
+    World,
+    /// The world's axes, at the frame's origin.
+    Aligned,
+}
+
+const HELP: &str = "\
+Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A, or in Greek.
+Written together they multiply; + - add; ^* or ' is the adjoint, inv(…) the inverse, sqrt(D) the root, ^2 a power.
+Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip.
+C, g, V, a and b are computed from q and qd unless they are bound.
+
+Examples:
+  linkwork derive \"inv(Mass) (T - C)\"
+  linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame hand
+  linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
+  linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer {
+    expression: String,
+    rewritten: String,
+    laws: Vec<String>,
+    sweeps_before: usize,
+    sweeps_after: usize,
+    multiplications: usize,
+    additions: usize,
+    #[serde(flatten)]
+    value: Option<Value>,
+}
+
+/// The expression's value, as compiled and by its definition.
+#[derive(Serialize)]
+struct Value {
+    robot: String,
+    rows: usize,
+    columns: usize,
+    value: Vec<f64>,
+    dense: Vec<f64>,
+    difference: f64,
+}
+
+/// The vectors given on the command line.
+struct Given {
+    q: Vec<f64>,
+    qd: Vec<f64>,
+    others: Vec<(String, Vec<f64>)>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let expression: Expression = arguments.expression.parse().map_err(|e: linkwork::Error| misread(&e))?;
+    let Some(robot) = &arguments.robot else {
+        if let Some(bound) = arguments.bind.first() {
+            return Err(Complaint::usage(
+                format!("`--bind {bound}` needs a robot"),
+                "name one with --robot",
+            ));
+        }
+        return explain(arguments, &expression, None);
+    };
+    let loaded = arguments.loading.load(robot)?;
+    let mechanism = &loaded.robot.mechanism;
+    let given = given(&arguments.bind, mechanism)?;
+    let frames = frames(arguments, mechanism)?;
+    if let Some(language) = arguments.emit {
+        let code = source(&expression, &loaded.name, mechanism, &frames, &given, language)?;
+        return Ok(anstream::stdout().write_all(code.as_bytes())?);
+    }
+    let value = evaluate(&expression, &loaded.name, mechanism, &frames, &given)?;
+    explain(arguments, &expression, Some((mechanism, value)))
+}
+
+/// An expression that cannot be read, as wrong usage.
+fn misread(error: &linkwork::Error) -> anyhow::Error {
+    let hint = "`linkwork derive --help` lists operators and vectors";
+    Complaint::usage(format!("the expression, {error}"), hint)
+}
+
+fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanism, Value)>) -> Result<()> {
+    let rotors = on.as_ref().is_some_and(|(m, _)| has_rotors(m));
+    let names: Vec<&str> = arguments
+        .bind
+        .iter()
+        .filter_map(|b| b.split_once('='))
+        .map(|b| b.0)
+        .collect();
+    let algorithm = expression.compile(rotors, &names);
+    let mut out = anstream::stdout();
+    if arguments.json {
+        let cost = algorithm.cost();
+        let answer = Answer {
+            expression: expression.to_string(),
+            rewritten: algorithm.rewritten().to_string(),
+            laws: algorithm.laws(Notation::Symbols),
+            sweeps_before: algorithm.naive_cost().sweeps,
+            sweeps_after: cost.sweeps,
+            multiplications: cost.multiplications,
+            additions: cost.additions,
+            value: on.map(|(_, value)| value),
+        };
+        return Ok(writeln!(out, "{}", serde_json::to_string(&answer)?)?);
+    }
+    let look = match arguments.markdown {
+        true => Look::Markdown,
+        // The stream drops colours where they have no place.
+        false if std::io::stdout().is_terminal() => Look::Coloured,
+        false => Look::Plain,
+    };
+    write!(out, "{}", algorithm.explain(look))?;
+    if let Some((mechanism, value)) = on {
+        show(&mut out, expression, mechanism, &value)?;
+    }
+    Ok(())
+}
+
+/// The value beside its definition.
+fn show(out: &mut impl Write, expression: &Expression, mechanism: &Mechanism, value: &Value) -> Result<()> {
+    let heading = format!("on {}", value.robot);
+    writeln!(out, "\n{}", style::paint(style::HEAD, &heading))?;
+    let rows = row_names(expression.range(), mechanism, value.rows);
+    let wide = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    if value.columns == 1 && expression.is_vector() {
+        let head = format!("  {:wide$} {:>22} {:>22}", "", "compiled", "dense");
+        writeln!(out, "{}", style::paint(style::FAINT, &head))?;
+        for (i, name) in rows.iter().enumerate() {
+            let name = style::pad(name, wide);
+            writeln!(out, "  {name} {:>22.15e} {:>22.15e}", value.value[i], value.dense[i])?;
+        }
+    } else {
+        for i in 0..value.rows {
+            let numbers = &value.value[i * value.columns..(i + 1) * value.columns];
+            let line: Vec<String> = numbers.iter().map(|x| format!("{x:>12.5e}")).collect();
+            writeln!(out, "  {} {}", style::pad(&rows[i], wide), line.join(" "))?;
+        }
+    }
+    let largest = value.dense.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    writeln!(
+        out,
+        "  largest difference from the dense definition {:.1e}, of {largest:.1e}",
+        value.difference
+    )?;
+    Ok(())
+}
+
+/// What each number of a vector belongs to.
+fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
+    const SIX: [&str; 6] = ["x", "y", "z", "X", "Y", "Z"];
+    let mut names = Vec::new();
+    match space {
+        Space::Joint => {
+            for joint in mechanism.joints() {
+                let d = joint.kind.nv();
+                names.extend((0..d).map(|i| {
+                    if d == 1 {
+                        joint.name.clone()
+                    } else {
+                        format!("{} {i}", joint.name)
+                    }
+                }));
+            }
+        }
+        Space::Motion | Space::Force => {
+            for link in link_space(mechanism) {
+                names.extend(SIX.iter().map(|i| format!("{link} {i}")));
+            }
+        }
+        Space::Tip => names.extend((0..rows).map(|i| format!("frame {} {}", i / 6, SIX[i % 6]))),
+        Space::Number => names.push("number".to_owned()),
+    }
+    names
+}
+
+fn has_rotors(mechanism: &Mechanism) -> bool {
+    mechanism.joints().iter().any(|j| j.armature.iter().any(|&a| a != 0.0))
+}
+
+/// Vectors from `NAME=1,2,3`.
+fn given(bind: &[String], mechanism: &Mechanism) -> Result<Given> {
+    let mut given = Given {
+        q: mechanism.neutral(),
+        qd: vec![0.0; mechanism.nv()],
+        others: Vec::new(),
+    };
+    for text in bind {
+        let wrong =
+            |problem: &str| Complaint::usage(format!("`--bind {text}`: {problem}"), "write it as --bind T=1,2.5,-3");
+        let (name, numbers) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
+        let mut values = Vec::new();
+        for word in numbers.split(',').map(str::trim) {
+            let value: f64 = word.parse().map_err(|_| wrong(&format!("`{word}` is no number")))?;
+            if !value.is_finite() {
+                return Err(wrong(&format!("`{word}` is not finite")));
+            }
+            values.push(value);
+        }
+        let check = |needed: usize| {
+            if values.len() == needed {
+                Ok(())
+            } else {
+                let problem = format!("{name} needs {needed} numbers, not {}", values.len());
+                Err(wrong(&problem))
+            }
+        };
+        match name.trim() {
+            "q" => {
+                check(mechanism.nq())?;
+                given.q = values;
+            }
+            "qd" => {
+                check(mechanism.nv())?;
+                given.qd = values;
+            }
+            other if given.others.iter().any(|(known, _)| known == other) => {
+                return Err(wrong("it is bound twice"));
+            }
+            other => given.others.push((other.to_owned(), values)),
+        }
+    }
+    Ok(given)
+}
+
+fn frames(arguments: &Arguments, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
+    let reference = match arguments.reference {
+        Sight::Local => Reference::Local,
+        Sight::World => Reference::World,
+        Sight::Aligned => Reference::Aligned,
+    };
+    let mut names: Vec<&str> = arguments.frame.iter().map(String::as_str).collect();
+    if names.is_empty() {
+        names.extend(mechanism.links().last().map(|l| l.name.as_str()));
+    }
+    let mut found = Vec::new();
+    for name in names {
+        let frame = mechanism.frame(name);
+        let frame = frame.map_err(|e| Complaint::usage(e.to_string(), "`linkwork info` lists a robot's frames"))?;
+        found.push((frame, reference));
+    }
+    Ok(found)
+}
+
+fn evaluate(
+    expression: &Expression,
+    robot: &str,
+    mechanism: &Mechanism,
+    frames: &[(FrameId, Reference)],
+    given: &Given,
+) -> Result<Value> {
+    let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
+    let vectors: Vec<(&str, &[f64])> = given.others.iter().map(|(n, x)| (n.as_str(), &x[..])).collect();
+    let failed = |e: linkwork::Error| match e {
+        linkwork::Error::Binding { .. } => Complaint::usage(e.to_string(), "bind a vector with --bind NAME=1,2,3"),
+        other => anyhow!(other),
+    };
+    let mut evaluator = Evaluator::new(expression, mechanism, frames, &names).map_err(failed)?;
+    let mut workspace = mechanism.workspace();
+    let mut posed = workspace.at(&given.q)?;
+    let mut moving = posed.moving(&given.qd)?;
+    let rows = evaluator.len();
+    let columns = if expression.is_vector() {
+        1
+    } else {
+        evaluator.size(expression.domain())
+    };
+    let mut value = vec![0.0; rows * columns];
+    if expression.is_vector() {
+        moving.evaluate(&mut evaluator, &vectors, &mut value).map_err(failed)?;
+    } else {
+        moving.matrix(&mut evaluator, &vectors, &mut value).map_err(failed)?;
+    }
+    let dense = Dense::new(mechanism, &given.q, &given.qd, frames).map_err(failed)?;
+    let Matrix { data: dense, .. } = dense.evaluate(expression, &vectors).map_err(failed)?;
+    let differences = value.iter().zip(&dense).map(|(a, b)| (a - b).abs());
+    Ok(Value {
+        robot: robot.to_owned(),
+        rows,
+        columns,
+        difference: differences.fold(0.0, f64::max),
+        value,
+        dense,
+    })
+}
+
+/// The algorithm as source code: run once on numbers that write down what is done to them.
+fn source(
+    expression: &Expression,
+    robot: &str,
+    mechanism: &Mechanism,
+    frames: &[(FrameId, Reference)],
+    given: &Given,
+    language: Language,
+) -> Result<String> {
+    let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
+    trace::start();
+    let mut evaluator = Evaluator::<Traced>::new(expression, mechanism, frames, &names)?;
+    let sample = |argument: usize, values: &[f64]| -> Vec<Traced> {
+        let each = values.iter().enumerate();
+        each.map(|(i, &x)| Traced::input(argument, i, x)).collect()
+    };
+    let mut arguments = vec![Argument {
+        name: "q".to_owned(),
+        length: mechanism.nq(),
+        about: "the configuration".to_owned(),
+    }];
+    let q = sample(0, &given.q);
+    let mut vectors: Vec<(String, Vec<Traced>)> = Vec::new();
+    // The velocity first, then as they appear in the expression.
+    let mut inputs = evaluator.algorithm().inputs();
+    let appears = |name: &str| expression.vectors().iter().position(|(n, _)| n == name);
+    inputs.sort_by_key(|(name, _)| (name != "qd", appears(name)));
+    for (name, space) in inputs {
+        let length = evaluator.size(space);
+        let place = arguments.len();
+        arguments.push(Argument {
+            name: argument_name(&name, &arguments),
+            length,
+            about: format!("{name}, {space}"),
+        });
+        // The samples matter nowhere but in checks that they are finite.
+        vectors.push((name, sample(place, &vec![0.5; length])));
+    }
+    let still = vec![Traced::default(); mechanism.nv()];
+    let mut out = vec![Traced::default(); evaluator.len()];
+    let mut workspace = mechanism.workspace_of::<Traced>();
+    let mut posed = workspace.at(&q)?;
+    let mut moving = posed.moving(&still)?;
+    let bound: Vec<(&str, &[Traced])> = vectors.iter().map(|(n, x)| (n.as_str(), &x[..])).collect();
+    moving.evaluate(&mut evaluator, &bound, &mut out)?;
+    let tape = trace::taken();
+    let algorithm = evaluator.algorithm();
+    let about = format!(
+        "{} of {robot}: {}.\n\nWritten by `linkwork derive`.\n\n```text\n{}```",
+        expression.written(Notation::Symbols),
+        algorithm.rewritten().written(Notation::Symbols),
+        algorithm.explain(Look::Plain)
+    );
+    let function = Function {
+        tape: &tape,
+        arguments: &arguments,
+        results: &out,
+        about: &about,
+    };
+    Ok(emit::emit(&function, language))
+}
+
+/// A name that both languages take without complaint.
+fn argument_name(name: &str, others: &[Argument]) -> String {
+    let plain: String = match name {
+        "T" => "tau".to_owned(),
+        other => other.to_lowercase(),
+    };
+    let taken = |name: &str| {
+        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle"];
+        let temporary = name.strip_prefix('x').is_some_and(|rest| rest.parse::<u64>().is_ok());
+        let keyword = KEYWORDS.contains(&name);
+        temporary || keyword || reserved.contains(&name) || others.iter().any(|a| a.name == name)
+    };
+    let mut unique = plain;
+    while taken(&unique) {
+        unique += "_in";
+    }
+    unique
+}
+
+/// Words that C or Rust keep for themselves and that a vector might be called.
+const KEYWORDS: [&str; 60] = [
+    "as", "async", "auto", "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double",
+    "dyn", "else", "enum", "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int",
+    "let", "long", "loop", "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self",
+    "short", "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef", "union",
+    "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
+];

@@ -1,0 +1,74 @@
+//! Forward dynamics twice: written by hand, and compiled from `inv(Mass) (T - C)`.
+//!
+//! `cargo run --release --example expression_speed`
+
+use linkwork::Mechanism;
+use linkwork::algebra::{Evaluator, Expression};
+use linkwork::model::{Joint, Link};
+use linkwork::spatial::{Inertia, Pose, Rotation};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// A revolute arm whose axes alternate.
+fn arm(n: usize) -> linkwork::Result<Mechanism> {
+    let mut builder = Mechanism::builder(format!("arm{n}"));
+    for k in 0..n {
+        let inner = if k == 0 {
+            "world".to_owned()
+        } else {
+            format!("link{}", k - 1)
+        };
+        let turn = Rotation::from_rpy(if k % 2 == 0 { 1.3 } else { -0.9 }, 0.0, 0.4);
+        let placed = Pose::new(turn, [0.1, 0.02, 0.3]);
+        let inertia = Inertia::new(
+            1.0 + 0.1 * k as f64,
+            [0.01, 0.02, 0.15],
+            [0.02, 0.001, 0.0, 0.021, 0.0, 0.004],
+        );
+        let joint = Joint::revolute(format!("joint{k}"), [0.0, 0.0, 1.0]).between(inner, format!("link{k}"));
+        builder = builder
+            .link(Link::new(format!("link{k}"), inertia))
+            .joint(joint.placed(placed));
+    }
+    builder.build()
+}
+
+/// The least nanoseconds per call of many batches.
+fn time(mut call: impl FnMut()) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..300 {
+        let start = Instant::now();
+        (0..200).for_each(|_| call());
+        least = least.min(start.elapsed().as_nanos() as f64 / 200.0);
+    }
+    least
+}
+
+fn main() -> linkwork::Result<()> {
+    let expression: Expression = "inv(Mass) (T - C)".parse()?;
+    println!("   n   by hand, ns   compiled, ns   ratio");
+    for n in [6, 30, 100] {
+        let arm = arm(n)?;
+        let mut run = Evaluator::new(&expression, &arm, &[], &[])?;
+        let (q, qd, tau) = (vec![0.3; n], vec![0.5; n], vec![1.0; n]);
+        let (mut workspace, mut other) = (arm.workspace(), arm.workspace());
+        let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
+        let by_hand = time(|| {
+            let mut posed = workspace.at(black_box(&q)).expect("a state");
+            let mut moving = posed.moving(&qd).expect("a state");
+            moving.forward_dynamics(&tau, &mut x).expect("sound");
+        });
+        let compiled = time(|| {
+            let mut posed = other.at(black_box(&q)).expect("a state");
+            let mut moving = posed.moving(&qd).expect("a state");
+            moving.evaluate(&mut run, &[("T", &tau)], &mut y).expect("sound");
+        });
+        let size = x.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        assert!(
+            x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-6 * size),
+            "they differ"
+        );
+        println!("{n:4} {by_hand:13.1} {compiled:14.1} {:7.2}", compiled / by_hand);
+    }
+    Ok(())
+}

@@ -4,6 +4,7 @@
 //! models. Both programs run in turn, three times each, so that a busy moment of the machine hits both; minima are
 //! compared. Where Pinocchio has two ways to one result, the faster counts.
 
+use crate::emitted;
 use crate::test::cargo;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ const ALGORITHMS: [(&str, &str, &[&str]); 8] = [
     ("rnea_derivatives", "∂ inverse dynamics", &["rnea_derivatives"]),
     ("aba_derivatives", "∂ forward dynamics", &["aba_derivatives"]),
 ];
+
+/// The place of forward dynamics among them.
+const FORWARD: usize = 4;
 
 /// Runs the race; whether it could be run.
 pub(crate) fn run(root: &Path, directory: &Path) -> Result<bool, String> {
@@ -43,7 +47,12 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<bool, String> {
     for model in &models {
         let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut best = [[f64::INFINITY; 2]; ALGORITHMS.len()];
+        let emitted = emitted::program(&ours, model, &target)?;
+        let mut straight = f64::INFINITY;
         for _ in 0..ROUNDS {
+            if let Some(program) = &emitted {
+                straight = straight.min(minimum(&times(&mut Command::new(program))?, &["emitted"]));
+            }
             let us = times(Command::new(&ours).arg("bench").arg(model).arg("--json"))?;
             let them = times(Command::new(&rival).arg(model).arg(&name))?;
             for (best, (alg, _, theirs)) in best.iter_mut().zip(ALGORITHMS) {
@@ -53,6 +62,14 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<bool, String> {
         }
         for ([us, them], (_, words, _)) in best.into_iter().zip(ALGORITHMS) {
             println!("{name:<10} {words:<20} {us:>10.1} {them:>10.1} {:>6.2}×", them / us);
+        }
+        if emitted.is_some() {
+            let them = best[FORWARD][1];
+            println!(
+                "{name:<10} {:<20} {straight:>10.1} {them:>10.1} {:>6.2}×",
+                "the same, emitted",
+                them / straight
+            );
         }
         println!();
     }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod checks;
+mod emitted;
 mod layers;
 mod reference;
 mod test;

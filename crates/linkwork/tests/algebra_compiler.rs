@@ -218,6 +218,8 @@ fn misfits_are_shown_where_they_are() {
         ("x + y", 0, 1, "nothing tells which space the vector `x` is in"),
         ("inv(0) T", 0, 6, "divides by nought"),
         ("(T", 0, 1, "never closed"),
+        ("x:joint x^*", 0, 11, "is what an operator acts on"),
+        ("1e300 1e300 T", 0, 13, "multiply to infinity"),
         ("T)", 1, 2, "closes nothing"),
         ("T + ", 4, 5, "missing here"),
         ("phi* ", 3, 4, "nothing follows this `*`"),

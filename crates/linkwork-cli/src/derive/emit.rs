@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
                 self.of.tape.made[id as usize],
                 From::Add(..) | From::Sub(..) | From::Neg(_) | From::Mul(..) | From::Recip(_)
             );
-        if (plain && !text.starts_with('-')) || text.starts_with("madd(") {
+        if (plain || self.is_fused(id)) && !text.starts_with('-') {
             text
         } else {
             format!("({text})")
@@ -108,6 +108,14 @@ impl<'a> Writer<'a> {
         match self.of.tape.made[id as usize] {
             From::Mul(a, b) if self.names[id as usize].is_none() => Some((a, b)),
             _ => None,
+        }
+    }
+
+    /// Whether the formula of a number is one call.
+    fn is_fused(&self, id: u32) -> bool {
+        match self.of.tape.made[id as usize] {
+            From::Add(a, b) | From::Sub(a, b) => self.product(a).is_some() || self.product(b).is_some(),
+            _ => false,
         }
     }
 

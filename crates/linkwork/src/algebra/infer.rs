@@ -1,6 +1,7 @@
 //! Which space every part of an expression leads from and to.
 
 use super::fault::Fault;
+use super::graph::OPERAND;
 use super::laws;
 use super::op::Op;
 use super::parse::{Ast, What};
@@ -79,7 +80,12 @@ struct Inference {
 pub(crate) fn typed(ast: &Ast) -> Result<Sum, Fault> {
     let mut inference = Inference::default();
     inference.kind(ast)?;
-    inference.build(ast)
+    let sum = inference.build(ast)?;
+    if !sum.is_vector() && sum.vectors().iter().any(|v| &*v.name == OPERAND) {
+        let problem = format!("`{OPERAND}` is what an operator acts on, and this is an operator");
+        return Err(Fault::at(ast.span.clone(), problem, "give the vector another name"));
+    }
+    Ok(sum)
 }
 
 impl Inference {
@@ -268,6 +274,10 @@ impl Inference {
 
     fn build(&self, ast: &Ast) -> Result<Sum, Fault> {
         let sum = self.build_part(ast)?;
+        if sum.terms.iter().any(|t| !t.scale.is_finite()) {
+            let problem = "the numbers in this multiply to infinity";
+            return Err(Fault::at(ast.span.clone(), problem, "take smaller ones"));
+        }
         if sum.size() > LARGEST {
             let problem = format!("this has more than {LARGEST} factors");
             return Err(Fault::at(ast.span.clone(), problem, "bind a part of it to a name"));

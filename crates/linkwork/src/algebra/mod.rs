@@ -46,6 +46,7 @@ mod infer;
 mod joint_algebra;
 mod laws;
 mod matrix;
+mod node;
 mod notation;
 mod op;
 mod operators;
@@ -58,6 +59,7 @@ mod space;
 mod steps;
 mod sum;
 mod upsilon;
+mod whole;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}

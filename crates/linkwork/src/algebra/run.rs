@@ -4,6 +4,7 @@ use super::graph::{Core, Local};
 use super::joint_algebra::{Few, Joint};
 use super::program::{Program, ProgramSweep, Room, Step};
 use super::space::Space;
+use super::whole::whole_steps;
 use crate::model::{Body, Compiled};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Task};
@@ -54,22 +55,22 @@ impl<S: Scalar> Memory<S> {
     }
 
     #[inline(always)]
-    fn force(&self, k: usize, slot: usize) -> Force<S> {
+    pub(crate) fn force(&self, k: usize, slot: usize) -> Force<S> {
         Force::from_array(self.link[k * self.room.link + slot])
     }
 
     #[inline(always)]
-    fn motion(&self, k: usize, slot: usize) -> Motion<S> {
+    pub(crate) fn motion(&self, k: usize, slot: usize) -> Motion<S> {
         Motion::from_array(self.link[k * self.room.link + slot])
     }
 
     #[inline(always)]
-    fn set_force(&mut self, k: usize, slot: usize, f: Force<S>) {
+    pub(crate) fn set_force(&mut self, k: usize, slot: usize, f: Force<S>) {
         self.link[k * self.room.link + slot] = f.to_array();
     }
 
     #[inline(always)]
-    fn set_motion(&mut self, k: usize, slot: usize, v: Motion<S>) {
+    pub(crate) fn set_motion(&mut self, k: usize, slot: usize, v: Motion<S>) {
         self.link[k * self.room.link + slot] = v.to_array();
     }
 
@@ -420,7 +421,7 @@ pub(crate) fn times_upsilon<S: Scalar>(upsilon: &[[S; 6]; 6], f: Force<S>) -> Mo
 
 /// Σ of multiples, starting from the first.
 #[inline(always)]
-fn combine<S: Scalar, const N: usize>(terms: &[(f64, usize)], of: impl Fn(usize) -> [S; N]) -> [S; N] {
+pub(crate) fn combine<S: Scalar, const N: usize>(terms: &[(f64, usize)], of: impl Fn(usize) -> [S; N]) -> [S; N] {
     let mut sum = [S::ZERO; N];
     for (i, &(scale, slot)) in terms.iter().enumerate() {
         let x = of(slot);
@@ -556,89 +557,5 @@ fn local_operator<S: Scalar>(
         Local::RootStar => memory.set_few(body, to, &at.root_star(memory.few(body, from))),
         Local::RootInv => memory.set_few(body, to, &at.root_inv(memory.few(body, from))),
         Local::RootInvStar => memory.set_few(body, to, &at.root_inv_star(memory.few(body, from))),
-    }
-}
-
-/// What is done for all links, or all frames, at once.
-#[inline(always)]
-fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps: &[Step]) {
-    let (n, links, tips) = (m.bodies.len(), memory.room.link, memory.tips.len());
-    for step in steps {
-        match step {
-            Step::Spread { from, to } => {
-                for k in 0..n {
-                    memory.link[k * links + to] = [S::ZERO; 6];
-                }
-                for i in 0..tips {
-                    if let (Some(k), pose) = memory.tips[i] {
-                        let f = pose.force_in(Force::from_array(memory.tip[from * tips + i]));
-                        let sum = memory.force(k, *to) + f;
-                        memory.set_force(k, *to, sum);
-                    }
-                }
-            }
-            Step::Pick { from, to } => {
-                for i in 0..tips {
-                    let mut v = Motion::ZERO;
-                    if let (Some(k), pose) = memory.tips[i] {
-                        v = pose.motion_out(memory.motion(k, *from));
-                    }
-                    memory.tip[to * tips + i] = v.to_array();
-                }
-            }
-            Step::Combine { space, terms, to } => {
-                if *space == Space::Number {
-                    [memory.numbers[*to]] = combine(terms, |slot| [memory.numbers[slot]]);
-                } else {
-                    for i in 0..tips {
-                        memory.tip[to * tips + i] = combine(terms, |slot| memory.tip[slot * tips + i]);
-                    }
-                }
-            }
-            Step::Dot { space, a, b, to } => {
-                let mut sum = S::ZERO;
-                match space {
-                    Space::Number => sum = memory.numbers[*a] * memory.numbers[*b],
-                    Space::Joint => {
-                        for v in 0..memory.nv {
-                            sum = memory.joint[a * memory.nv + v].mul_add(memory.joint[b * memory.nv + v], sum);
-                        }
-                    }
-                    Space::Motion | Space::Force => {
-                        for k in 0..n {
-                            for i in 0..6 {
-                                sum = memory.link[k * links + a][i].mul_add(memory.link[k * links + b][i], sum);
-                            }
-                        }
-                    }
-                    Space::Tip => {
-                        for t in 0..tips {
-                            for i in 0..6 {
-                                sum = memory.tip[a * tips + t][i].mul_add(memory.tip[b * tips + t][i], sum);
-                            }
-                        }
-                    }
-                }
-                memory.numbers[*to] = sum;
-            }
-            Step::Times {
-                space,
-                number,
-                from,
-                to,
-            } => {
-                let scale = memory.numbers[*number];
-                if *space == Space::Number {
-                    memory.numbers[*to] = memory.numbers[*from] * scale;
-                } else {
-                    for t in 0..tips {
-                        for i in 0..6 {
-                            memory.tip[to * tips + t][i] = memory.tip[from * tips + t][i] * scale;
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
     }
 }

@@ -1,0 +1,84 @@
+//! The nodes of a graph: the recursions, what happens link by link, and what lies between.
+
+use super::space::Space;
+use super::sum::Vector;
+
+/// A node's place in its graph.
+pub(crate) type Id = usize;
+
+/// One of the four recursions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Core {
+    InPhi,
+    InPsi,
+    OutPhi,
+    OutPsi,
+}
+
+impl Core {
+    pub(crate) fn inward(self) -> bool {
+        matches!(self, Self::InPhi | Self::InPsi)
+    }
+
+    pub(crate) fn psi(self) -> bool {
+        matches!(self, Self::InPsi | Self::OutPsi)
+    }
+}
+
+/// What happens link by link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Local {
+    H,
+    HStar,
+    M,
+    P,
+    PPlus,
+    D,
+    DInv,
+    G,
+    GStar,
+    TauBar,
+    TauBarStar,
+    Root,
+    RootStar,
+    RootInv,
+    RootInvStar,
+    Upsilon,
+    Rotors,
+}
+
+impl Local {
+    /// Whether it reads what the Riccati equation gives.
+    pub(crate) fn needs_riccati(self) -> bool {
+        !matches!(self, Self::H | Self::HStar | Self::M | Self::Rotors)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    /// The number one.
+    Unit,
+    /// A vector that is bound, or what an operator acts on.
+    Given(Vector),
+    /// a₀: the acceleration that stands in for gravity, at the links on the world.
+    BaseAcceleration,
+    /// a = crm(V)H*q̇, from V and q̇.
+    Coriolis(Id, Id),
+    /// b = crf(V)MV, and what pushes.
+    Gyroscopic(Id),
+    Local(Local, Id),
+    /// E_φ (inward) or E_φ*.
+    Shift(bool, Id),
+    Core(Core, Option<Id>, Option<Id>),
+    /// A result of a recursion: in joint space, or of the links.
+    Joint(Id),
+    Link(Id),
+    /// Σ of multiples, the scales as bits.
+    Combine(Vec<(u64, Id)>, Space),
+    /// B and B*.
+    Spread(Id),
+    Pick(Id),
+    /// The pairing of two vectors, and a number times a vector.
+    Dot(Id, Id),
+    Times(Id, Id),
+}

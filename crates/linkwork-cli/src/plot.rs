@@ -50,7 +50,18 @@ const HEIGHT: u32 = 300;
 const TITLE: u32 = 56;
 const LEGEND: i32 = 190;
 /// In an SVG the reader's own font; in a PNG the embedded one, which stands for all.
-const FONT: &str = "sans-serif";
+pub(crate) const FONT: &str = "sans-serif";
+
+/// Lets plots know how wide letters are, whatever the system has.
+pub(crate) fn know_font() {
+    static FONTS: Once = Once::new();
+    FONTS.call_once(|| {
+        for style in [FontStyle::Normal, FontStyle::Bold] {
+            let known = register_font(FONT, style, epaint_default_fonts::HACK_REGULAR);
+            debug_assert!(known.is_ok(), "the embedded font is sound");
+        }
+    });
+}
 
 type Area<B> = DrawingArea<B, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -118,13 +129,7 @@ impl Figure<'_> {
     where
         B::ErrorType: 'static,
     {
-        static FONTS: Once = Once::new();
-        FONTS.call_once(|| {
-            for style in [FontStyle::Normal, FontStyle::Bold] {
-                let known = register_font(FONT, style, epaint_default_fonts::HACK_REGULAR);
-                debug_assert!(known.is_ok(), "the embedded font is sound");
-            }
-        });
+        know_font();
         // The errors of plotters borrow the backend: only their words leave.
         let drawn = self.draw(root).map_err(|e| anyhow!("cannot draw the plot: {e}"));
         drawn.and_then(|()| root.present().map_err(|e| anyhow!("cannot draw the plot: {e}")))

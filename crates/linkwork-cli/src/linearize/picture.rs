@@ -1,15 +1,16 @@
 //! The map of the poles.
 
+use crate::plot::{FONT, know_font};
 use anyhow::{Result, anyhow};
 use linkwork::state_space::Pole;
 use plotters::prelude::*;
 
-const FONT: &str = "Helvetica, Arial, sans-serif";
 const OPEN: RGBColor = RGBColor(0, 114, 178);
 const CLOSED: RGBColor = RGBColor(213, 94, 0);
 
 /// Poles as crosses, those with a regulator as circles; the stable side is on the left of the axis, or in the circle.
 pub(super) fn draw(name: &str, step: Option<f64>, poles: &[Pole], closed: Option<&[Pole]>) -> Result<String> {
+    know_font();
     let mut picture = String::new();
     {
         let root = SVGBackend::with_string(&mut picture, (760, 640)).into_drawing_area();
@@ -34,8 +35,8 @@ where
     let all = poles.iter().chain(closed.unwrap_or_default());
     let (mut wide, mut high) = if step.is_some() { (1.1, 1.1) } else { (1e-3, 1e-3) };
     for pole in all {
-        wide = pole.re.abs().mul_add(1.15, 0.0).max(wide);
-        high = pole.im.abs().mul_add(1.15, 0.0).max(high);
+        wide = (1.15 * pole.re.abs()).max(wide);
+        high = (1.15 * pole.im.abs()).max(high);
     }
     // Alike in both directions, unless that would squeeze everything to a line.
     let high = high.max(0.25 * wide);

@@ -17,6 +17,7 @@ mod manual;
 mod numbers;
 mod plot;
 mod random;
+mod rates;
 mod robot;
 mod simulate;
 mod style;
@@ -52,6 +53,8 @@ enum Command {
     Linearize(linearize::Arguments),
     /// Turn an operator expression into an algorithm: explain it, evaluate it on a robot, or write its source code.
     Derive(Box<derive::Arguments>),
+    /// Show total joint rates and working moments, joint by joint.
+    Rates(rates::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
     /// Count the multiplications and additions of every algorithm, beside the published ones.
@@ -72,6 +75,7 @@ Examples:
   linkwork simulate double_pendulum --q 1.5,0 --integrator adaptive --plot swing.png
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork linearize cart_pole --driven rail --lqr 1 --poles poles.svg
+  linkwork rates puma560 --terms
   linkwork bench arm7
   linkwork cost --links 6,7
 
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Linearize(arguments) => linearize::run(&arguments).map(fine),
+        Command::Rates(arguments) => rates::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
         Command::Cost(arguments) => cost::run(&arguments).map(fine),
         Command::Completions(arguments) => manual::completions(&arguments).map(fine),

@@ -2,7 +2,7 @@
 
 mod dense;
 mod laws;
-mod plot;
+pub(crate) mod plot;
 mod report;
 
 use crate::complaint::Complaint;

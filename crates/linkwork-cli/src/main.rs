@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod complaint;
+mod control;
 mod convert;
 mod cost;
 mod demo;
@@ -55,6 +56,8 @@ enum Command {
     Derive(Box<derive::Arguments>),
     /// Show total joint rates and working moments, joint by joint.
     Rates(rates::Arguments),
+    /// Compare decoupled control with computed torque and joint PD on one task.
+    Control(control::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
     Bench(bench::Arguments),
     /// Count the multiplications and additions of every algorithm, beside the published ones.
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Linearize(arguments) => linearize::run(&arguments).map(fine),
         Command::Rates(arguments) => rates::run(&arguments).map(fine),
+        Command::Control(arguments) => control::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
         Command::Cost(arguments) => cost::run(&arguments).map(fine),
         Command::Completions(arguments) => manual::completions(&arguments).map(fine),

@@ -1,15 +1,18 @@
 //! `linkwork rates`: what total joint rates and working moments are, joint by joint, at a state of a robot.
 
 use crate::complaint::Complaint;
+use crate::demo::plot::{Curve, panels};
 use crate::random::Random;
 use crate::robot::Chosen;
 use crate::style;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
+use linkwork::simulate::{Diagonalized, Equations, Integrator, RungeKutta4};
 use linkwork::workspace::{Moving, Scaling, TotalRate};
 use serde::Serialize;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Arguments of `linkwork rates`.
 #[derive(Args)]
@@ -49,6 +52,12 @@ pub(crate) struct Arguments {
     /// Also the terms of 𝒞(q, ν).
     #[arg(long)]
     terms: bool,
+    /// Also let the robot go from there, without torques, and draw q̇, ν and ½ν² over time in an SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// How long to let it go, in seconds.
+    #[arg(long, default_value_t = 4.0, value_name = "SECONDS", requires = "plot", value_parser = seconds)]
+    seconds: f64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -127,6 +136,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         kinetic_energy: moving.kinetic_energy(),
         joints: rows.collect(),
     };
+    if let Some(file) = &arguments.plot {
+        let picture = swing(mechanism, &q, &v, arguments.seconds)?;
+        std::fs::write(file, picture).with_context(|| format!("cannot write `{}`", file.display()))?;
+    }
     match arguments.json {
         true => writeln!(anstream::stdout(), "{}", serde_json::to_string(&table)?)?,
         false => print(&table)?,
@@ -154,6 +167,10 @@ fn state(arguments: &Arguments, mechanism: &Mechanism) -> Result<(Vec<f64>, Vec<
     }
     let q = arguments.q.clone().unwrap_or_else(|| mechanism.neutral());
     let v = arguments.v.clone().unwrap_or_else(|| vec![1.0; nv]);
+    if v.len() != nv {
+        let problem = format!("v has {} numbers but needs {nv}", v.len());
+        return Err(Complaint::usage(problem, hint(mechanism)));
+    }
     Ok((q, v))
 }
 
@@ -202,27 +219,30 @@ fn print(table: &Table<'_>) -> Result<()> {
         .max()
         .unwrap_or(0)
         .max(table.robot.chars().count());
-    heading(
-        &mut out,
-        table.robot,
-        width,
-        &["q̇", "G*V⁺", "ξ", "ν", "T", "ε", "D free", "D locked", "½ν²"],
-    )?;
-    for (name, row) in names.iter().zip(&table.joints) {
+    let heads = ["q̇", "G*V⁺", "ξ", "ν", "T", "ε", "D free", "D locked", "½ν²"];
+    let numbers = table.joints.iter().map(|row| {
         let share = 0.5 * row.nu * row.nu;
-        let numbers = [
+        let (free, locked) = (row.inertia_free, row.inertia_locked);
+        vec![
             row.qd,
             row.correction,
             row.xi,
             row.nu,
             row.tau,
             row.eps,
-            row.inertia_free,
-            row.inertia_locked,
+            free,
+            locked,
             share,
-        ];
-        line(&mut out, name, width, &numbers)?;
-    }
+        ]
+    });
+    columns(
+        &mut out,
+        table.robot,
+        width,
+        &heads,
+        &names,
+        &numbers.collect::<Vec<_>>(),
+    )?;
     let energy = style::paint(
         style::FAINT,
         &format!("kinetic energy ½ν*ν = {:.6} J", table.kinetic_energy),
@@ -231,38 +251,39 @@ fn print(table: &Table<'_>) -> Result<()> {
     if table.joints.iter().any(|row| row.terms.is_some()) {
         writeln!(out)?;
         let heads = ["outboard", "inboard", "present", "Ḋ", "gravity", "sum"];
-        heading(&mut out, "𝒞(q, ν)", width, &heads)?;
-        for (name, row) in names.iter().zip(&table.joints) {
-            let Some(t) = row.terms else { continue };
-            let numbers = [t.outboard, t.inboard, t.present, t.change, t.gravity, t.sum];
-            line(&mut out, name, width, &numbers)?;
-        }
+        let numbers = table.joints.iter().flat_map(|row| row.terms);
+        let numbers = numbers.map(|t| vec![t.outboard, t.inboard, t.present, t.change, t.gravity, t.sum]);
+        columns(&mut out, "𝒞(q, ν)", width, &heads, &names, &numbers.collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
 const COLUMN: usize = 11;
 
-fn heading(out: &mut impl Write, title: &str, width: usize, heads: &[&str]) -> Result<()> {
+/// A table of numbers, one row per name. What is nought but for rounding is shown as such.
+fn columns(
+    out: &mut impl Write,
+    title: &str,
+    width: usize,
+    heads: &[&str],
+    names: &[String],
+    rows: &[Vec<f64>],
+) -> Result<()> {
     write!(out, "{}", style::paint(style::HEAD, &style::pad(title, width)))?;
     for head in heads {
-        let gap = COLUMN.saturating_sub(style::pad(head, 0).chars().filter(|c| !is_mark(*c)).count());
+        let gap = COLUMN.saturating_sub(head.chars().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).count());
         write!(out, "{}{}", " ".repeat(gap), style::paint(style::FAINT, head))?;
     }
     writeln!(out)?;
-    Ok(())
-}
-
-fn is_mark(c: char) -> bool {
-    ('\u{300}'..='\u{36f}').contains(&c)
-}
-
-fn line(out: &mut impl Write, name: &str, width: usize, numbers: &[f64]) -> Result<()> {
-    write!(out, "{}", style::pad(name, width))?;
-    for x in numbers {
-        write!(out, "{:>COLUMN$}", number(*x))?;
+    let largest = |i: usize| rows.iter().fold(0.0, |m: f64, row| m.max(row[i].abs()));
+    for (name, row) in names.iter().zip(rows) {
+        write!(out, "{}", style::pad(name, width))?;
+        for (i, x) in row.iter().enumerate() {
+            let shown = if x.abs() < 1e-13 * largest(i) { 0.0 } else { *x };
+            write!(out, "{:>COLUMN$}", number(shown))?;
+        }
+        writeln!(out)?;
     }
-    writeln!(out)?;
     Ok(())
 }
 
@@ -274,4 +295,59 @@ fn number(x: f64) -> String {
         size if size >= 100.0 => format!("{x:.1}"),
         _ => format!("{x:.4}"),
     }
+}
+
+/// A positive number of seconds, at most an hour.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x <= 3600.0 => Ok(x),
+        _ => Err("a number of seconds between 0 and 3600 is needed".to_owned()),
+    }
+}
+
+/// q̇, ν and ½ν² of every degree of freedom as the robot swings freely, by the equations in (q, ν).
+fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64) -> Result<String> {
+    const SAMPLES: usize = 400;
+    const STEP: f64 = 1e-3;
+    let nv = mechanism.nv();
+    let mut equations = Diagonalized::new(mechanism, Scaling::Normalized, ())?;
+    let mut integrator = RungeKutta4::new(mechanism);
+    let mut state = equations.state(0.0, q, v)?;
+    let steps = (seconds / SAMPLES as f64 / STEP).ceil().max(1.0);
+    let h = seconds / SAMPLES as f64 / steps;
+    let (mut t, mut qd) = (Vec::new(), vec![0.0; nv]);
+    let mut curves = vec![Vec::new(); 3 * nv];
+    for sample in 0..=SAMPLES {
+        equations.velocities(&state.q, &state.v, &mut qd)?;
+        t.push(state.t);
+        for i in 0..nv {
+            curves[i].push(qd[i]);
+            curves[nv + i].push(state.v[i]);
+            curves[2 * nv + i].push(0.5 * state.v[i] * state.v[i]);
+        }
+        for _ in 0..if sample < SAMPLES { steps as usize } else { 0 } {
+            integrator.step(&mut equations, &mut state, h)?;
+        }
+    }
+    let name = |i: usize| {
+        let joint = mechanism.joints().iter().position(|j| {
+            let id = mechanism.joint(&j.name).expect("it is there");
+            mechanism.v_range(id).contains(&i)
+        });
+        joint.map_or(String::new(), |j| mechanism.joints()[j].name.clone())
+    };
+    let mut group = |from: usize| -> Vec<Curve> {
+        let curve = |i: usize| Curve {
+            name: name(i),
+            y: std::mem::take(&mut curves[from + i]),
+        };
+        (0..nv).map(curve).collect()
+    };
+    let (rates, totals, shares) = (group(0), group(nv), group(2 * nv));
+    let title = format!("{}, swinging freely: joint rates and total rates", mechanism.name());
+    panels(
+        &title,
+        &t,
+        &[("q̇ (rad/s, m/s)", rates), ("ν (√J)", totals), ("½ν² (J)", shares)],
+    )
 }

@@ -119,6 +119,7 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.mechanism.check_vector("tau", tau)?;
         check_length("out", out.len(), self.view.nv())?;
         self.view.stages.diagonal.scaling = scaling;
+        self.settle();
         self.view.sweep::<TotalAccelerations>(tau, out);
         self.view.check_pivots()
     }
@@ -187,10 +188,18 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.mechanism.check_vector("tau", tau)?;
         check_length("qdd", qdd.len(), self.view.nv())?;
         self.view.stages.diagonal.scaling = scaling;
+        self.settle();
         self.view.sweep::<TotalAccelerations>(tau, qdd);
         self.need_rates_of_operators();
         self.view.sweep::<ForwardDiagonalized>(&[], qdd);
         self.view.check_pivots()
+    }
+
+    /// P⁺, η and V, where q̇ did not come from total rates.
+    fn settle(&mut self) {
+        if !self.view.stages.filled.settled {
+            self.view.need::<Settle>();
+        }
     }
 
     fn need_rates_of_operators(&mut self) {

@@ -22,10 +22,9 @@ use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
 use crate::stage::riccati;
 
-/// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one.
+/// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one. Without any, η and V of q̇.
 pub(crate) struct Settle;
-/// T → ν̇ or ξ̇: one inward sweep after [`Settle`]. At a given q̇, an outward sweep for V, and an inward one that also
-/// makes P.
+/// T → ν̇ or ξ̇, after [`Settle`]: one inward sweep.
 pub(crate) struct TotalAccelerations;
 /// Both from velocities that were predicted, in two sweeps: an inward one for P, D, G, Ṗ and ν̇ or ξ̇, and an outward one for
 /// what is not predicted, q̇ and V of the total rates.  (JR, Algorithm 8.1)
@@ -33,10 +32,13 @@ pub(crate) struct TotalAccelerations;
 /// In: total rates, predicted q̇, T, predicted V of the links. Out: total accelerations, q̇, V.
 pub(crate) struct TwoSweeps;
 
-/// What an inward sweep finds made: P⁺ and η; nothing; or total rates alone.
-const SETTLED: u8 = 0;
-const FRESH: u8 = 1;
-const PREDICTED: u8 = 2;
+/// What an outward sweep starts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    TotalRates,
+    Eta,
+    JointRates,
+}
 
 impl<S: Scalar> Sweep<S> for Settle {
     #[inline(always)]
@@ -51,9 +53,14 @@ impl<S: Scalar> Sweep<S> for Settle {
             }
             s.filled.gains = true;
         }
-        s.diagonal.eta.copy_from_slice(total);
-        settle::<S, true>(m, s);
-        s.filled.rates = false;
+        let from = if total.len() == m.nv {
+            s.diagonal.eta.copy_from_slice(total);
+            s.filled.rates = false;
+            From::TotalRates
+        } else {
+            From::JointRates
+        };
+        settle(m, s, from);
         s.filled.velocities = true;
         s.filled.settled = true;
     }
@@ -75,8 +82,8 @@ impl<S: Scalar> Sweep<S> for TwoSweeps {
         }
         let (rates, rest) = out.split_at_mut(nv);
         let (qd, velocities) = rest.split_at_mut(nv);
-        inward::<S, PREDICTED>(m, s, tau, rates);
-        settle::<S, false>(m, s);
+        inward::<S, false>(m, s, tau, rates);
+        settle(m, s, From::Eta);
         qd.copy_from_slice(&s.qd);
         for (k, body) in m.bodies.iter().enumerate() {
             velocities[6 * k..6 * k + 6].copy_from_slice(&s.velocities[k].to_array());
@@ -94,9 +101,9 @@ impl<S: Scalar> Sweep<S> for TwoSweeps {
     }
 }
 
-/// Outward: q̇ and V from total rates, and gravity in the links' axes. `START`: η is yet to be made from them.
+/// Outward: q̇ and V from total rates, or η and V from q̇; and gravity in the links' axes.
 #[inline(always)]
-fn settle<S: Scalar, const START: bool>(m: &Compiled, s: &mut Stages<S>) {
+fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>, from: From) {
     let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
     let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
     for k in 0..m.bodies.len() {
@@ -107,10 +114,14 @@ fn settle<S: Scalar, const START: bool>(m: &Compiled, s: &mut Stages<S>) {
                 None => (Motion::ZERO, m.gravity.lift()),
             };
             let hinge = joint.hinge();
-            if START {
+            if from == From::TotalRates {
                 start_rates(s.diagonal.scaling, hinge, &gains[at..], &mut eta[at..]);
             }
-            hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
+            if from == From::JointRates {
+                hinge.total_rates(&mut v, &qd[at..], &gains[at..], &mut eta[at..]);
+            } else {
+                hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
+            }
             velocities[k] = v;
             gravity[k] = joint.turn_out(g);
         });
@@ -126,13 +137,7 @@ fn falling<S: Scalar>(g: &[S; 6], gravity: Vec3<S>) -> S {
 impl<S: Scalar> Sweep<S> for TotalAccelerations {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
-        if s.filled.settled {
-            inward::<S, SETTLED>(m, s, tau, out);
-        } else {
-            outward(m, s);
-            inward::<S, FRESH>(m, s, tau, out);
-            s.filled.gains = true;
-        }
+        inward::<S, true>(m, s, tau, out);
     }
 }
 
@@ -149,27 +154,9 @@ pub(crate) fn need_gravity<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
     }
 }
 
-/// V and gravity in the links' axes, at a given q̇.
+/// The inward sweep. Unless `SETTLED`, P⁺ and η are made on the way, from total rates in the place of η.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
-    let (velocities, gravity, qd) = (&mut s.velocities[..], &mut s.diagonal.gravity[..], &s.qd[..]);
-    for k in 0..m.bodies.len() {
-        let (body, at) = (&m.bodies[k], m.bodies[k].v);
-        at_joint!(m.bodies, s.joints, k, joint => {
-            let (v, g) = match body.parent {
-                Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
-                None => (Motion::ZERO, m.gravity.lift()),
-            };
-            velocities[k] = joint.hinge().add_motion(v, &qd[at..]);
-            gravity[k] = joint.turn_out(g);
-        });
-    }
-    s.filled.velocities = true;
-}
-
-/// The inward sweep. Unless `SETTLED` it runs the Riccati recursion, and finds η, on the way.
-#[inline(always)]
-fn inward<S: Scalar, const MADE: u8>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
+fn inward<S: Scalar, const SETTLED: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
     let n = m.bodies.len();
     let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
     let (velocities, gravity) = (&s.velocities[..n], &s.diagonal.gravity[..n]);
@@ -185,18 +172,16 @@ fn inward<S: Scalar, const MADE: u8>(m: &Compiled, s: &mut Stages<S>, tau: &[S],
         let (body, at, v) = (&bodies[k], bodies[k].v, velocities[k]);
         at_joint!(bodies, joints, k, joint => {
             let hinge = joint.hinge();
-            let rest = if MADE == SETTLED {
+            let rest = if SETTLED {
                 joint.rest(&p_plus[k])
             } else {
                 riccati::step(joint, body, m, &mut p_in, gains, |_| {})
             };
             let (gains, qd, out) = (&gains[at..], &qd[at..], &mut out[at..]);
-            let mut v_plus = hinge.take_motion(v, qd);
+            let v_plus = hinge.take_motion(v, qd);
             let f_plus = joint.rest_times(&rest, v_plus);
-            match MADE {
-                FRESH => hinge.total_rates(&mut v_plus, qd, gains, &mut eta[at..]),
-                PREDICTED => start_rates(scaling, hinge, gains, &mut eta[at..]),
-                _ => {}
+            if !SETTLED {
+                start_rates(scaling, hinge, gains, &mut eta[at..]);
             }
             let p_rate = rate_in.gather_children(body);
             let mut w = n_in.gather_children(body);

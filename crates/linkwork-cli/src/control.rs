@@ -9,10 +9,10 @@ use crate::robot::Chosen;
 use crate::style;
 use anyhow::{Context, Result};
 use clap::Args;
+use linkwork::Mechanism;
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl};
 use linkwork::model::FrameId;
 use linkwork::simulate::{Integrator, Resistance, RungeKutta4, Standard, State};
-use linkwork::{Mechanism, Reference};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,7 +21,8 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "\
 Controllers, each with gravity held and torques kept within the joints' limits:
-  decoupled        ε = −c₁ν + c₂ℓJ*e with the 12-vector error e of the tip's pose
+  decoupled        ε = −c₁ν + c₂ℓJ*e with the 12-vector error e of the tip's pose, the slowest ν
+                   with frequency ω
   computed torque  q̈ = ω²(q_d ⊖ q) − 2ωq̇, the robot's dynamics undone
   joint PD         T = ω²D(q_d ⊖ q) − 2ωDq̇, D the diagonal of 𝓜 at the goal
 
@@ -45,8 +46,14 @@ pub(crate) struct Arguments {
     /// ω, how quick the controllers are, in rad/s.
     #[arg(long, default_value_t = 4.0, value_name = "OMEGA", value_parser = positive)]
     quickness: f64,
+    /// c₁ of the decoupled controller, in 1/s, for every joint; chosen from ω if left out.
+    #[arg(long, value_name = "C1", value_parser = positive, requires = "c2")]
+    c1: Option<f64>,
+    /// c₂ of the decoupled controller, in N/m.
+    #[arg(long, value_name = "C2", value_parser = positive, requires = "c1")]
+    c2: Option<f64>,
     /// How long to run, in seconds.
-    #[arg(long, default_value_t = 4.0, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, default_value_t = 8.0, value_name = "SECONDS", value_parser = positive)]
     seconds: f64,
     /// Draw the tip's distance and the torques over time in an SVG.
     #[arg(long, value_name = "FILE")]
@@ -98,18 +105,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut workspace = mechanism.workspace();
     let mut posed = workspace.at(&task.goal)?;
     let target = posed.pose(task.frame);
-    let (mut mass, mut jacobian) = (vec![0.0; nv * nv], vec![0.0; 6 * nv]);
+    let mut mass = vec![0.0; nv * nv];
     posed.mass_matrix(&mut mass)?;
-    posed.jacobian(task.frame, Reference::Aligned, &mut jacobian)?;
     let inertia: Vec<f64> = (0..nv).map(|i| mass[i * (nv + 1)]).collect();
-    // c₂J*J against ω²𝓜, on the average: |Ẏ|² = |v|² + 2|ω|².
-    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
-    let reach = 2.0 * square(&jacobian[..3 * nv]) + square(&jacobian[3 * nv..]);
-    let c2 = omega * omega * inertia.iter().sum::<f64>() / reach;
     let scaled = |s: f64| inertia.iter().map(|d| s * d).collect::<Vec<f64>>();
     let (kp, kd) = (vec![omega * omega; nv], vec![2.0 * omega; nv]);
+    let pose = match (arguments.c1, arguments.c2) {
+        (Some(c1), Some(c2)) => PoseControl::new(mechanism, task.frame, target, &vec![c1; nv], c2)?,
+        _ => PoseControl::tuned(mechanism, task.frame, target, &task.goal, omega)?,
+    };
     let outcomes = [
-        task.run("decoupled", PoseControl::new(mechanism, task.frame, target, &kd, c2)?)?,
+        task.run("decoupled", pose)?,
         task.run("computed torque", ComputedTorque::new(mechanism, &task.goal, &kp, &kd)?)?,
         task.run(
             "joint PD",
@@ -117,14 +123,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         )?,
     ];
     if let Some(file) = &arguments.plot {
+        let every = (task.steps / 400).max(1);
         let curves = |y: fn(&Outcome) -> &Vec<f64>| -> Vec<Curve> {
             let curve = |o: &Outcome| Curve {
                 name: o.controller.to_owned(),
-                y: y(o).clone(),
+                y: y(o).iter().copied().step_by(every).collect(),
             };
             outcomes.iter().map(curve).collect()
         };
-        let t: Vec<f64> = (0..=task.steps).map(|i| i as f64 * STEP).collect();
+        let t: Vec<f64> = (0..=task.steps).step_by(every).map(|i| i as f64 * STEP).collect();
         let title = format!("{}, one task and three controllers", loaded.name);
         let all = [
             ("distance of the tip (m)", curves(|o| &o.distances)),

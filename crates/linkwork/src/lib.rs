@@ -58,3 +58,7 @@ pub use workspace::Workspace;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/diagonalized.md")]
+struct DiagonalizedChapter;

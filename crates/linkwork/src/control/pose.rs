@@ -4,7 +4,7 @@ use super::{Controller, RateDamping, positive};
 use crate::model::FrameId;
 use crate::simulate::Now;
 use crate::spatial::{Force, Pose, Reference, Vec3};
-use crate::workspace::Moving;
+use crate::workspace::{Moving, Scaling};
 use crate::{Mechanism, Result};
 
 /// Takes a frame to a pose: ε = −c₁ν + c₂ℓJ\*e.
@@ -32,6 +32,41 @@ impl PoseControl {
             c2,
             jacobian: vec![0.0; 6 * mechanism.nv()],
         })
+    }
+
+    /// With gains for a configuration near the goal: c₂ gives the slowest of the decoupled variables the frequency `quickness`,
+    /// in rad/s, and c₁ damps each with a quarter of its critical damping: more makes the tip creep, as directions in which
+    /// several joints work against each other are softer.
+    ///
+    /// There νᵢ is a mass of one on a spring of c₂(ℓJ\*Jℓ\*)ᵢᵢ. Variables that hardly move the frame are left out of account.
+    pub fn tuned(
+        mechanism: &Mechanism,
+        frame: impl Into<FrameId>,
+        target: Pose,
+        q: &[f64],
+        quickness: f64,
+    ) -> Result<Self> {
+        const HARDLY: f64 = 1e-3;
+        const DAMPING: f64 = 0.25;
+        positive("quickness", &[quickness], 1)?;
+        let (frame, nv) = (frame.into(), mechanism.nv());
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(q)?;
+        let (mut jacobian, mut row) = (vec![0.0; 6 * nv], vec![0.0; nv]);
+        let mut stiffness = vec![0.0; nv];
+        posed.jacobian(frame, Reference::Aligned, &mut jacobian)?;
+        for (i, j) in jacobian.chunks(nv.max(1)).enumerate() {
+            posed.working_moments(Scaling::Normalized, j, &mut row)?;
+            // |Ẏ|² = 2|ω|² + |v|².
+            let weight = if i < 3 { 2.0 } else { 1.0 };
+            stiffness.iter_mut().zip(&row).for_each(|(s, x)| *s += weight * x * x);
+        }
+        let largest = stiffness.iter().fold(0.0, |m: f64, s| m.max(*s));
+        stiffness.iter_mut().for_each(|s| *s = s.max(HARDLY * largest));
+        let least = stiffness.iter().fold(f64::INFINITY, |m, s| m.min(*s));
+        let c2 = quickness * quickness / least;
+        let c1: Vec<f64> = stiffness.iter().map(|s| 2.0 * DAMPING * (c2 * s).sqrt()).collect();
+        Self::new(mechanism, frame, target, &c1, c2)
     }
 
     /// e, twelve numbers: of the position, then of each axis.

@@ -32,7 +32,7 @@ pub use joint::{ComputedTorque, JointPd};
 pub use pose::PoseControl;
 pub use rate::RateDamping;
 
-use crate::model::per_dof;
+use crate::model::{JointId, per_dof};
 use crate::simulate::{Drive, Now};
 use crate::workspace::Moving;
 use crate::{Error, Mechanism, Result};
@@ -60,13 +60,15 @@ pub struct Controlled<C> {
 impl<C: Controller> Controlled<C> {
     /// With gravity compensation and the effort limits of the mechanism's joints.
     pub fn new(mechanism: &Mechanism, controller: C) -> Self {
-        let limits = mechanism
-            .joints()
-            .iter()
-            .flat_map(|joint| per_dof(&joint.effort_limit, joint.kind.nv(), f64::INFINITY));
+        let mut limits = vec![f64::INFINITY; mechanism.nv()];
+        for (i, joint) in mechanism.joints().iter().enumerate() {
+            let range = mechanism.v_range(JointId(i));
+            let own = per_dof(&joint.effort_limit, range.len(), f64::INFINITY);
+            limits[range].iter_mut().zip(own).for_each(|(limit, x)| *limit = x);
+        }
         Self {
             controller,
-            limits: limits.collect(),
+            limits,
             gravity: true,
             held: vec![0.0; mechanism.nv()],
             scale: 1.0,

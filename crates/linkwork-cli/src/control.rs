@@ -4,10 +4,10 @@
 //! on the tip's pose, computed torque and joint PD on the configuration; gains are chosen for the same quickness.
 
 use crate::complaint::Complaint;
-use crate::demo::plot::{Curve, panels};
+use crate::plot::{Curve, Figure, Panel};
 use crate::robot::Chosen;
 use crate::style;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl};
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// How long to run, in seconds.
     #[arg(long, default_value_t = 8.0, value_name = "SECONDS", value_parser = positive)]
     seconds: f64,
-    /// Draw the tip's distance and the torques over time in an SVG.
+    /// Draw the tip's distance and the torques over time, in an SVG or PNG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Print JSON.
@@ -124,21 +124,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     ];
     if let Some(file) = &arguments.plot {
         let every = (task.steps / 400).max(1);
-        let curves = |y: fn(&Outcome) -> &Vec<f64>| -> Vec<Curve> {
+        let panel = |label: &str, y: fn(&Outcome) -> &Vec<f64>| {
             let curve = |o: &Outcome| Curve {
                 name: o.controller.to_owned(),
                 y: y(o).iter().copied().step_by(every).collect(),
             };
-            outcomes.iter().map(curve).collect()
+            Panel {
+                label: label.to_owned(),
+                curves: outcomes.iter().map(curve).collect(),
+                more: 0,
+            }
         };
         let t: Vec<f64> = (0..=task.steps).step_by(every).map(|i| i as f64 * STEP).collect();
-        let title = format!("{}, one task and three controllers", loaded.name);
-        let all = [
-            ("distance of the tip (m)", curves(|o| &o.distances)),
-            ("largest torque (N m, N)", curves(|o| &o.torques)),
+        let panels = vec![
+            panel("distance of the tip (m)", |o| &o.distances),
+            panel("largest torque (N m, N)", |o| &o.torques),
         ];
-        let picture = panels(&title, &t, &all)?;
-        std::fs::write(file, picture).with_context(|| format!("cannot write `{}`", file.display()))?;
+        Figure {
+            title: format!("{}, one task and three controllers", loaded.name),
+            t: &t,
+            columns: 1,
+            panels,
+        }
+        .write(file)?;
     }
     let mut out = anstream::stdout();
     if arguments.json {

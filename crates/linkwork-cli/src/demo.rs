@@ -2,7 +2,7 @@
 
 mod dense;
 mod laws;
-pub(crate) mod plot;
+mod plot;
 mod report;
 
 use crate::complaint::Complaint;

@@ -1,18 +1,18 @@
 //! `linkwork rates`: what total joint rates and working moments are, joint by joint, at a state of a robot.
 
 use crate::complaint::Complaint;
-use crate::demo::plot::{Curve, panels};
+use crate::plot::{CURVES, Curve, Figure, Panel};
 use crate::random::Random;
 use crate::robot::Chosen;
 use crate::style;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::simulate::{Diagonalized, Equations, Integrator, RungeKutta4};
 use linkwork::workspace::{Moving, Scaling, TotalRate};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `linkwork rates`.
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Also the terms of 𝒞(q, ν).
     #[arg(long)]
     terms: bool,
-    /// Also let the robot go from there, without torques, and draw q̇, ν and ½ν² over time in an SVG.
+    /// Also let the robot go from there, without torques, and draw q̇, ν and ½ν² over time, in an SVG or PNG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// How long to let it go, in seconds.
@@ -137,8 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         joints: rows.collect(),
     };
     if let Some(file) = &arguments.plot {
-        let picture = swing(mechanism, &q, &v, arguments.seconds)?;
-        std::fs::write(file, picture).with_context(|| format!("cannot write `{}`", file.display()))?;
+        swing(mechanism, &q, &v, arguments.seconds, file)?;
     }
     match arguments.json {
         true => writeln!(anstream::stdout(), "{}", serde_json::to_string(&table)?)?,
@@ -306,7 +305,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// q̇, ν and ½ν² of every degree of freedom as the robot swings freely, by the equations in (q, ν).
-fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64) -> Result<String> {
+fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64, file: &Path) -> Result<()> {
     const SAMPLES: usize = 400;
     const STEP: f64 = 1e-3;
     let nv = mechanism.nv();
@@ -336,18 +335,27 @@ fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64) -> Result<St
         });
         joint.map_or(String::new(), |j| mechanism.joints()[j].name.clone())
     };
-    let mut group = |from: usize| -> Vec<Curve> {
+    let mut panel = |label: &str, from: usize| {
         let curve = |i: usize| Curve {
             name: name(i),
             y: std::mem::take(&mut curves[from + i]),
         };
-        (0..nv).map(curve).collect()
+        Panel {
+            label: label.to_owned(),
+            curves: (0..nv.min(CURVES)).map(curve).collect(),
+            more: nv.saturating_sub(CURVES),
+        }
     };
-    let (rates, totals, shares) = (group(0), group(nv), group(2 * nv));
-    let title = format!("{}, swinging freely: joint rates and total rates", mechanism.name());
-    panels(
-        &title,
-        &t,
-        &[("q̇ (rad/s, m/s)", rates), ("ν (√J)", totals), ("½ν² (J)", shares)],
-    )
+    let panels = vec![
+        panel("q̇ (rad/s, m/s)", 0),
+        panel("ν (√J)", nv),
+        panel("½ν² (J)", 2 * nv),
+    ];
+    Figure {
+        title: format!("{}, swinging freely: joint rates and total rates", mechanism.name()),
+        t: &t,
+        columns: 1,
+        panels,
+    }
+    .write(file)
 }

@@ -127,7 +127,7 @@ impl<S: Scalar> Memory<S> {
 }
 
 /// A program about to run.
-struct Run<'a, S> {
+struct Run<'a, S: 'static> {
     m: &'a Compiled,
     stages: &'a mut Stages<S>,
     program: &'a Program,

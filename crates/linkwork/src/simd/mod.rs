@@ -5,6 +5,7 @@
 //! function for each, and outside any such function: same source, same bits, only slower. A sweep and all it calls are
 //! `#[inline(always)]`, so that they become part of that function.
 
+mod fills;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
@@ -15,7 +16,7 @@ pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::{Builds, Pack, Scalar};
-use crate::spatial::Reference;
+use crate::spatial::{Pose, Reference};
 use crate::stage::Stages;
 use core::marker::PhantomData;
 
@@ -80,6 +81,17 @@ pub(crate) struct At<'a> {
     pub(crate) reference: Reference,
 }
 
+impl At<'_> {
+    /// Where it does not matter.
+    pub(crate) const NOWHERE: Self = At {
+        frame: &Placed {
+            body: None,
+            pose: Pose::IDENTITY,
+        },
+        reference: Reference::World,
+    };
+}
+
 /// What the processor was found to have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instructions(Level);
@@ -125,7 +137,7 @@ type Run<S> = unsafe fn(&Compiled, &mut Stages<S>, At<'_>, &[S], &mut [S]);
 
 /// A sweep, compiled for each level of instructions.
 #[derive(Debug)]
-pub(crate) struct Ready<S> {
+pub(crate) struct Ready<S: 'static> {
     #[cfg(target_arch = "x86_64")]
     avx512: Run<S>,
     #[cfg(target_arch = "x86_64")]

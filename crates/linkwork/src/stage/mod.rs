@@ -31,7 +31,8 @@ use world::World;
 
 /// All memory of a workspace.
 #[derive(Clone, Debug)]
-pub(crate) struct Stages<S> {
+pub(crate) struct Stages<S: 'static> {
+    fills: &'static Fills<S>,
     /// Which stages hold for the present state.
     pub(crate) filled: Filled,
     /// The configuration, and a nought.
@@ -97,9 +98,10 @@ pub(crate) struct Filled {
 }
 
 impl<S: Scalar> Stages<S> {
-    pub(crate) fn new(m: &Compiled) -> Self {
+    pub(crate) fn new(m: &Compiled, fills: &'static Fills<S>) -> Self {
         let (n, nv) = (m.bodies.len(), m.nv);
         Self {
+            fills,
             filled: Filled::default(),
             q: vec![S::ZERO; m.nq + 1],
             qd: vec![S::ZERO; nv],
@@ -164,66 +166,80 @@ impl<S: Scalar> Stages<S> {
         self.joints.fill(m, &self.q);
     }
 
-    /// The stages that depend on q̇, where they are not filled yet.
+    // What each stage is filled with; the flags are the business of `need_…`.
+
     #[inline(always)]
-    pub(crate) fn need_rates(&mut self, m: &Compiled) {
-        if !self.filled.rates {
-            rates::fill(m, &self.joints, &self.qd, &mut self.rates);
-            self.filled.rates = true;
-        }
+    pub(crate) fn fill_rates(&mut self, m: &Compiled) {
+        rates::fill(m, &self.joints, &self.qd, &mut self.rates);
     }
 
     #[inline(always)]
-    pub(crate) fn need_velocities(&mut self, m: &Compiled) {
-        if !self.filled.velocities {
-            velocity::fill(m, &self.joints, &self.qd, &mut self.velocities);
-            self.filled.velocities = true;
-        }
+    pub(crate) fn fill_velocities(&mut self, m: &Compiled) {
+        velocity::fill(m, &self.joints, &self.qd, &mut self.velocities);
     }
 
     #[inline(always)]
-    pub(crate) fn need_world(&mut self, m: &Compiled) {
-        if !self.filled.world {
-            self.world.place(m, &self.joints);
-            self.filled.world = true;
-        }
+    pub(crate) fn fill_world(&mut self, m: &Compiled) {
+        self.world.place(m, &self.joints);
     }
 
     #[inline(always)]
-    pub(crate) fn need_columns(&mut self, m: &Compiled) {
+    pub(crate) fn fill_columns(&mut self, m: &Compiled) {
         self.need_world(m);
-        if !self.filled.columns {
-            self.world.span(m);
-            self.filled.columns = true;
-        }
+        self.world.span(m);
     }
 
     #[inline(always)]
-    pub(crate) fn need_riccati(&mut self, m: &Compiled) {
-        if !self.filled.riccati {
-            self.riccati.fill(m, &self.joints, &mut self.waiting);
-            self.filled.riccati = true;
-            self.filled.gains = true;
-        }
+    pub(crate) fn fill_riccati(&mut self, m: &Compiled) {
+        self.riccati.fill(m, &self.joints, &mut self.waiting);
+        self.filled.gains = true;
     }
 
     /// D and G, without keeping P.
     #[inline(always)]
-    pub(crate) fn need_gains(&mut self, m: &Compiled) {
-        if !self.filled.gains {
-            self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
-            self.filled.gains = true;
-        }
+    pub(crate) fn fill_gains(&mut self, m: &Compiled) {
+        self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
     }
 
     /// G at home, and the columns that go with it.
     #[inline(always)]
-    pub(crate) fn need_home_gains(&mut self, m: &Compiled) {
+    pub(crate) fn fill_home_gains(&mut self, m: &Compiled) {
         self.need_columns(m);
         self.need_gains(m);
-        if !self.filled.home_gains {
-            home::fill(m, &self.world, &self.riccati, &mut self.home_gains);
-            self.filled.home_gains = true;
-        }
+        home::fill(m, &self.world, &self.riccati, &mut self.home_gains);
     }
 }
+
+/// Fills a stage.
+type Fill<S> = fn(&Compiled, &mut Stages<S>);
+
+macro_rules! fills {
+    ($($stage:ident $need:ident),*) => {
+        /// The sweeps that fill stages, compiled for the processor at hand: once, whoever needs the stage.
+        #[derive(Debug)]
+        pub(crate) struct Fills<S: 'static> {
+            $(pub(crate) $stage: Fill<S>),*
+        }
+
+        impl<S: Scalar> Stages<S> {
+            $(#[inline(always)]
+            pub(crate) fn $need(&mut self, m: &Compiled) {
+                if !self.filled.$stage {
+                    let fill = self.fills.$stage;
+                    fill(m, self);
+                    self.filled.$stage = true;
+                }
+            })*
+        }
+    };
+}
+
+fills!(
+    rates need_rates,
+    velocities need_velocities,
+    world need_world,
+    columns need_columns,
+    riccati need_riccati,
+    gains need_gains,
+    home_gains need_home_gains
+);

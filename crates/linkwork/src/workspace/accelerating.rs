@@ -8,7 +8,7 @@ use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};
 
 /// An accelerating mechanism: every link's acceleration and the force across every joint are known.
-pub struct Accelerating<'w, 'm, S = f64> {
+pub struct Accelerating<'w, 'm, S: 'static = f64> {
     mechanism: &'m Mechanism,
     stages: &'w crate::stage::Stages<S>,
 }

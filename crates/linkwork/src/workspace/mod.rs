@@ -72,11 +72,12 @@ impl Mechanism {
 
     /// Memory for calls with another scalar, such as [`crate::scalar::Dual`].
     pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
+        let instructions = Instructions::detect();
         Workspace {
             mechanism: self,
             sweeps: Sweeps::shipped(),
-            instructions: Instructions::detect(),
-            stages: Stages::new(&self.compiled),
+            instructions,
+            stages: Stages::new(&self.compiled, sweeps::fills(instructions)),
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::dynamics::linearized::{
 use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
 use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
-use crate::simd::{Packed, Ready, Sweep};
+use crate::simd::{Instructions, Packed, Ready, Sweep};
+use crate::stage::Fills;
 use core::any::Any;
 
 /// A sweep that has its place in the table.
@@ -131,4 +132,22 @@ impl<S: Scalar> Sweeps<S> {
             const { &Ready::new::<W>() }
         }
     }
+}
+
+/// How stages over a scalar are filled.
+pub(super) fn fills<S: Scalar>(instructions: Instructions) -> &'static Fills<S> {
+    if !matches!(S::BUILDS, Builds::Shipped) {
+        return instructions.fills();
+    }
+    let shipped: &dyn Any = fills_of_f64(instructions);
+    match shipped.downcast_ref() {
+        Some(fills) => fills,
+        None => unreachable!("f64 alone is shipped"),
+    }
+}
+
+/// Not generic and not inlined, so that they are compiled here.
+#[inline(never)]
+fn fills_of_f64(instructions: Instructions) -> &'static Fills<f64> {
+    instructions.fills()
 }

@@ -99,11 +99,11 @@ pub trait Sealed: Sized {
 }
 
 macro_rules! engines {
-    ($float:ty, $avx512:ty, $avx2:ty) => {
+    ($float:ty, $avx512:ty, $avx2:ty, alone $alone:ty) => {
         impl Sealed for $float {
             fn engine<'m>(mechanism: &'m Mechanism) -> Box<dyn Engine<Self> + 'm> {
                 #[cfg(target_arch = "x86_64")]
-                {
+                if !mechanism.is_coupled() {
                     let instructions = Instructions::detect();
                     if instructions.avx512() {
                         return Box::new(InLanes::<$avx512>::new(mechanism));
@@ -112,14 +112,64 @@ macro_rules! engines {
                         return Box::new(InLanes::<$avx2>::new(mechanism));
                     }
                 }
-                Box::new(InLanes::<$float>::new(mechanism))
+                Box::new(<$alone>::new(mechanism))
             }
         }
     };
 }
 
-engines!(f64, F64x8, F64x4);
-engines!(f32, F32x16, F32x8);
+engines!(f64, F64x8, F64x4, alone InLanes::<f64>);
+engines!(f32, F32x16, F32x8, alone Through64);
+
+/// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
+struct Through64<'m> {
+    inner: InLanes<'m, f64>,
+    /// q, q̇ and another vector of one state.
+    arguments: [Vec<f64>; 3],
+    out: Vec<f64>,
+}
+
+impl<'m> Through64<'m> {
+    fn new(mechanism: &'m Mechanism) -> Self {
+        Self {
+            inner: InLanes::new(mechanism),
+            arguments: [mechanism.nq(), mechanism.nv(), mechanism.nv()].map(|n| vec![0.0; n]),
+            out: Vec::new(),
+        }
+    }
+}
+
+impl Engine<f32> for Through64<'_> {
+    fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
+        let mut failures = Failures::default();
+        self.out.resize(job.size, 0.0);
+        for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
+            let given = [Some(job.q), job.qd, job.input];
+            for (wide, narrow) in self.arguments.iter_mut().zip(given) {
+                let narrow = narrow.map_or(&[][..], |x| part(x, wide.len(), first + i, 1));
+                wide.iter_mut()
+                    .zip(narrow)
+                    .for_each(|(wide, narrow)| *wide = f64::from(*narrow));
+            }
+            let [q, qd, input] = &self.arguments;
+            let one = Job {
+                quantity: job.quantity,
+                states: 1,
+                size: job.size,
+                q: &q[..],
+                qd: job.qd.map(|_| &qd[..]),
+                input: job.input.map(|_| &input[..]),
+            };
+            if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
+                failures.add(first + i, problem);
+            }
+            out.iter_mut()
+                .zip(&self.out)
+                .for_each(|(narrow, wide)| *narrow = *wide as f32);
+        }
+        failures
+    }
+}
 
 /// Memory for as many states as a register has lanes.
 struct InLanes<'m, S: 'static> {

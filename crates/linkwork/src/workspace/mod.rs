@@ -183,7 +183,8 @@ impl<S: Scalar> View<'_, '_, S> {
             reference,
         };
         let (ready, m) = (self.sweeps.of::<W>(), &self.mechanism.compiled);
-        if m.reduction.is_some() {
+        // Batches take coupled mechanisms one state at a time.
+        if S::LANES == 1 && m.reduction.is_some() {
             let partner = self.sweeps.of::<W::Partner>();
             return self.coupled([ready, partner], W::SHAPE, at, input, out);
         }

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// The torques, nv numbers: N m and N.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     tau: Option<Vec<f64>>,
-    /// Read states from a file instead of standard input.
+    /// Read states from a file instead of standard input, which is `-`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["q", "v", "a", "tau"])]
     states: Option<PathBuf>,
     /// How many threads to use; all processors if left out.
@@ -109,15 +109,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let out = std::io::stdout().lock();
     match &arguments.states {
-        Some(path) => {
+        Some(path) if path.as_os_str() != "-" => {
             let file = std::fs::File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
             stream.run(&path.display().to_string(), file, out)
         }
-        None if arguments.chosen.robot == "-" => Err(Complaint::usage(
+        _ if arguments.chosen.robot == "-" => Err(Complaint::usage(
             "standard input cannot hold both the model and the states",
             "give the states with --states FILE, or one with --q",
         )),
-        None => stream.run("standard input", std::io::stdin().lock(), out),
+        _ => stream.run("standard input", std::io::stdin().lock(), out),
     }
 }
 

@@ -377,6 +377,19 @@ fn the_implicit_rule_bears_what_explicit_ones_do_not() {
 }
 
 #[test]
+fn the_implicit_rule_comes_to_rest_by_friction_and_stops() {
+    // The arm falls, slides to rest against its friction, and lies on its stops.
+    let robot = examples::puma560();
+    let start = State::at_rest(&robot, &robot.random(2));
+    let mut equations = Standard::new(&robot, ()).unwrap();
+    let end = run(&mut ImplicitMidpoint::new(&robot), &mut equations, &start, 1e-3, 1500);
+    let exact = adaptively(&mut DormandPrince::new(&robot), &mut equations, &start, 1.5);
+    let error = apart(&robot, &exact, &end);
+    println!("apart by {error:e}");
+    assert!(error < 0.1, "{error}");
+}
+
+#[test]
 fn stops_hold_and_friction_stops() {
     let rod = Inertia::rod(1.0, [0.0, 0.0, -1.0]);
     let hinge = || Joint::revolute("hinge", [0.0, 1.0, 0.0]).between("world", "rod");

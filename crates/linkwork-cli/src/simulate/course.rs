@@ -132,13 +132,12 @@ impl<A: Audience> Course<'_, A> {
         let Plan { dt, end, rate, .. } = *self.plan;
         let stride = (1.0 / (rate * dt)).round().max(1.0) as u64;
         while self.state.t < end && self.goes_on() {
-            // Counted, not added up: times do not drift.
-            let whole = (self.steps + 1) as f64 * dt;
+            let (begun, whole) = (time(self.steps, dt), time(self.steps + 1, dt));
             let next = if whole > end - 1e-9 * dt { end } else { whole };
             loop {
                 let until = self.next_change(next);
                 self.plan.stretch.set(self.state.t, until);
-                let h = if until == whole && self.state.t == self.steps as f64 * dt {
+                let h = if until == whole && self.state.t == begun {
                     dt
                 } else {
                     until - self.state.t
@@ -196,5 +195,16 @@ impl<A: Audience> Course<'_, A> {
             self.audience.keep(&self.state);
         }
         Ok(())
+    }
+}
+
+/// When so many steps are done: counted, not added up, so that times do not drift, and exact where a second has a whole
+/// number of steps.
+fn time(steps: u64, dt: f64) -> f64 {
+    let per_second = (1.0 / dt).round();
+    if (per_second * dt - 1.0).abs() < 1e-12 {
+        steps as f64 / per_second
+    } else {
+        steps as f64 * dt
     }
 }

@@ -23,6 +23,7 @@ pub struct ImplicitMidpoint {
     /// u and w.
     x: Vec<f64>,
     step: Vec<f64>,
+    kept: Vec<f64>,
     rates: Vec<f64>,
     varied: Vec<f64>,
     q: Vec<f64>,
@@ -47,6 +48,7 @@ impl ImplicitMidpoint {
             h: 0.0,
             x: vec![0.0; 2 * nv],
             step: vec![0.0; 2 * nv],
+            kept: vec![0.0; 2 * nv],
             rates: vec![0.0; 2 * nv],
             varied: vec![0.0; 2 * nv],
             q: vec![0.0; mechanism.nq()],
@@ -93,16 +95,12 @@ impl ImplicitMidpoint {
 
     /// Newton's method from x, with the matrix at hand. False if it does not converge.
     fn solve(&mut self, equations: &mut impl Equations, state: &State, h: f64) -> Result<bool> {
-        let nv = state.v.len();
         let mut before = f64::INFINITY;
         for _ in 0..ITERATIONS {
             self.middle(equations, state, h)?;
-            let mut size = 0.0_f64;
-            for i in 0..nv {
-                self.step[i] = 0.5 * h * self.rates[i] - self.x[i];
-                self.step[nv + i] = state.v[i] + 0.5 * h * self.rates[nv + i] - self.x[nv + i];
-            }
+            self.residual(state, h);
             self.matrix.solve(&mut self.step);
+            let mut size = 0.0_f64;
             for (x, step) in self.x.iter_mut().zip(&self.step) {
                 *x += step;
                 size = size.max(step.abs() / x.abs().max(1.0));
@@ -116,6 +114,60 @@ impl ImplicitMidpoint {
             before = size;
         }
         Ok(false)
+    }
+
+    /// What the equations leave of x, written to `step`; its size.
+    fn residual(&mut self, state: &State, h: f64) -> f64 {
+        let nv = state.v.len();
+        let mut size = 0.0_f64;
+        for i in 0..2 * nv {
+            let start = if i < nv { 0.0 } else { state.v[i - nv] };
+            self.step[i] = start + 0.5 * h * self.rates[i] - self.x[i];
+            let share = self.step[i].abs() / self.x[i].abs().max(1.0);
+            size = if share.is_nan() { f64::INFINITY } else { size.max(share) };
+        }
+        size
+    }
+
+    /// Newton's method from x with a new matrix for every step, and steps shortened until what is left shrinks: for bends
+    /// such as dry friction has. False if it does not converge.
+    fn descend(&mut self, equations: &mut impl Equations, state: &State, h: f64) -> Result<bool> {
+        self.middle(equations, state, h)?;
+        let mut size = self.residual(state, h);
+        for _ in 0..ITERATIONS {
+            if size <= CONVERGED && self.h == h {
+                return Ok(true);
+            }
+            self.linearize(equations, state, h)?;
+            self.residual(state, h);
+            self.matrix.solve(&mut self.step);
+            self.kept.copy_from_slice(&self.x);
+            self.varied.copy_from_slice(&self.step);
+            let mut share = 1.0;
+            loop {
+                for ((x, kept), step) in self.x.iter_mut().zip(&self.kept).zip(&self.varied) {
+                    *x = kept + share * step;
+                }
+                // A state out of bounds is a step too long.
+                let left = match self.middle(equations, state, h) {
+                    Ok(()) => self.residual(state, h),
+                    Err(Error::Step { .. }) => f64::INFINITY,
+                    Err(other) => return Err(other),
+                };
+                if left <= (1.0 - 0.1 * share) * size {
+                    size = left;
+                    break;
+                }
+                share *= 0.5;
+                if share < 1e-6 {
+                    // No better than before: at rounding, or without hope.
+                    self.x.copy_from_slice(&self.kept);
+                    self.middle(equations, state, h)?;
+                    return Ok(size <= ALMOST);
+                }
+            }
+        }
+        Ok(size <= ALMOST)
     }
 
     /// A first guess of u and w: as the step before.
@@ -139,17 +191,7 @@ impl Integrator for ImplicitMidpoint {
         if !solved {
             self.vd.fill(0.0);
             self.guess(equations, state, h)?;
-            let mut solved = false;
-            // Where one matrix is not enough, another at where it led.
-            for _ in 0..8 {
-                self.middle(equations, state, h)?;
-                self.linearize(equations, state, h)?;
-                solved = self.solve(equations, state, h)?;
-                if solved {
-                    break;
-                }
-            }
-            if !solved {
+            if !self.descend(equations, state, h)? {
                 self.h = 0.0;
                 return Err(no_solution(state.t));
             }

@@ -48,7 +48,7 @@ fn text_model(mechanism: &Value) -> String {
 }
 
 /// Every quantity of the golden files that is asked for by its name alone.
-const QUANTITIES: [&str; 15] = [
+const QUANTITIES: [&str; 19] = [
     "forward_dynamics",
     "inverse_dynamics",
     "mass_matrix",
@@ -64,6 +64,10 @@ const QUANTITIES: [&str; 15] = [
     "eps",
     "C_xi",
     "C_nu",
+    "dtau_dq",
+    "dtau_dqd",
+    "dqdd_dq",
+    "dqdd_dqd",
 ];
 
 fn assert_close(what: &str, got: &Value, expect: &Value) {

@@ -5,8 +5,8 @@ use crate::complaint::Complaint;
 use anyhow::Result;
 use linkwork::batch::Batch;
 use linkwork::model::FrameId;
-use linkwork::workspace::Moving;
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
+use linkwork::workspace::{Derivatives, Moving};
 use linkwork::{Mechanism, Reference, Workspace};
 
 /// A named quantity.
@@ -50,6 +50,7 @@ struct Context {
     seen: Seen,
     /// Room for the terms of 𝒞.
     room: Vec<f64>,
+    derivatives: Derivatives,
 }
 
 const fn quantity(name: &'static str, about: &'static str, shape: Shape, compute: Compute) -> Quantity {
@@ -207,7 +208,61 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
         VECTOR,
         |m, _, c, out| coriolis(m, Normalized, c, out),
     ),
+    quantity(
+        "dtau_dq",
+        "∂T/∂q at (q, v, a), nv × nv, in the tangent space",
+        SQUARE,
+        |m, s, c, out| of_torques(m, s, c, true, out),
+    ),
+    quantity(
+        "dtau_dqd",
+        "∂T/∂q̇ at (q, v, a), nv × nv",
+        SQUARE,
+        |m, s, c, out| of_torques(m, s, c, false, out),
+    ),
+    quantity(
+        "dqdd_dq",
+        "∂q̈/∂q at (q, v, tau), nv × nv, in the tangent space",
+        SQUARE,
+        |m, s, c, out| of_accelerations(m, s, c, true, out),
+    ),
+    quantity(
+        "dqdd_dqd",
+        "∂q̈/∂q̇ at (q, v, tau), nv × nv",
+        SQUARE,
+        |m, s, c, out| of_accelerations(m, s, c, false, out),
+    ),
 ];
+
+/// Two of the matrices that linearized dynamics give.
+fn derivative(c: &Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
+    out.copy_from_slice(if by_q {
+        c.derivatives.by_q()
+    } else {
+        c.derivatives.by_qd()
+    });
+    Ok(())
+}
+
+/// ∂T/∂q or ∂T/∂q̇ at (q, v, a).
+fn of_torques(m: &mut Moving<'_, '_>, s: &State, c: &mut Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
+    m.linearized(&s.a)?.inverse_derivatives(&mut c.derivatives)?;
+    derivative(c, by_q, out)
+}
+
+/// ∂q̈/∂q or ∂q̈/∂q̇ at (q, v, tau).
+fn of_accelerations(
+    m: &mut Moving<'_, '_>,
+    s: &State,
+    c: &mut Context,
+    by_q: bool,
+    out: &mut [f64],
+) -> linkwork::Result<()> {
+    let nv = s.tau.len();
+    m.linearized_under(&s.tau, &mut c.room[..nv])?
+        .forward_derivatives(&mut c.derivatives)?;
+    derivative(c, by_q, out)
+}
 
 /// The sum of the terms of 𝒞.
 fn coriolis(m: &mut Moving<'_, '_>, scaling: Scaling, c: &mut Context, out: &mut [f64]) -> linkwork::Result<()> {
@@ -283,6 +338,7 @@ impl<'m> Evaluator<'m> {
             context: Context {
                 seen,
                 room: vec![0.0; TERMS * mechanism.nv()],
+                derivatives: mechanism.derivatives(),
             },
             results: asked.iter().map(|a| vec![0.0; chunk * a.size()]).collect(),
             chunk,

@@ -27,7 +27,7 @@ Examples:
   linkwork linearize cart_pole
   linkwork linearize cart_pole --driven rail --lqr 1,1,0.1,0.1 --effort 0.1
   linkwork linearize robot.urdf --at state.json --out model.npz --poles poles.svg
-  linkwork linearize arm7 --at '{\"q\": [0, 0.5, 0, -1, 0, 1, 0]}' --output hand --step 0.002 --method rk4")]
+  linkwork linearize arm7 --at '{\"q\": [0, 0.5, 0, -1, 0, 1, 0]}' --output flange --step 0.002 --method rk4")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,

@@ -65,7 +65,7 @@ C, g, V, a and b are computed from q and qd unless they are bound.
 
 Examples:
   linkwork derive \"inv(Mass) (T - C)\"
-  linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame hand
+  linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame flange
   linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
   linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs";
 

@@ -1,6 +1,7 @@
 //! The program, run as users run it.
 #![allow(dead_code, unreachable_pub)]
 
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -45,4 +46,21 @@ pub fn complaint(arguments: &[&str]) -> (i32, String) {
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
     assert!(!message.contains("panicked"), "{message}");
     (output.status.code().expect("no signal"), message)
+}
+
+/// The summary of a run.
+pub fn simulate(here: &Path, arguments: &[&str]) -> Value {
+    let output = linkwork(here, &[&["simulate"], arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a JSON summary")
+}
+
+pub fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().expect("a list");
+    list.iter().map(|x| x.as_f64().expect("a number")).collect()
+}
+
+pub fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
 }

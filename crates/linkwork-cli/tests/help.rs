@@ -84,6 +84,7 @@ fn prepared(test: &str) -> std::path::PathBuf {
         ("robot.urdf", URDF),
         ("robot.txt", TEXT_MODEL),
         ("states.jsonl", &states),
+        ("state.json", "{\"q\": [0.4], \"v\": [0]}"),
     ] {
         std::fs::write(here.join(name), text).expect("a file can be written");
     }

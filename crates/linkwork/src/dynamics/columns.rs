@@ -4,9 +4,8 @@
 
 use crate::model::{Compiled, GAP, Gain, Hinge, Layout};
 use crate::scalar::{MOST_COLUMNS, Pack, Scalar};
-use crate::spatial::{Force, RigidBody, Vec3};
+use crate::spatial::{Force, Vec3};
 use crate::stage::crossing::{Crossing, at_joint};
-use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
 use crate::stage::riccati::Ancestor;
 
@@ -71,52 +70,6 @@ fn spread<S: Scalar, P: Pack<S>>(f: Force<S>) -> Force<P> {
     Force {
         moment: Vec3::new(P::spread(moment.x), P::spread(moment.y), P::spread(moment.z)),
         force: Vec3::new(P::spread(force.x), P::spread(force.y), P::spread(force.z)),
-    }
-}
-
-/// Rows of 𝓜, each over its subtree. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree,
-/// which give an element at every joint that they pass on the way to the base: O(n · depth).
-#[inline(always)]
-pub(super) fn composite<S: Scalar, P: Pack<S>>(
-    m: &Compiled,
-    joints: &Joints<S>,
-    waiting: &mut Waiting<S>,
-    layout: &Layout,
-    room: &mut [S],
-    rows: &mut [S],
-) {
-    let mut columns = Columns::new(layout, room);
-    let mut inflow = Inflow::<S, RigidBody<S>>::new(waiting);
-    for k in (0..m.bodies.len()).rev() {
-        let body = &m.bodies[k];
-        let start = layout.start[k];
-        let r = inflow.gather(body, body.inertia.lift::<S>());
-        at_joint!(m.bodies, joints, k, joint => {
-            if body.parent.is_some() {
-                inflow.hand_in(body, joint.carry_rigid_in(r));
-            }
-            for block in blocks::<S, P>(layout, k) {
-                let mut f = columns.load::<P>(block);
-                for i in 0..body.dofs {
-                    if let Some(own) = P::one_at(start + i, block) {
-                        f = spread(joint.hinge().column_of(&r, i)).mul_add(own, f);
-                    }
-                }
-                for i in 0..body.dofs {
-                    pick(joint.hinge(), i, &f).write(&mut rows[(start + i) * layout.width + block..]);
-                }
-                if body.parent.is_some() {
-                    columns.store(joint.column_in(f), block);
-                }
-            }
-        });
-    }
-    if m.has_armature {
-        for (at, &dof) in layout.dof.iter().enumerate() {
-            if dof != GAP {
-                rows[at * layout.width + at] += S::lift(m.armature[dof]);
-            }
-        }
     }
 }
 
@@ -221,27 +174,6 @@ fn write_corner<S: Scalar, P: Pack<S>>(n: usize, layout: &Layout, tile: &[P; MOS
     }
 }
 
-/// Rows of a symmetric matrix, each from its own column up to `end`, to both triangles and the users' order.
-#[inline(always)]
-pub(super) fn symmetric<S: Scalar, P: Pack<S>>(n: usize, layout: &Layout, end: &[usize], rows: &[S], out: &mut [S]) {
-    for i in (0..layout.width).step_by(P::COLUMNS) {
-        for j in (i..end[i]).step_by(P::COLUMNS) {
-            let mut tile = [P::ZERO; MOST_COLUMNS];
-            for lane in 0..P::COLUMNS {
-                if j < end[i + lane] {
-                    tile[lane] = P::read(&rows[(i + lane) * layout.width + j..]);
-                }
-            }
-            if i == j {
-                write_corner::<S, P>(n, layout, &tile, i, out);
-                continue;
-            }
-            write_tile::<S, P>(n, layout, &tile, i, j, out);
-            write_tile::<S, P>(n, layout, &P::transpose(tile), j, i, out);
-        }
-    }
-}
-
 /// A tile, to the rows and columns of the degrees of freedom from two columns on.
 #[inline(always)]
 fn write_tile<S: Scalar, P: Pack<S>>(
@@ -266,7 +198,7 @@ fn write_tile<S: Scalar, P: Pack<S>>(
     }
 }
 
-/// The same in place, for rows of one column to a register.
+/// The upper triangle, row by row in the order of single columns, to both and to the users' order.
 #[inline(always)]
 pub(super) fn complete<S: Scalar>(m: &Compiled, out: &mut [S], room: &mut [S]) {
     mirror(m.nv, out);

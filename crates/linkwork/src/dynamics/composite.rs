@@ -1,15 +1,15 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
-use super::columns;
 use crate::model::{Compiled, Placed};
-use crate::scalar::{Pack, Scalar};
-use crate::simd::{At, PackedSweep, Sweep};
+use crate::scalar::Scalar;
+use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 
-/// 𝓜, dense and row by row.
+/// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree, which give
+/// an element at every joint that they pass on the way to the base: O(n · depth).
 pub(crate) struct MassMatrix;
 /// Thirty-six numbers: r(k) of a link in a frame on it.
 pub(crate) struct CompositeOf;
@@ -19,27 +19,42 @@ pub(crate) struct ArticulatedOf;
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        let (bodies, joints, n) = (&m.bodies[..], &s.joints, m.nv);
         let layout = &m.columns.single;
-        out.fill(S::ZERO);
-        s.make_room(6 * layout.width);
-        columns::composite::<S, S>(m, &s.joints, &mut s.waiting, layout, &mut s.tiles, out);
-        columns::complete(m, out, &mut s.dofs);
-    }
-}
-
-impl PackedSweep for MassMatrix {
-    #[inline(always)]
-    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
-        let Some(layout) = &m.columns.packed else {
-            return Self::run(m, s, at, &[], out);
-        };
-        s.make_room((6 + layout.width) * layout.width);
-        let (room, rows) = s.tiles.split_at_mut(6 * layout.width);
-        columns::composite::<f64, P>(m, &s.joints, &mut s.waiting, layout, room, rows);
         if !m.is_chain {
-            out.fill(0.0);
+            out.fill(S::ZERO);
         }
-        columns::symmetric::<f64, P>(m.nv, layout, &layout.end_at, rows, out);
+        let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+        for k in (0..bodies.len()).rev() {
+            let body = &bodies[k];
+            let (start, end) = (layout.start[k], layout.end[k]);
+            let (columns, dofs) = (&mut s.forces[start..end], &layout.dof[start..end]);
+            let r = inflow.gather(body, body.inertia.lift::<S>());
+            at_joint!(bodies, joints, k, joint => {
+                if body.parent.is_some() {
+                    inflow.hand_in(body, joint.carry_rigid_in(r));
+                }
+                for i in 0..body.dofs {
+                    columns[i] = joint.hinge().column_of(&r, i);
+                }
+                for (column, &at) in columns.iter_mut().zip(dofs) {
+                    let mut elements = [S::ZERO; 6];
+                    joint.hinge().project(*column, &mut elements);
+                    for (i, x) in elements.into_iter().enumerate().take(body.dofs) {
+                        out[(body.v + i) * n + at] = x;
+                        out[at * n + body.v + i] = x;
+                    }
+                    if body.parent.is_some() {
+                        *column = joint.force_in(*column);
+                    }
+                }
+            });
+        }
+        if m.has_armature {
+            for i in 0..n {
+                out[i * n + i] += S::lift(m.armature[i]);
+            }
+        }
     }
 }
 

@@ -70,7 +70,7 @@ sweeps![
     inverse::Gravity,
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
-    composite::MassMatrix as Packed,
+    composite::MassMatrix as Often,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,

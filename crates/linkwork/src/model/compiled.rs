@@ -122,6 +122,18 @@ pub(crate) struct Body {
     pub(crate) general: usize,
 }
 
+impl Body {
+    /// The way to the parent, as far as a scalar tells ways apart: any tilt is a skew one without shift.
+    #[inline(always)]
+    pub(crate) fn route<S: Scalar>(&self) -> Passage {
+        match self.passage {
+            Passage::Root | Passage::General => self.passage,
+            _ if !S::SPECIAL => Passage::ScrewSkew,
+            special => special,
+        }
+    }
+}
+
 /// A frame fixed to a compiled link, or to the world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {

@@ -67,6 +67,9 @@ pub trait Scalar:
     /// For which instructions its sweeps are compiled.
     #[doc(hidden)]
     const BUILDS: Builds = Builds::Portable;
+    /// Whether sweeps have code of their own for the commonest joints, or one for all: faster, or small.
+    #[doc(hidden)]
+    const SPECIAL: bool = true;
 
     /// A constant of the mechanism.
     fn lift(x: f64) -> Self;

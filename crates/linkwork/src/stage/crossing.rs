@@ -304,7 +304,7 @@ pub(crate) struct AnyJoint<'a, S> {
 macro_rules! by_route {
     ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {{
         let body = $joint.body;
-        match body.passage {
+        match body.route::<S>() {
             Passage::Root => {
                 let $placement = body.placement.lift::<S>();
                 $root
@@ -462,20 +462,20 @@ macro_rules! at_joint {
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
-        match body.passage {
-            Passage::TurnQuarter => {
+        match $joints.special(body) {
+            Some(Passage::TurnQuarter) => {
                 let $joint = Turning(Way::new(body, Quarter, z));
                 $run
             }
-            Passage::TurnFlat => {
+            Some(Passage::TurnFlat) => {
                 let $joint = Turning(Way::new(body, Flat, z));
                 $run
             }
-            Passage::TurnLean => {
+            Some(Passage::TurnLean) => {
                 let $joint = Turning(Way::new(body, body.lean, z));
                 $run
             }
-            Passage::SlideQuarter => {
+            Some(Passage::SlideQuarter) => {
                 let $joint = Sliding(Way::new(body, Quarter, z));
                 $run
             }

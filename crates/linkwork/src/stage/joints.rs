@@ -1,6 +1,6 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Compiled, Hinge};
+use crate::model::{Body, Compiled, Hinge, Passage};
 use crate::scalar::Scalar;
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
@@ -43,6 +43,12 @@ impl<S: Scalar> Joints<S> {
             let moved = self.displacement(body.hinge, k, &q[body.q..]);
             self.general[body.general] = body.placement.lift() * moved;
         }
+    }
+
+    /// The passage of a link that sweeps have code of their own for.
+    #[inline(always)]
+    pub(crate) fn special(&self, body: &Body) -> Option<Passage> {
+        if S::SPECIAL { Some(body.passage) } else { None }
     }
 
     /// The joint's own motion for the kinds that are no screw.

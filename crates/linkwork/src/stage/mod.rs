@@ -198,7 +198,11 @@ impl<S: Scalar> Stages<S> {
     /// D and G, without keeping P.
     #[inline(always)]
     pub(crate) fn fill_gains(&mut self, m: &Compiled) {
-        self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
+        if S::SPECIAL {
+            self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
+        } else {
+            self.need_riccati(m);
+        }
     }
 
     /// G at home, and the columns that go with it.

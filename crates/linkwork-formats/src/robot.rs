@@ -154,11 +154,12 @@ impl Robot {
         let mut builder = self.mechanism.lock(&held)?.to_builder();
         for coupling in &self.couplings {
             if let Some(leader) = &coupling.leader {
-                builder = builder.couple(linkwork::model::Coupling {
-                    follower: coupling.follower.clone(),
-                    leader: leader.clone(),
-                    coefficients: coupling.coefficients.clone(),
-                });
+                let coefficients = coupling.coefficients.clone();
+                builder = builder.couple(linkwork::model::Coupling::polynomial(
+                    &coupling.follower,
+                    leader,
+                    coefficients,
+                ));
             }
         }
         builder.build()

@@ -96,7 +96,6 @@ impl Closed {
     /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
     /// exist, names given twice, axes without direction and distances of nought.
     pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {
-        mechanism.refuse_coupled("a closed mechanism")?;
         let mut ties = Vec::with_capacity(constraints.len());
         let mut names = HashMap::new();
         let mut rows = 0;

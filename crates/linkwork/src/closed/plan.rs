@@ -79,14 +79,13 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(mechanism: &Mechanism, ties: &[Tie]) -> Self {
-        let m = &mechanism.compiled;
         let mut strands: Vec<Strand> = Vec::with_capacity(ties.len());
         let (mut numbers, mut widest) = (0, 0);
         for tie in ties {
             let links = tie.frames.map(|frame| mechanism.placed[frame.0].body);
-            let [mut dofs, b] = links.map(|link| m.way(link));
+            let [mut dofs, b] = links.map(|link| mechanism.compiled.independent_way(link));
             let ways = [dofs.len(), b.len()];
-            let common = m.way_length(m.fork(links[0], links[1]));
+            let common = dofs.iter().zip(&b).take_while(|(a, b)| a == b).count();
             dofs.extend(&b[common..]);
             let start = numbers;
             numbers += tie.rows.len() * dofs.len();
@@ -98,11 +97,11 @@ impl Plan {
                 start,
             });
         }
-        let hub = find_hubs(m, ties, &strands);
+        let hub = find_hubs(&mechanism.compiled, ties, &strands);
         let rows = ties.last().map_or(0, |tie| tie.rows.end);
         let whole = Group {
             rows: (0..rows).collect(),
-            meetings: meetings(&strands, &vec![None; m.nv]),
+            meetings: meetings(&strands, &vec![None; mechanism.nv()]),
             ties: Vec::new(),
         };
         let (groups, place) = divide(ties, meetings(&strands, &hub));
@@ -122,13 +121,12 @@ impl Plan {
 
 /// Trees held by rows enough that bordering the system costs less than filling it.
 fn find_hubs(m: &Compiled, ties: &[Tie], strands: &[Strand]) -> Vec<Option<usize>> {
-    let mut tree = vec![0; m.nv];
-    let mut freedom = vec![0; m.bodies.len()];
-    for body in &m.bodies {
-        tree[body.v..body.v + body.dofs].fill(body.root);
-        freedom[body.root] += body.dofs;
+    let tree = m.independent_trees();
+    let trees = tree.iter().max().map_or(0, |most| most + 1);
+    let (mut freedom, mut held) = (vec![0; trees], vec![0; trees]);
+    for &root in &tree {
+        freedom[root] += 1;
     }
-    let mut held = vec![0; m.bodies.len()];
     for (tie, strand) in ties.iter().zip(strands) {
         let mut roots: Vec<usize> = strand.dofs.iter().map(|&dof| tree[dof]).collect();
         roots.dedup();
@@ -143,7 +141,7 @@ fn find_hubs(m: &Compiled, ties: &[Tie], strands: &[Strand]) -> Vec<Option<usize
             size - 1
         })
     };
-    (0..m.nv).map(number).collect()
+    (0..tree.len()).map(number).collect()
 }
 
 /// All pairs of strands that have degrees of freedom in common which are not a hub's.

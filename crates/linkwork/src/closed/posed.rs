@@ -227,7 +227,7 @@ impl Memory {
         if self.is_factored {
             return Ok(());
         }
-        tree.need_home_gains();
+        tree.need_home_gains()?;
         self.system.clear();
         for (tie, strand) in closed.ties.iter().zip(&closed.plan.strands) {
             for side in (0..2).filter(|&side| strand.ways[side] > 0) {
@@ -254,8 +254,7 @@ impl Memory {
         self.innovations.fill(0.0);
         self.system
             .pull(&closed.plan, &closed.ties, &self.lambda, &mut self.innovations);
-        tree.resolve_innovations(&self.innovations, &mut self.change);
-        Ok(())
+        tree.resolve_innovations(&self.innovations, &mut self.change)
     }
 
     /// J from the Jacobians of the frames.

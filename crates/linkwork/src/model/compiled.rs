@@ -222,6 +222,35 @@ impl Compiled {
         way
     }
 
+    /// The same over the independent degrees of freedom: where joints follow others, all that eliminating those of the way
+    /// touches.
+    pub(crate) fn independent_way(&self, link: Option<usize>) -> Vec<usize> {
+        let Some(r) = &self.reduction else {
+            return self.way(link);
+        };
+        let e = &r.elimination;
+        let mut way: Vec<usize> = e.path_of(link).map(|rank| e.order[rank]).collect();
+        way.reverse();
+        way
+    }
+
+    /// Per independent degree of freedom: the number of the tree that it belongs to, trees that couplings join being one.
+    pub(crate) fn independent_trees(&self) -> Vec<usize> {
+        let mut tree = vec![0; self.nv];
+        let Some(r) = &self.reduction else {
+            for body in &self.bodies {
+                tree[body.v..body.v + body.dofs].fill(body.root);
+            }
+            return tree;
+        };
+        let e = &r.elimination;
+        for rank in 0..r.nv {
+            tree[e.order[rank]] = e.parent[rank].map_or(rank, |p| tree[e.order[p]]);
+        }
+        tree.truncate(r.nv);
+        tree
+    }
+
     /// How many degrees of freedom lie between the root and a link.
     pub(crate) fn way_length(&self, link: Option<usize>) -> usize {
         let mut length = 0;

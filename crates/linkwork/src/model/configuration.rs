@@ -194,7 +194,7 @@ impl Mechanism {
         }
     }
 
-    /// Checks a vector of nq numbers: its length, that all are finite, and that quaternions are nearly unit.
+    /// Checks a vector of nq numbers: its length, that all are finite, that quaternions are nearly unit, and that couplings have values there.
     pub(crate) fn check_configuration<S: Scalar>(&self, argument: &'static str, q: &[S]) -> Result<()> {
         check_length(argument, self.nq(), q.len())?;
         if let Some((index, value)) = not_finite(q) {
@@ -214,7 +214,7 @@ impl Mechanism {
                 }
             }
         }
-        Ok(())
+        self.check_couplings(q)
     }
 
     /// Whether [`Mechanism::check_configuration`] would find nothing in many configurations.
@@ -225,7 +225,10 @@ impl Mechanism {
                 .iter()
                 .all(|&(i, _)| (norm(i) - 1.0).abs() <= QUATERNION_TOLERANCE)
         };
-        all_usable(q) && (self.quaternions.is_empty() || q.chunks_exact(self.nq()).all(unit))
+        let mut each = q.chunks_exact(self.nq().max(1));
+        all_usable(q)
+            && (self.quaternions.is_empty() || each.clone().all(unit))
+            && each.all(|q| self.check_couplings(q).is_ok())
     }
 
     fn not_finite(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {

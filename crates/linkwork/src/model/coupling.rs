@@ -1,33 +1,85 @@
-//! Joints that follow others: gears, mimic joints and rotors.
+//! Joints that follow others: gears, mimic joints, rotors, and loops whose closure is known as a function.
 //!
-//! A follower's coordinate is a polynomial of its leader's. It has no coordinates of its own: users see independent ones
-//! only, and sweeps run on all. Velocities obey q̇ = Rẏ, with one number per row of R.
+//! A follower's coordinate is a smooth function of its leader's. It has no coordinates of its own: users see independent
+//! ones only, and sweeps run on all. Velocities obey q̇ = Rẏ, with one number per row of R.
+
+mod elimination;
+mod law;
+
+pub(crate) use elimination::Elimination;
+pub use law::{Function, Law};
 
 use super::compiled::Compiled;
-use super::passive::Passive;
+use super::passive::{Passive, Resisted};
 use super::{Joint, Mechanism};
 use crate::scalar::Scalar;
 use crate::{Error, Result};
 use std::collections::HashMap;
 
-/// A joint that follows another: q = c₀ + c₁y + c₂y² + …, y being the leader's coordinate.
+/// A joint that follows another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling {
     /// The joint that follows.
     pub follower: String,
     /// The joint that leads; it may follow another itself.
     pub leader: String,
-    /// c₀, c₁, …
-    pub coefficients: Vec<f64>,
+    /// The follower's coordinate from the leader's.
+    pub law: Law,
 }
 
 impl Coupling {
     /// A gear: q = ratio · y + offset.
     pub fn gear(follower: impl Into<String>, leader: impl Into<String>, ratio: f64, offset: f64) -> Self {
+        Self::polynomial(follower, leader, vec![offset, ratio])
+    }
+
+    /// q = c₀ + c₁y + c₂y² + …
+    pub fn polynomial(follower: impl Into<String>, leader: impl Into<String>, coefficients: Vec<f64>) -> Self {
         Self {
             follower: follower.into(),
             leader: leader.into(),
-            coefficients: vec![offset, ratio],
+            law: Law::Polynomial(coefficients),
+        }
+    }
+
+    /// Any smooth q = g(y), given with its derivatives as [g, g′, g″, …].
+    ///
+    /// Dynamics needs two derivatives, its linearization three, and each level of [`crate::scalar::Dual`] one more; what
+    /// is not given and needed is refused. Where g gives no number, as a linkage that cannot be assembled there, states
+    /// are refused.
+    ///
+    /// ```
+    /// use linkwork::model::{Coupling, Joint, Link, Mechanism};
+    /// use linkwork::spatial::Inertia;
+    /// // A slider-crank: the piston of a rod of length 2 on a crank of length 1 is at cos y + √(4 − sin²y).
+    /// let piston = |y: f64| {
+    ///     let (s, c) = y.sin_cos();
+    ///     let root = (4.0 - s * s).sqrt();
+    ///     let first = -s * c / root;
+    ///     let second = (s * s - c * c - first * first) / root;
+    ///     [c + root, -s + first, -c + second]
+    /// };
+    /// let engine = Mechanism::builder("engine")
+    ///     .link(Link::new("crank", Inertia::rod(1.0, [1.0, 0.0, 0.0])))
+    ///     .link(Link::new("piston", Inertia::point(0.5, [0.0; 3])))
+    ///     .joint(Joint::revolute("turn", [0.0, 0.0, 1.0]).between("world", "crank"))
+    ///     .joint(Joint::prismatic("stroke", [1.0, 0.0, 0.0]).between("world", "piston"))
+    ///     .couple(Coupling::function("stroke", "turn", piston))
+    ///     .build()?;
+    /// assert_eq!(engine.nv(), 1);
+    /// let still = engine.mass_matrix(&[0.0])?[0];       // at its dead centre the piston stands
+    /// assert!((still - 1.0 / 3.0).abs() < 1e-12);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn function<const N: usize>(
+        follower: impl Into<String>,
+        leader: impl Into<String>,
+        g: impl Fn(f64) -> [f64; N] + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            follower: follower.into(),
+            leader: leader.into(),
+            law: Law::Function(Function::new(g)),
         }
     }
 }
@@ -37,7 +89,8 @@ impl Coupling {
 pub(crate) struct Lead {
     /// The independent joint.
     pub(crate) joint: usize,
-    pub(crate) coefficients: Vec<f64>,
+    /// What its coordinate goes through, one after another.
+    pub(crate) laws: Vec<Law>,
 }
 
 /// All coordinates from independent ones.
@@ -52,8 +105,13 @@ pub(crate) struct Reduction {
     /// Per independent degree of freedom: its place among all.
     pub(crate) independent: Vec<usize>,
     pub(crate) followers: Vec<Follower>,
-    /// Whether any coupling is more than a ratio and an offset.
+    /// Whether any coupling is more than a ratio and an offset, or is given by a function.
     pub(crate) is_curved: bool,
+    pub(crate) has_functions: bool,
+    /// How many derivatives of all couplings are known.
+    pub(crate) derivatives: usize,
+    /// How 𝓜 of what is independent factors.
+    pub(crate) elimination: Elimination,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
 }
@@ -64,22 +122,21 @@ pub(crate) struct Follower {
     pub(crate) q: usize,
     pub(crate) v: usize,
     pub(crate) leader: usize,
-    pub(crate) coefficients: Vec<f64>,
+    pub(crate) laws: Vec<Law>,
     /// The compiled links of follower and leader.
     pub(crate) links: [usize; 2],
 }
 
 impl Follower {
-    /// q, dq/dy and d²q/dy² at y.
+    /// q and its first three derivatives by y.
     #[inline(always)]
-    pub(crate) fn at<S: Scalar>(&self, y: S) -> (S, S, S) {
-        let (mut q, mut slope, mut half_bend) = (S::ZERO, S::ZERO, S::ZERO);
-        for c in self.coefficients.iter().rev() {
-            half_bend = half_bend.mul_add(y, slope);
-            slope = slope.mul_add(y, q);
-            q = q.mul_add(y, S::lift(*c));
-        }
-        (q, slope, half_bend + half_bend)
+    pub(crate) fn at<S: Scalar>(&self, y: S) -> [S; 4] {
+        law::at(&self.laws, y)
+    }
+
+    /// Whether it is more than a ratio and an offset.
+    pub(crate) fn is_curved(&self) -> bool {
+        self.laws.iter().any(Law::is_curved)
     }
 }
 
@@ -117,8 +174,16 @@ pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Op
                 return Err(bad(name, problem));
             }
         }
-        if !coupling.coefficients.iter().all(|c| c.abs() <= 1e30) {
-            return Err(bad(name, "the coefficients of its coupling must be finite numbers"));
+        match &coupling.law {
+            Law::Polynomial(c) if !c.iter().all(|c| c.abs() <= 1e30) => {
+                return Err(bad(name, "the coefficients of its coupling must be finite numbers"));
+            }
+            Law::Function(g) if g.derivatives() < 2 => {
+                let problem =
+                    "the function of its coupling must give at least [g, g′, g″]: accelerations need two derivatives";
+                return Err(bad(name, problem));
+            }
+            _ => {}
         }
         if direct[follower].is_some() {
             return Err(bad(name, "it follows two joints; keep one of the couplings"));
@@ -131,7 +196,7 @@ pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Op
             found.push(None);
             continue;
         };
-        let mut coefficients = coupling.coefficients.clone();
+        let mut laws = vec![coupling.law.clone()];
         let mut steps = 0;
         while let Some((next, inner)) = direct[leader] {
             steps += 1;
@@ -141,39 +206,13 @@ pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Op
                     "it follows itself in the end; let one joint of the ring lead",
                 ));
             }
-            if coefficients.len() > 2 && inner.coefficients.len() > 2 {
-                let problem = format!(
-                    "it follows joint `{}`, which follows another itself, and both by more than a ratio and an offset; couple it to the last leader",
-                    joints[leader].name
-                );
-                return Err(bad(&joints[j].name, problem));
-            }
-            coefficients = composed(&coefficients, &inner.coefficients);
+            laws = law::after(&laws, &inner.law);
             leader = next;
         }
         let joint = leader;
-        found.push(Some(Lead { joint, coefficients }));
+        found.push(Some(Lead { joint, laws }));
     }
     Ok(found)
-}
-
-/// The coefficients of outer(inner(y)).
-fn composed(outer: &[f64], inner: &[f64]) -> Vec<f64> {
-    let mut sum: Vec<f64> = Vec::new();
-    for c in outer.iter().rev() {
-        let mut next = vec![0.0; sum.len() + inner.len().max(1)];
-        for (i, a) in sum.iter().enumerate() {
-            for (j, b) in inner.iter().enumerate() {
-                next[i + j] += a * b;
-            }
-        }
-        next[0] += c;
-        sum = next;
-    }
-    while sum.len() > 2 && sum.last() == Some(&0.0) {
-        sum.pop();
-    }
-    sum
 }
 
 impl Reduction {
@@ -188,6 +227,7 @@ impl Reduction {
             q_from: vec![0; m.nq],
             v_from: vec![0; m.nv],
             v_start: v_start.to_vec(),
+            derivatives: usize::MAX,
             ..Self::default()
         };
         for (j, joint) in joints.iter().enumerate().filter(|(j, _)| leads[*j].is_none()) {
@@ -210,15 +250,20 @@ impl Reduction {
             let (q, v, leader) = (q_start[j], v_start[j], v_start[lead.joint]);
             reduction.q_from[q] = reduction.q_from[q_start[lead.joint]];
             reduction.v_from[v] = reduction.v_from[leader];
-            reduction.is_curved |= lead.coefficients.len() > 2;
+            for law in &lead.laws {
+                reduction.is_curved |= law.is_curved();
+                reduction.has_functions |= matches!(law, Law::Function(_));
+                reduction.derivatives = reduction.derivatives.min(law.derivatives());
+            }
             reduction.followers.push(Follower {
                 q,
                 v,
                 leader,
-                coefficients: lead.coefficients.clone(),
+                laws: lead.laws.clone(),
                 links: [link[v], link[leader]],
             });
         }
+        reduction.elimination = Elimination::new(m, &reduction.v_from, &reduction.independent);
         reduction
     }
 
@@ -236,7 +281,7 @@ impl Reduction {
         starts
     }
 
-    /// What resists followers, put to their leaders: exact for ratios; for curved couplings as at y = 0.
+    /// What resists followers, put to their leaders; by curved couplings they keep it themselves.
     pub(super) fn passive(&self, all: &Passive) -> Passive {
         let pick = |x: &[f64]| self.independent.iter().map(|&v| x[v]).collect::<Vec<f64>>();
         let mut passive = Passive {
@@ -244,6 +289,7 @@ impl Reduction {
             friction: pick(&all.friction),
             stiffness: pick(&all.stiffness),
             rest: vec![0.0; self.nq],
+            followers: Vec::new(),
         };
         let follows = |q: usize| self.followers.iter().any(|f| f.q == q);
         for q in (0..all.rest.len()).filter(|&q| !follows(q)) {
@@ -251,7 +297,18 @@ impl Reduction {
         }
         for follower in &self.followers {
             let (to, at) = (self.v_from[follower.v], self.q_from[follower.q]);
-            let (offset, ratio, _) = follower.at(0.0);
+            if follower.is_curved() {
+                passive.followers.push(Resisted {
+                    follower: follower.clone(),
+                    leader: [at, to],
+                    damping: all.damping[follower.v],
+                    friction: all.friction[follower.v],
+                    stiffness: all.stiffness[follower.v],
+                    rest: all.rest[follower.q],
+                });
+                continue;
+            }
+            let [offset, ratio, ..] = follower.at(0.0);
             let (k, own) = (all.stiffness[follower.v], passive.stiffness[to]);
             passive.damping[to] += ratio * ratio * all.damping[follower.v];
             passive.friction[to] += ratio.abs() * all.friction[follower.v];
@@ -272,7 +329,7 @@ impl Reduction {
             *q = y[from];
         }
         for follower in &self.followers {
-            q[follower.q] = follower.at(q[follower.q]).0;
+            q[follower.q] = follower.at(q[follower.q])[0];
         }
     }
 }
@@ -300,10 +357,60 @@ impl Mechanism {
         })
     }
 
-    /// The independent joint that a joint follows, and the coefficients by which it does; none if it is independent.
-    pub fn follows(&self, joint: super::JointId) -> Option<(super::JointId, &[f64])> {
+    /// The independent joint that a joint follows; none if it is independent.
+    pub fn follows(&self, joint: super::JointId) -> Option<super::JointId> {
         let lead = self.leads[joint.0].as_ref()?;
-        Some((super::JointId(lead.joint), &lead.coefficients))
+        Some(super::JointId(lead.joint))
+    }
+
+    /// A follower's coordinate and its first two derivatives at a coordinate of the joint it follows in the end: q, dq/dy and
+    /// d²q/dy². An independent joint follows itself.
+    pub fn coupling_at(&self, joint: super::JointId, y: f64) -> [f64; 3] {
+        match &self.leads[joint.0] {
+            None => [y, 1.0, 0.0],
+            Some(lead) => {
+                let [q, slope, bend, _] = law::at(&lead.laws, y);
+                [q, slope, bend]
+            }
+        }
+    }
+
+    /// An error where a coupling is a function that gives fewer derivatives than are needed.
+    pub(crate) fn check_derivatives(&self, needed: usize, what: &'static str) -> Result<()> {
+        match &self.compiled.reduction {
+            Some(r) if r.derivatives < needed => {
+                let poor = |law: &Law| law.derivatives() < needed;
+                let joint = self.given.couplings.iter().find(|c| poor(&c.law));
+                let problem = format!(
+                    "the function of its coupling gives {} derivatives, but {what} needs {needed}; let it give more",
+                    r.derivatives
+                );
+                Err(bad(joint.map_or("", |c| &c.follower), problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An error where a coupling gives no number at a configuration.
+    pub(crate) fn check_couplings<S: Scalar>(&self, q: &[S]) -> Result<()> {
+        let Some(r) = self.compiled.reduction.as_ref().filter(|r| r.has_functions) else {
+            return Ok(());
+        };
+        for follower in &r.followers {
+            let y = q[r.q_from[follower.q]];
+            let [at, slope, bend, _] = follower.at(y);
+            if ![at, slope, bend].iter().all(|x| x.is_finite()) {
+                let (joint, _) = self.joint_of_any_dof(follower.v);
+                let (leader, _) = self.joint_of_any_dof(follower.leader);
+                let problem = format!(
+                    "its coupling has no value at {} of joint `{}`; keep to where the function is defined, by limits for example",
+                    y.lane(0),
+                    self.joints()[leader.0].name
+                );
+                return Err(bad(&self.joints()[joint.0].name, problem));
+            }
+        }
+        Ok(())
     }
 
     /// The coordinates of all joints, followers included, at a configuration: as many as all kinds of joints have.
@@ -312,6 +419,7 @@ impl Mechanism {
         let Some(reduction) = &self.compiled.reduction else {
             return Ok(q.to_vec());
         };
+        self.check_couplings(q)?;
         let mut all = vec![0.0; self.compiled.nq];
         reduction.configuration(q, &mut all);
         Ok(all)

@@ -58,7 +58,7 @@ impl Mechanism {
         let mut all: Vec<(String, Vec<f64>)> = Vec::new();
         for &(name, q) in joints {
             let id = self.joint(name)?;
-            if let Some((leader, _)) = self.follows(id) {
+            if let Some(leader) = self.follows(id) {
                 let problem = format!("it follows joint `{}`; lock that one", self.joints()[leader.0].name);
                 return Err(Error::Joint {
                     joint: name.to_owned(),
@@ -68,9 +68,8 @@ impl Mechanism {
             all.push((name.to_owned(), q.to_vec()));
             // What follows is locked with it.
             for (j, follower) in self.joints().iter().enumerate() {
-                let lead = self.leads[j].as_ref().filter(|lead| lead.joint == id.0);
-                if let (Some(lead), &[y]) = (lead, q) {
-                    let at = lead.coefficients.iter().rev().fold(0.0, |sum, c| sum * y + c);
+                if let (true, &[y]) = (self.follows(super::JointId(j)) == Some(id), q) {
+                    let [at, ..] = self.coupling_at(super::JointId(j), y);
                     all.push((follower.name.clone(), vec![at]));
                 }
             }
@@ -198,7 +197,7 @@ impl Mechanism {
             given.couplings.push(Coupling {
                 follower: format!("{prefix}{}", coupling.follower),
                 leader: format!("{prefix}{}", coupling.leader),
-                coefficients: coupling.coefficients.clone(),
+                law: coupling.law.clone(),
             });
         }
         for frame in other.frames() {

@@ -91,6 +91,7 @@ impl<S: Scalar> Scalar for Dual<S> {
     };
     const LANES: usize = S::LANES;
     const EPSILON: f64 = S::EPSILON;
+    const ORDER: usize = S::ORDER + 1;
     const BUILDS: Builds = match S::BUILDS {
         Builds::Shipped => Builds::Portable,
         other => other,

@@ -64,6 +64,10 @@ pub trait Scalar:
     /// The relative rounding error of one operation.
     const EPSILON: f64 = f64::EPSILON;
 
+    /// How many derivatives it carries beside its value.
+    #[doc(hidden)]
+    const ORDER: usize = 0;
+
     /// For which instructions its sweeps are compiled.
     #[doc(hidden)]
     const BUILDS: Builds = Builds::Portable;

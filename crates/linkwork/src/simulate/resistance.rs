@@ -1,6 +1,6 @@
 //! What resists the joints by itself: springs, dampers, dry friction and stops.
 
-use crate::model::{JointId, Mechanism, SLOW, per_dof};
+use crate::model::{Follower, JointId, Mechanism, SLOW, per_dof};
 use crate::{Error, Result};
 
 /// How fast a stop brings a joint to rest, in seconds, unless steps are too long for that.
@@ -41,6 +41,8 @@ struct Stop {
     upper: f64,
     k: f64,
     c: f64,
+    /// The joint that it stops, if that is one which follows by more than a ratio, and the most it turns as its leader does.
+    follower: Option<(Follower, f64)>,
 }
 
 impl Resistance {
@@ -61,7 +63,7 @@ impl Resistance {
         let mut all = Self::none(mechanism);
         let passive = &mechanism.passive;
         let some = |list: &[f64]| list.iter().any(|x| *x != 0.0);
-        all.passive = some(&passive.damping) || some(&passive.friction) || some(&passive.stiffness);
+        all.passive = passive.is_any();
         all.find_stops(mechanism);
         if !all.stops.is_empty() || some(&passive.friction) {
             all.inertia = inertias(mechanism)?;
@@ -112,21 +114,9 @@ impl Resistance {
             let limited = limits.iter().any(|(a, b)| a.is_finite() || b.is_finite());
             if limited && joint.kind.is_curved() {
                 self.unstopped.push(j);
-            } else if let (true, Some((leader, c))) = (limited, mechanism.follows(j)) {
-                // A follower's stop is one of its leader's; by a curved coupling it is left to the leader's own limits.
-                if let ([(lower, upper)], &[offset, ratio]) = (&limits[..], c)
-                    && ratio != 0.0
-                {
-                    let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
-                    self.stops.push(Stop {
-                        q: mechanism.q_range(leader).start,
-                        v: mechanism.v_range(leader).start,
-                        lower: ends[0].min(ends[1]),
-                        upper: ends[0].max(ends[1]),
-                        k: 0.0,
-                        c: 0.0,
-                    });
-                }
+            } else if let (true, Some(leader)) = (limited, mechanism.follows(j)) {
+                let (q, v) = (mechanism.q_range(leader).start, mechanism.v_range(leader).start);
+                self.stops.extend(follower_stop(mechanism, j, [q, v], limits[0]));
             } else if limited {
                 let (q, v) = (mechanism.q_range(j).start, mechanism.v_range(j).start);
                 self.stops
@@ -137,6 +127,7 @@ impl Resistance {
                         upper,
                         k: 0.0,
                         c: 0.0,
+                        follower: None,
                     }));
             }
         }
@@ -144,7 +135,8 @@ impl Resistance {
 
     fn harden(&mut self, time: f64) {
         for stop in &mut self.stops {
-            let inertia = self.inertia[stop.v];
+            let steep = stop.follower.as_ref().map_or(1.0, |(_, steep)| *steep);
+            let inertia = self.inertia[stop.v] / (steep * steep);
             stop.k = inertia / (time * time);
             stop.c = 2.0 * inertia / time;
         }
@@ -157,14 +149,18 @@ impl Resistance {
             tau.iter_mut().zip(&self.room).for_each(|(tau, x)| *tau += x);
         }
         for stop in &self.stops {
-            let (q, v) = (q[stop.q], v[stop.v]);
+            let (mut q, mut v, mut slope) = (q[stop.q], v[stop.v], 1.0);
+            if let Some((follower, _)) = &stop.follower {
+                [q, slope, ..] = follower.at(q);
+                v *= slope;
+            }
             let over = q - stop.upper;
             if over > 0.0 {
-                tau[stop.v] -= stop.push(over, v);
+                tau[stop.v] -= slope * stop.push(over, v);
             }
             let under = stop.lower - q;
             if under > 0.0 {
-                tau[stop.v] += stop.push(under, -v);
+                tau[stop.v] += slope * stop.push(under, -v);
             }
         }
         Ok(())
@@ -178,15 +174,52 @@ impl Stop {
     }
 }
 
+/// How many configurations are looked at for the inertia of joints.
+const SEEDS: u64 = 8;
+
+/// The stop of a joint that follows another: by a ratio it is one of its leader's. None if the joint never moves.
+fn follower_stop(mechanism: &Mechanism, joint: JointId, [q, v]: [usize; 2], limits: (f64, f64)) -> Option<Stop> {
+    let (lower, upper) = limits;
+    let reduction = mechanism.compiled.reduction.as_ref()?;
+    let own = |f: &&Follower| mechanism.joint_of_any_dof(f.v).0 == joint;
+    let follower = reduction.followers.iter().find(own)?;
+    let (k, c) = (0.0, 0.0);
+    if follower.is_curved() {
+        let slopes = (0..SEEDS).map(|seed| mechanism.coupling_at(joint, mechanism.random(seed)[q])[1].abs());
+        let steep = slopes.filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let follower = (steep > 0.0).then(|| (follower.clone(), steep))?;
+        return Some(Stop {
+            q,
+            v,
+            lower,
+            upper,
+            k,
+            c,
+            follower: Some(follower),
+        });
+    }
+    let [offset, ratio, _] = mechanism.coupling_at(joint, 0.0);
+    let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
+    (ratio != 0.0).then(|| Stop {
+        q,
+        v,
+        lower: ends[0].min(ends[1]),
+        upper: ends[0].max(ends[1]),
+        k,
+        c,
+        follower: None,
+    })
+}
+
 /// 1/(𝓜⁻¹)ᵢᵢ, the least at several configurations within the limits.
 fn inertias(mechanism: &Mechanism) -> Result<Vec<f64>> {
-    const SEEDS: u64 = 8;
     let nv = mechanism.nv();
     let mut workspace = mechanism.workspace();
     let (mut inverse, mut least) = (vec![0.0; nv * nv], vec![f64::INFINITY; nv]);
     let mut problem = None;
     for seed in 0..SEEDS {
-        match workspace.at(&mechanism.random(seed))?.mass_matrix_inverse(&mut inverse) {
+        let posed = workspace.at(&mechanism.random(seed));
+        match posed.and_then(|mut posed| posed.mass_matrix_inverse(&mut inverse)) {
             Ok(()) => {
                 for (i, least) in least.iter_mut().enumerate() {
                     *least = least.min(inverse[i * nv + i].recip());

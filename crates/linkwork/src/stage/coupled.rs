@@ -1,7 +1,8 @@
 //! What couplings determine: R, its rate, and room to go between users' coordinates and all.
 
+use super::coupled_factor::Factor;
 use crate::model::{Compiled, Reduction};
-use crate::scalar::Scalar;
+use crate::scalar::{Dual, Scalar};
 
 /// The memory of a mechanism with couplings; empty for others.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +15,17 @@ pub(crate) struct Coupled<S> {
     /// Per degree of freedom of all joints, its one number of R and of Ṙ: one and nought where it is independent.
     pub(crate) ratio: Vec<S>,
     pub(crate) ratio_rate: Vec<S>,
-    /// Per follower, d²q/dy².
-    bend: Vec<S>,
+    /// Per follower, d²q/dy² and d³q/dy³.
+    pub(crate) bend: Vec<S>,
+    third: Vec<S>,
+    /// At the point of a linearization: R̈ as R, and Σ g″T of every leader's followers.
+    pub(crate) ratio_bend: Vec<S>,
+    pub(crate) load: Vec<S>,
+    /// Changes of q, q̇ and q̈ or T.
+    pub(crate) change: Vec<S>,
+    /// The same of y.
+    pub(crate) held: Vec<S>,
+    pub(crate) load_change: Vec<S>,
     /// Numbers per degree of freedom of all joints.
     pub(crate) input: Vec<S>,
     pub(crate) output: Vec<S>,
@@ -28,6 +38,14 @@ pub(crate) struct Coupled<S> {
     pub(crate) lambda: Vec<S>,
     /// Whether rows and factor hold for the present configuration.
     pub(crate) is_factored: bool,
+    /// 𝓜 of what is independent and its Coriolis matrix; 𝓜 = mm*, and the same with its rate.
+    pub(crate) mass: Vec<S>,
+    pub(crate) coriolis: Vec<S>,
+    pub(crate) m: Factor<S>,
+    pub(crate) m_rate: Factor<Dual<S>>,
+    /// Numbers per rank.
+    pub(crate) ranked: Vec<S>,
+    pub(crate) ranked_rate: Vec<Dual<S>>,
     /// Whether the last sweep is not defined for followers, and was not run.
     pub(crate) is_refused: bool,
 }
@@ -44,6 +62,12 @@ impl<S: Scalar> Coupled<S> {
             ratio: vec![S::ONE; n],
             ratio_rate: zeros(n),
             bend: zeros(c),
+            third: zeros(c),
+            ratio_bend: zeros(n),
+            load: zeros(r.nv),
+            change: zeros(3 * n),
+            held: zeros(3 * r.nv),
+            load_change: zeros(r.nv),
             input: zeros(n),
             output: zeros(n),
             matrix: zeros(if n <= super::LARGE { n * n.max(6) } else { 0 }),
@@ -52,6 +76,12 @@ impl<S: Scalar> Coupled<S> {
             lambda: zeros(c),
             is_factored: false,
             is_refused: false,
+            mass: zeros(if n <= super::LARGE { r.nv * r.nv } else { 0 }),
+            coriolis: Vec::new(),
+            m: Factor::default(),
+            m_rate: Factor::default(),
+            ranked: zeros(r.nv),
+            ranked_rate: vec![Dual::ZERO; r.nv],
         }
     }
 
@@ -59,17 +89,38 @@ impl<S: Scalar> Coupled<S> {
     pub(crate) fn configure(&mut self, r: &Reduction, y: &[S]) {
         self.y.copy_from_slice(y);
         self.is_factored = false;
-        r.configuration(y, &mut self.q);
+        self.m.is_filled = false;
+        self.m_rate.is_filled = false;
+        for (q, &from) in self.q.iter_mut().zip(&r.q_from) {
+            *q = y[from];
+        }
         for (i, follower) in r.followers.iter().enumerate() {
-            let (_, slope, bend) = follower.at(y[r.q_from[follower.q]]);
-            self.ratio[follower.v] = slope;
-            self.bend[i] = bend;
+            [self.q[follower.q], self.ratio[follower.v], self.bend[i], self.third[i]] = follower.at(self.q[follower.q]);
+        }
+    }
+
+    /// Accelerations ÿ to linearize about: R̈ = g‴ẏ² + g″ÿ.
+    pub(crate) fn set_accelerating(&mut self, r: &Reduction, ydd: &[S]) {
+        for (i, follower) in r.followers.iter().enumerate() {
+            let from = r.v_from[follower.v];
+            let yd = self.yd[from];
+            self.ratio_bend[follower.v] = self.third[i].mul_add(yd * yd, self.bend[i] * ydd[from]);
+        }
+    }
+
+    /// What torques on all joints do as followers turn ever faster: Σ g″T.
+    pub(crate) fn set_load(&mut self, r: &Reduction, tau: &[S]) {
+        self.load.fill(S::ZERO);
+        for (follower, bend) in r.followers.iter().zip(&self.bend) {
+            let to = &mut self.load[r.v_from[follower.v]];
+            *to = bend.mul_add(tau[follower.v], *to);
         }
     }
 
     /// A new velocity: q̇ = Rẏ.
     pub(crate) fn set_moving(&mut self, r: &Reduction, yd: &[S], qd: &mut [S]) {
         self.yd.copy_from_slice(yd);
+        self.m_rate.is_filled = false;
         self.expand(r, yd, qd);
         for (i, follower) in r.followers.iter().enumerate() {
             self.ratio_rate[follower.v] = self.bend[i] * yd[r.v_from[follower.v]];
@@ -143,6 +194,47 @@ impl<S: Scalar> Coupled<S> {
                 x -= l[j * c + i] * self.lambda[j];
             }
             self.lambda[i] = x * l[i * c + i];
+        }
+    }
+
+    /// A column of numbers per degree of freedom of all joints → what followers are out of step by, resolved in λ.
+    fn out_of_step(&mut self, r: &Reduction, column: impl Fn(usize) -> S) {
+        for (i, f) in r.followers.iter().enumerate() {
+            self.lambda[i] = column(f.v) - self.ratio[f.v] * column(f.leader);
+        }
+        self.solve();
+    }
+
+    /// What is left of a number of an independent row when followers are kept in step by λ; `inverse` is the tree's 𝓜⁻¹.
+    #[inline(always)]
+    fn in_step(&self, r: &Reduction, inverse: &[S], x: S) -> S {
+        let mut x = x;
+        for (f, lambda) in r.followers.iter().zip(&self.lambda) {
+            x -= (inverse[f.v] - self.ratio[f.v] * inverse[f.leader]) * *lambda;
+        }
+        x
+    }
+
+    /// The independent part of 𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹, from the tree's 𝓜⁻¹.
+    pub(crate) fn constrain_inverse(&mut self, r: &Reduction, n: usize, inverse: &[S], out: &mut [S]) {
+        for (i, &a) in r.independent.iter().enumerate() {
+            self.out_of_step(r, |v| inverse[v * n + a]);
+            for (j, &b) in r.independent.iter().enumerate().take(i + 1) {
+                let x = self.in_step(r, &inverse[b * n..(b + 1) * n], inverse[b * n + a]);
+                out[j * r.nv + i] = x;
+                out[i * r.nv + j] = x;
+            }
+        }
+    }
+
+    /// −1 times the independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of `n`.
+    pub(crate) fn constrain_columns(&mut self, r: &Reduction, n: usize, inverse: &[S], z: &[S], out: &mut [S]) {
+        for column in 0..r.nv {
+            self.out_of_step(r, |v| z[v * n + column]);
+            for (row, &a) in r.independent.iter().enumerate() {
+                let x = self.in_step(r, &inverse[a * n..(a + 1) * n], z[a * n + column]);
+                out[row * r.nv + column] = -x;
+            }
         }
     }
 }

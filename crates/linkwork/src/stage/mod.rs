@@ -5,6 +5,7 @@
 
 pub(crate) mod changing;
 pub(crate) mod coupled;
+pub(crate) mod coupled_factor;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
 pub(crate) mod home;

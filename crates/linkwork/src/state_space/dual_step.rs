@@ -21,7 +21,6 @@ pub(super) struct Stepper<'m> {
 
 impl<'m> Stepper<'m> {
     pub(super) fn new(mechanism: &'m Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
-        mechanism.refuse_coupled("a linear model")?;
         mechanism.check_configuration("q", &point.q)?;
         mechanism.check_vector("qd", &point.qd)?;
         mechanism.check_vector("tau", &point.tau)?;

@@ -92,7 +92,6 @@ pub struct StateSpace {
 impl StateSpace {
     /// ẋ = Ax + Bu about a point. Every degree of freedom is driven, and the outputs are the configuration's states.
     pub fn continuous(mechanism: &Mechanism, point: &OperatingPoint) -> Result<Self> {
-        mechanism.refuse_coupled("a linear model")?;
         let n = mechanism.nv();
         let total = point.torques(mechanism)?;
         let mut derivatives = mechanism.derivatives();
@@ -285,8 +284,8 @@ fn turning(mechanism: &Mechanism, qd: &[f64], a: &mut [f64]) {
 /// A name for every degree of freedom: the joint's, with a number where it has several.
 fn dof_names(mechanism: &Mechanism) -> Vec<String> {
     let mut names = Vec::with_capacity(mechanism.nv());
-    for joint in mechanism.joints() {
-        match joint.kind.nv() {
+    for (j, joint) in mechanism.joints().iter().enumerate() {
+        match mechanism.v_range(crate::model::JointId(j)).len() {
             0 => {}
             1 => names.push(joint.name.clone()),
             several => names.extend((0..several).map(|i| format!("{}[{i}]", joint.name))),

@@ -33,5 +33,13 @@ pub(super) fn derivatives(mechanism: &Mechanism, q: &[f64], qd: &[f64]) -> Resul
         let speed = qd[i].hypot(SLOW);
         -(passive.damping[i] + passive.friction[i] * SLOW * SLOW / (speed * speed * speed))
     };
-    Ok((by_q, (0..n).map(slope).collect()))
+    let mut by_qd: Vec<f64> = (0..n).map(slope).collect();
+    for resisted in &passive.followers {
+        // g′T(g, g′ẏ) by y and by ẏ.
+        let [at, to] = resisted.leader;
+        let ([torque, stiff, damp], [slope, bend]) = resisted.at(q[at], qd[to], SLOW);
+        by_q[to * n + to] += bend * torque + slope * (stiff * slope + damp * bend * qd[to]);
+        by_qd[to] += slope * slope * damp;
+    }
+    Ok((by_q, by_qd))
 }

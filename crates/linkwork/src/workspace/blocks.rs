@@ -1,6 +1,6 @@
 //! The blocks of the operators at a joint, and how they change; the derivatives of the mass matrix.
 
-use super::{Configured, Moving, check_length};
+use super::{Configured, Moving, View, check_length};
 use crate::dynamics::composite::CompositeOf;
 use crate::dynamics::diagonal::terms::ArticulatedRates;
 use crate::dynamics::kinematics::{Columns, Velocities};
@@ -222,7 +222,6 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// and j inboard of it, and s_j\*(crf(s) r − r crm(s)) s_k for both inboard.
     pub fn mass_matrix_derivative(&mut self, joint: JointId, index: usize, out: &mut [S]) -> Result<()> {
         let (mechanism, n) = (self.view.mechanism, self.view.nv());
-        self.view.refuse_coupled("the derivative of a tree's mass matrix")?;
         check_length("out", out.len(), n * n)?;
         let range = mechanism.v_range(joint);
         if index >= range.len() {
@@ -234,12 +233,26 @@ impl<S: Scalar> Configured<'_, '_, S> {
                 ),
             });
         }
-        self.view.need::<Columns>();
-        self.view.need::<CompositeOf>();
-        let (m, s, i) = (&mechanism.compiled, &*self.view.stages, range.start + index);
+        let dof = range.start + index;
+        if mechanism.is_coupled() {
+            self.view.coupled_mass_derivative(dof, out);
+        } else {
+            self.view.tree_mass_derivative(dof, out);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Scalar> View<'_, '_, S> {
+    /// ∂𝓜/∂q along one of the degrees of freedom of all joints.
+    pub(super) fn tree_mass_derivative(&mut self, i: usize, out: &mut [S]) {
+        self.need::<Columns>();
+        self.need::<CompositeOf>();
+        let (m, s) = (&self.mechanism.compiled, &*self.stages);
+        let n = m.nv;
         let moved = |b: usize| (m.bodies[b].v..m.bodies[b].v + m.bodies[b].dofs).contains(&i);
         let Some(own) = (0..m.bodies.len()).find(|b| moved(*b)) else {
-            return Ok(());
+            return;
         };
         let along = s.world.columns[i];
         let at_home = |k: usize| s.composite[k].through(&s.world.poses[k]);
@@ -268,7 +281,6 @@ impl<S: Scalar> Configured<'_, '_, S> {
             }
             inboard = m.bodies[p].parent;
         }
-        Ok(())
     }
 }
 

@@ -5,9 +5,15 @@
 //! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics runs on the tree, and the followers' torques
 //! that keep q̈ = Rÿ + Ṙẏ come from a small system, as in a closed mechanism: W = (D^-½(I − HψK)C*)*(…), C q̇ = 0.
 
+mod diagonal;
+mod linear;
+
+pub(super) use diagonal::Product;
+
 use super::View;
 use super::sweeps::Listed;
 use crate::Result;
+use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::inverse::Inverse;
 use crate::dynamics::operational::{FromInnovations, HomeGains, InnovationsOfTorques};
 use crate::model::{Placed, Reduction};
@@ -40,6 +46,22 @@ pub(crate) enum Shape {
     Forward,
     /// 𝓜⁻¹.
     Inverse,
+}
+
+impl<'m, S: Scalar> View<'_, 'm, S> {
+    /// Where sweeps are run that ask for no frame.
+    fn nowhere(&self) -> At<'m> {
+        At {
+            frame: &self.mechanism.placed[0],
+            reference: Reference::World,
+        }
+    }
+
+    /// The couplings, and their memory taken out of the stages.
+    fn take_coupled(&mut self) -> Option<(&'m Reduction, Coupled<S>)> {
+        let r = self.mechanism.compiled.reduction.as_ref()?;
+        Some((r, core::mem::take(&mut self.stages.coupled)))
+    }
 }
 
 impl<S: Scalar> View<'_, '_, S> {
@@ -162,21 +184,7 @@ impl<S: Scalar> View<'_, '_, S> {
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(n * n), S::ZERO);
                 run(self, &[], &mut wide[..n * n]);
-                for (i, &a) in r.independent.iter().enumerate() {
-                    // (𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹) e_a.
-                    for (lambda, f) in c.lambda.iter_mut().zip(&r.followers) {
-                        *lambda = wide[f.v * n + a] - c.ratio[f.v] * wide[f.leader * n + a];
-                    }
-                    c.solve();
-                    for (j, &b) in r.independent.iter().enumerate().take(i + 1) {
-                        let mut x = wide[b * n + a];
-                        for (f, lambda) in r.followers.iter().zip(&c.lambda) {
-                            x -= (wide[b * n + f.v] - c.ratio[f.v] * wide[b * n + f.leader]) * *lambda;
-                        }
-                        out[j * r.nv + i] = x;
-                        out[i * r.nv + j] = x;
-                    }
-                }
+                c.constrain_inverse(r, n, &wide, out);
                 c.matrix = wide;
             }
         }
@@ -190,11 +198,7 @@ impl<S: Scalar> View<'_, '_, S> {
         }
         let n = self.mechanism.compiled.nv;
         let compiled = &self.mechanism.compiled;
-        let nowhere = At {
-            frame: &self.mechanism.placed[0],
-            reference: Reference::World,
-        };
-        self.raw::<HomeGains>(nowhere, &[], &mut []);
+        self.raw::<HomeGains>(self.nowhere(), &[], &mut []);
         c.rows.fill(S::ZERO);
         let mut way = core::mem::take(&mut c.input);
         for (i, follower) in r.followers.iter().enumerate() {
@@ -221,6 +225,37 @@ impl<S: Scalar> View<'_, '_, S> {
         let mut tau = core::mem::take(&mut self.stages.dofs);
         self.sweep::<Inverse>(qdd, &mut tau[..qdd.len()]);
         self.stages.dofs = tau;
+    }
+
+    /// ∂(R*𝓜R)/∂y along one independent degree of freedom: all that moves with it, and R where it bends.
+    pub(super) fn coupled_mass_derivative(&mut self, dof: usize, out: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let n = r.v_from.len();
+        let mut wide = core::mem::take(&mut c.matrix);
+        wide.resize(wide.len().max(n * n), S::ZERO);
+        out.fill(S::ZERO);
+        for v in (0..n).filter(|&v| r.v_from[v] == dof) {
+            self.stages.coupled = Coupled::default();
+            self.tree_mass_derivative(v, &mut wide[..n * n]);
+            let along = c.ratio[v];
+            wide[..n * n].iter_mut().for_each(|x| *x = along * *x);
+            c.congruence(r, &c.ratio, &wide[..n * n], out);
+        }
+        if r.is_curved {
+            self.raw::<MassMatrix>(self.nowhere(), &[], &mut wide[..n * n]);
+            for (follower, bend) in r.followers.iter().zip(&c.bend) {
+                if r.v_from[follower.v] != dof {
+                    continue;
+                }
+                for (x, (&to, ratio)) in wide[follower.v * n..].iter().zip(r.v_from.iter().zip(&c.ratio)) {
+                    let change = *bend * *ratio * *x;
+                    out[dof * r.nv + to] += change;
+                    out[to * r.nv + dof] += change;
+                }
+            }
+        }
+        c.matrix = wide;
+        self.stages.coupled = c;
     }
 
     /// log det of W, for log det 𝓜 of what is independent.

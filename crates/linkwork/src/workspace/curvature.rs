@@ -48,7 +48,6 @@ impl Mechanism {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn curvature(&self, q: &[f64]) -> Result<Curvature> {
-        self.refuse_coupled("the curvature of a tree's mass matrix")?;
         let n = self.nv();
         if n > MOST {
             return Err(Error::Unsupported {

@@ -1,5 +1,6 @@
 //! Diagonalized dynamics: total rates, working moments, and the equations between them.
 
+use super::coupled::Product;
 use super::{Configured, Moving, Posed, Scaling, View, check_length};
 use crate::dynamics::diagonal::evaluate::TwoSweeps;
 use crate::dynamics::diagonal::evaluate::{Settle, TotalAccelerations};
@@ -41,6 +42,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// The total joint rates of given joint rates: ν = m\*q̇, or ξ.
     pub fn total_rates(&mut self, scaling: Scaling, qd: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "qd", qd, out)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_product(Product::TotalRates, scaling, qd, out);
+        }
         self.view.sweep::<TotalRates>(qd, out);
         self.view.check_pivots()
     }
@@ -48,6 +52,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// The joint rates of given total rates: q̇ = ℓ\*ν, or from ξ.
     pub fn joint_rates(&mut self, scaling: Scaling, total: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "total", total, out)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_product(Product::JointRates, scaling, total, out);
+        }
         self.view.sweep::<JointRates>(total, out);
         self.view.check_pivots()
     }
@@ -55,6 +62,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// The working moments of given torques: ε = ℓT, or κ.
     pub fn working_moments(&mut self, scaling: Scaling, tau: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "tau", tau, out)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_product(Product::WorkingMoments, scaling, tau, out);
+        }
         self.view.sweep::<WorkingMoments>(tau, out);
         self.view.check_pivots()
     }
@@ -62,6 +72,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
     /// The torques of given working moments: T = mε, or from κ.
     pub fn joint_torques(&mut self, scaling: Scaling, working: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "working", working, out)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_product(Product::JointTorques, scaling, working, out);
+        }
         self.view.sweep::<JointTorques>(working, out);
         self.view.check_pivots()
     }
@@ -95,8 +108,19 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
         let view = &mut self.0.view;
         view.mechanism.check_vector("total", total)?;
         view.stages.diagonal.scaling = scaling;
-        view.sweep::<Settle>(total, &mut []);
-        view.check_pivots()?;
+        if view.mechanism.is_coupled() {
+            let mut qd = core::mem::take(&mut view.stages.dofs);
+            let nv = view.nv();
+            let done = view.coupled_product(Product::JointRates, scaling, total, &mut qd[..nv]);
+            view.set_moving(&qd[..nv]);
+            view.stages.dofs = qd;
+            done?;
+            view.stages.filled.rates = false;
+            view.stages.filled.velocities = false;
+        } else {
+            view.sweep::<Settle>(total, &mut []);
+            view.check_pivots()?;
+        }
         let view = View {
             stages: &mut *view.stages,
             ..*view
@@ -119,6 +143,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.mechanism.check_vector("tau", tau)?;
         check_length("out", out.len(), self.view.nv())?;
         self.view.stages.diagonal.scaling = scaling;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_total_accelerations(scaling, tau, out);
+        }
         self.settle();
         self.view.sweep::<TotalAccelerations>(tau, out);
         self.view.check_pivots()
@@ -135,6 +162,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
     /// | 4 | gravity: −DG\*g, or −L\*G\*g |
     pub fn diagonal_coriolis_terms(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), TERMS * self.view.nv())?;
+        self.view.refuse_coupled(
+            "𝒞 in five terms, which are those of a tree's recursions (`diagonal_coriolis` gives their sum)",
+        )?;
         self.view.stages.diagonal.scaling = scaling;
         self.need_rates_of_operators();
         self.view.sweep::<CoriolisTerms>(&[], out);
@@ -144,6 +174,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
     /// 𝒞(q, ν) or 𝒞(q, ξ), gravity included, external forces not.
     pub fn diagonal_coriolis(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_diagonal_coriolis(scaling, out);
+        }
         let mut terms = core::mem::take(&mut self.view.stages.diagonal.terms);
         let done = self.diagonal_coriolis_terms(scaling, &mut terms);
         for (i, sum) in out.iter_mut().enumerate() {
@@ -159,6 +192,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
     /// The skew matrix c, nv × nv, with 𝒞(q, ν) = cν + gravity: why the Coriolis force does no work.
     pub fn diagonal_coriolis_matrix(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_skew_matrix(out);
+        }
         self.need_rates_of_operators();
         self.view.sweep::<SkewMatrix>(&[], out);
         self.view.check_pivots()
@@ -171,11 +207,11 @@ impl<S: Scalar> Moving<'_, '_, S> {
         check_length("out", out.len(), 4 * self.view.nv())?;
         let m = &self.view.mechanism.compiled;
         let single = m.bodies.iter().all(|body| body.dofs == 1);
-        if !(m.is_chain && single) || m.has_armature {
+        if !(m.is_chain && single) || m.has_armature || m.reduction.is_some() {
             return Err(Error::Unsupported {
                 mechanism: self.view.mechanism.name().to_owned(),
                 what: "Coriolis terms by the papers' recursions",
-                needs: "a chain of joints of one degree of freedom without rotors; `diagonal_coriolis` works for every mechanism",
+                needs: "a chain of joints of one degree of freedom without rotors and couplings; `diagonal_coriolis` works for every mechanism",
             });
         }
         self.need_rates_of_operators();
@@ -188,6 +224,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.mechanism.check_vector("tau", tau)?;
         check_length("qdd", qdd.len(), self.view.nv())?;
         self.view.stages.diagonal.scaling = scaling;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_forward_diagonalized(scaling, tau, qdd);
+        }
         self.settle();
         self.view.sweep::<TotalAccelerations>(tau, qdd);
         self.need_rates_of_operators();
@@ -210,6 +249,9 @@ impl<S: Scalar> Moving<'_, '_, S> {
     /// ṁx, or the rate of I + HφK times x, in O(N).
     pub fn factor_rate_times(&mut self, scaling: Scaling, x: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "x", x, out)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_factor_rate(scaling, x, out);
+        }
         self.need_rates_of_operators();
         self.view.sweep::<FactorRate>(x, out);
         self.view.check_pivots()
@@ -219,6 +261,8 @@ impl<S: Scalar> Moving<'_, '_, S> {
 impl<S: Scalar> Posed<'_, '_, S> {
     /// One step's inward and outward sweep with predicted velocities: see [`TwoSweeps`].
     pub(crate) fn two_sweeps(&mut self, scaling: Scaling, input: &[S], out: &mut [S]) -> Result<()> {
+        self.view
+            .refuse_coupled("a step in two sweeps, which are those of a tree")?;
         self.view.stages.diagonal.scaling = scaling;
         self.view.stages.filled.rates = false;
         self.view.stages.filled.velocities = false;

@@ -1,6 +1,7 @@
 //! What rooms further on need of the views: single sweeps, without checks.
 
-use super::{Configured, Moving};
+use super::coupled::Product;
+use super::{Configured, Moving, Scaling};
 use crate::Result;
 use crate::dynamics::forward::Forward;
 use crate::dynamics::kinematics::{self, JacobianOf, JacobianRateOf, Velocities};
@@ -11,19 +12,32 @@ use crate::spatial::{Motion, Reference};
 
 impl<S: Scalar> Configured<'_, '_, S> {
     /// What the innovations read.
-    pub(crate) fn need_home_gains(&mut self) {
+    pub(crate) fn need_home_gains(&mut self) -> Result<()> {
+        if self.view.mechanism.is_coupled() {
+            return self.view.need_coupled_factor();
+        }
         self.view.need::<HomeGains>();
+        Ok(())
     }
 
     /// Forces on a frame about its origin in the world's axes, six numbers each → D^-½HψB f along the frame's way.
     pub(crate) fn innovations_of_forces(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_innovations(frame, forces, out);
+        }
         self.view
             .sweep_at::<InnovationsOfForces>(frame, Reference::Aligned, forces, out);
     }
 
     /// e → (I − HψK)* D^-½ e.
-    pub(crate) fn resolve_innovations(&mut self, e: &[S], out: &mut [S]) {
+    pub(crate) fn resolve_innovations(&mut self, e: &[S], out: &mut [S]) -> Result<()> {
+        if self.view.mechanism.is_coupled() {
+            return self
+                .view
+                .coupled_product(Product::JointRates, Scaling::Normalized, e, out);
+        }
         self.view.sweep::<FromInnovations>(e, out);
+        Ok(())
     }
 
     /// The Jacobian of a frame at its origin in the world's axes, into 6 × nv numbers.
@@ -33,6 +47,10 @@ impl<S: Scalar> Configured<'_, '_, S> {
 
     /// An error where nothing resists a joint.
     pub(crate) fn check_resistance(&self) -> Result<()> {
+        if self.view.mechanism.is_coupled() {
+            // Their factor was checked when it was made.
+            return Ok(());
+        }
         self.view.check_pivots()
     }
 }
@@ -40,6 +58,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
 impl Configured<'_, '_> {
     /// The largest 1/D: how much the softest degree of freedom yields.
     pub(crate) fn softest(&self) -> f64 {
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_softest();
+        }
         let gains = &self.view.stages.riccati.gains;
         gains.iter().fold(0.0, |most, gain| most.max(gain.d_inv))
     }
@@ -51,6 +72,10 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.sweep::<Forward>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
+        if self.view.mechanism.is_coupled() {
+            // The sweep knew the tree alone: followers are moved by what they follow.
+            self.view.fill_accelerations(qdd);
+        }
         Ok(())
     }
 
@@ -64,7 +89,7 @@ impl<S: Scalar> Moving<'_, '_, S> {
             .sweep_at::<JacobianRateOf>(frame, Reference::Aligned, &[], &mut rate);
         let mut out = [S::ZERO; 6];
         for (out, row) in out.iter_mut().zip(rate.chunks_exact(nv.max(1))) {
-            for (x, qd) in row.iter().zip(&self.view.stages.qd) {
+            for (x, qd) in row.iter().zip(self.view.given().1) {
                 *out = x.mul_add(*qd, *out);
             }
         }

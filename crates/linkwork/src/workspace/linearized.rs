@@ -15,6 +15,7 @@ use crate::spatial::RigidBody;
 #[derive(Clone, Debug)]
 pub struct Derivatives<S = f64> {
     nv: usize,
+    /// The matrices, then what computing them needs.
     numbers: Vec<S>,
 }
 
@@ -26,11 +27,17 @@ impl Mechanism {
 
     /// Memory for derivatives with another scalar.
     pub fn derivatives_of<S: Scalar>(&self) -> Derivatives<S> {
-        let nv = self.nv();
         Derivatives {
-            nv,
-            numbers: vec![S::ZERO; 3 * nv * nv + forward::room(nv)],
+            nv: self.nv(),
+            numbers: vec![S::ZERO; self.derivatives_length()],
         }
+    }
+
+    /// How many numbers derivatives and what computing them needs have.
+    fn derivatives_length(&self) -> usize {
+        let (nv, all) = (self.nv(), self.compiled.nv);
+        let of_all = if self.is_coupled() { 3 * all * all } else { 0 };
+        3 * nv * nv + of_all + forward::room(all)
     }
 }
 
@@ -93,18 +100,26 @@ pub struct Linearized<'w, 'm, S: 'static = f64> {
 impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// Linearizes about accelerations q̈.
     pub fn linearized(&mut self, qdd: &[S]) -> Result<Linearized<'_, 'm, S>> {
-        self.view.refuse_coupled("a linearization")?;
         self.view.mechanism.check_vector("qdd", qdd)?;
-        self.view.sweep::<Linearize>(qdd, &mut []);
+        self.view.linearize(qdd)?;
         Ok(Linearized::new(&mut self.configured.view))
     }
 
     /// Linearizes about the accelerations that given torques cause; they are written to `qdd`.
     pub fn linearized_under(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Linearized<'_, 'm, S>> {
-        self.view.refuse_coupled("a linearization")?;
         self.forward_dynamics(tau, qdd)?;
-        self.view.sweep::<Linearize>(qdd, &mut []);
+        self.view.linearize(qdd)?;
         Ok(Linearized::new(&mut self.configured.view))
+    }
+}
+
+impl<S: Scalar> View<'_, '_, S> {
+    fn linearize(&mut self, qdd: &[S]) -> Result<()> {
+        if self.mechanism.is_coupled() {
+            return self.linearize_coupled(qdd);
+        }
+        self.sweep::<Linearize>(qdd, &mut []);
+        Ok(())
     }
 }
 
@@ -119,16 +134,23 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
 
     /// ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth).
     pub fn inverse_derivatives(&mut self, out: &mut Derivatives<S>) -> Result<()> {
-        check_length("out", out.nv, self.view.nv())?;
-        self.view
-            .sweep::<InverseDerivatives>(&[], &mut out.numbers[..3 * out.nv * out.nv]);
+        let (matrices, room) = self.parts(out)?;
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_inverse_derivatives(matrices, room);
+        } else {
+            self.view.sweep::<InverseDerivatives>(&[], matrices);
+        }
         Ok(())
     }
 
     /// ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ in O(n²), without forming 𝓜, at the torques that cause the point's accelerations.
     pub fn forward_derivatives(&mut self, out: &mut Derivatives<S>) -> Result<()> {
-        check_length("out", out.nv, self.view.nv())?;
-        self.view.sweep::<ForwardDerivatives>(&[], &mut out.numbers);
+        let (matrices, room) = self.parts(out)?;
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_forward_derivatives(matrices, room);
+        } else {
+            self.view.sweep::<ForwardDerivatives>(&[], &mut out.numbers);
+        }
         self.view.check_pivots()
     }
 
@@ -138,7 +160,11 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
     pub fn torque_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
         self.check_change(change)?;
         check_length("out", out.len(), self.view.nv())?;
-        self.view.sweep::<TorqueChange>(change, out);
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_torque_change(change, out);
+        } else {
+            self.view.sweep::<TorqueChange>(change, out);
+        }
         Ok(())
     }
 
@@ -147,7 +173,11 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
     pub fn torque_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
         self.view.mechanism.check_vector("y", y)?;
         check_length("out", out.len(), 3 * self.view.nv())?;
-        self.view.sweep::<TorqueAdjoint>(y, out);
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_torque_adjoint(y, out);
+        } else {
+            self.view.sweep::<TorqueAdjoint>(y, out);
+        }
         Ok(())
     }
 
@@ -157,7 +187,11 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
     pub fn acceleration_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
         self.check_change(change)?;
         check_length("out", out.len(), self.view.nv())?;
-        self.view.sweep::<AccelerationChange>(change, out);
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_acceleration_change(change, out);
+        } else {
+            self.view.sweep::<AccelerationChange>(change, out);
+        }
         self.view.check_pivots()
     }
 
@@ -166,7 +200,11 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
     pub fn acceleration_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
         self.view.mechanism.check_vector("y", y)?;
         check_length("out", out.len(), 3 * self.view.nv())?;
-        self.view.sweep::<AccelerationAdjoint>(y, out);
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_acceleration_adjoint(y, out);
+        } else {
+            self.view.sweep::<AccelerationAdjoint>(y, out);
+        }
         self.view.check_pivots()
     }
 
@@ -179,8 +217,21 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
     pub fn regressor(&mut self, out: &mut [S]) -> Result<()> {
         let links = self.view.mechanism.links().len();
         check_length("out", out.len(), self.view.nv() * PARAMETERS * links)?;
-        self.view.sweep::<Regressor>(&[], out);
+        if self.view.mechanism.is_coupled() {
+            self.view.coupled_regressor(PARAMETERS * links, out);
+        } else {
+            self.view.sweep::<Regressor>(&[], out);
+        }
         Ok(())
+    }
+
+    /// The matrices, and the room that computing them needs.
+    fn parts<'a>(&self, out: &'a mut Derivatives<S>) -> Result<(&'a mut [S], &'a mut [S])> {
+        let mechanism = self.view.mechanism;
+        check_length("out", out.nv, mechanism.nv())?;
+        let needed = mechanism.derivatives_length();
+        check_length("out", out.numbers.len(), needed)?;
+        Ok(out.numbers.split_at_mut(3 * out.nv * out.nv))
     }
 
     /// Checks δq, δq̇ and a change of the input.

@@ -91,6 +91,8 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     /// Sets the configuration. Quaternions are normalised if they are almost of unit length, and refused otherwise.
     pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, 'm, S>> {
         self.mechanism.check_configuration("q", q)?;
+        self.mechanism
+            .check_derivatives(2 + S::ORDER, "dynamics over these numbers")?;
         let mut view = View {
             mechanism: self.mechanism,
             sweeps: self.sweeps,

@@ -233,10 +233,12 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
     /// D of a joint, d × d: the inertia it works against, its own armature included. A universal joint is two revolute
     /// ones, and its D is diagonal.
     pub fn joint_inertia(&mut self, joint: JointId, out: &mut [S]) -> Result<()> {
-        self.view.refuse_coupled("the inertia D of a joint")?;
         let range = self.view.mechanism.v_range(joint);
         let d = range.len();
         check_length("out", out.len(), d * d)?;
+        if self.view.mechanism.is_coupled() {
+            return self.view.coupled_joint_inertia(range.start, d, out);
+        }
         self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
         let kind = &self.view.mechanism.joints()[joint.index()].kind;

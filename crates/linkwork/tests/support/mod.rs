@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, non_snake_case)]
 
 pub mod arm;
+pub mod coupled;
 pub mod dense;
 pub mod dual;
 pub mod expressions;

@@ -1,0 +1,200 @@
+//! Linearized dynamics where joints follow others: the chain rule through q = g(y).
+//!
+//! With R = g′, Ṙ = g″ẏ and R̈ = g‴ẏ² + g″ÿ, each one number per row, changes go between users' coordinates and all by
+//!
+//! ```text
+//! δq = Rδy      δq̇ = Ṙδy + Rδẏ      δq̈ = R̈δy + 2Ṙδẏ + Rδÿ      δ(R*T) = R*δT + Eδy,   E = Σ g″T
+//! ```
+//!
+//! so that products and their transposes stay O(n), and matrices O(n²) for each follower.
+
+use super::super::View;
+use crate::Result;
+use crate::dynamics::inverse::Inverse;
+use crate::dynamics::linearized::Linearize;
+use crate::dynamics::linearized::forward::ForwardDerivatives;
+use crate::dynamics::linearized::inverse::InverseDerivatives;
+use crate::dynamics::linearized::products::{TorqueAdjoint, TorqueChange};
+use crate::dynamics::linearized::regressor::Regressor;
+use crate::operator::innovations::InverseMassTimes;
+use crate::scalar::Scalar;
+use crate::stage::coupled::Coupled;
+
+impl<S: Scalar> View<'_, '_, S> {
+    /// Linearizes about independent accelerations.
+    pub(in super::super) fn linearize_coupled(&mut self, ydd: &[S]) -> Result<()> {
+        self.mechanism.check_derivatives(3 + S::ORDER, "a linearization")?;
+        let Some((r, mut c)) = self.take_coupled() else {
+            return Ok(());
+        };
+        let (mut qdd, mut tau) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
+        c.expand(r, ydd, &mut qdd);
+        if r.is_curved {
+            c.add_bend(r, &mut qdd);
+            self.raw::<Inverse>(self.nowhere(), &qdd, &mut tau);
+            c.set_accelerating(r, ydd);
+            c.set_load(r, &tau);
+        }
+        self.raw::<Linearize>(self.nowhere(), &qdd, &mut []);
+        (c.input, c.output) = (qdd, tau);
+        self.stages.coupled = c;
+        Ok(())
+    }
+
+    /// δT of changes δy, δẏ and δÿ.
+    pub(in super::super) fn coupled_torque_change(&mut self, change: &[S], out: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let n = r.v_from.len();
+        let (mut wide, mut tau) = (core::mem::take(&mut c.change), core::mem::take(&mut c.output));
+        let (dy, rest) = change.split_at(r.nv);
+        let (dyd, dydd) = rest.split_at(r.nv);
+        for (i, &from) in r.v_from.iter().enumerate() {
+            let [ratio, rate, bend] = [c.ratio[i], c.ratio_rate[i], c.ratio_bend[i]];
+            let (y, yd) = (dy[from], dyd[from]);
+            wide[i] = ratio * y;
+            wide[n + i] = ratio.mul_add(yd, rate * y);
+            wide[2 * n + i] = ratio.mul_add(dydd[from], (rate + rate).mul_add(yd, bend * y));
+        }
+        self.raw::<TorqueChange>(self.nowhere(), &wide, &mut tau);
+        for (out, (load, dy)) in out.iter_mut().zip(c.load.iter().zip(dy)) {
+            *out = *load * *dy;
+        }
+        Coupled::contract(r, &c.ratio, &tau, out);
+        (c.change, c.output) = (wide, tau);
+        self.stages.coupled = c;
+    }
+
+    /// The transpose of [`View::coupled_torque_change`].
+    pub(in super::super) fn coupled_torque_adjoint(&mut self, x: &[S], out: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let n = r.v_from.len();
+        let (mut wide, mut all) = (core::mem::take(&mut c.change), core::mem::take(&mut c.input));
+        c.expand(r, x, &mut all);
+        self.raw::<TorqueAdjoint>(self.nowhere(), &all, &mut wide);
+        let (dy, rest) = out.split_at_mut(r.nv);
+        let (dyd, dydd) = rest.split_at_mut(r.nv);
+        dyd.fill(S::ZERO);
+        dydd.fill(S::ZERO);
+        for (dy, (load, x)) in dy.iter_mut().zip(c.load.iter().zip(x)) {
+            *dy = *load * *x;
+        }
+        for (i, &to) in r.v_from.iter().enumerate() {
+            let [ratio, rate, bend] = [c.ratio[i], c.ratio_rate[i], c.ratio_bend[i]];
+            let [a, b, m] = [wide[i], wide[n + i], wide[2 * n + i]];
+            dy[to] = ratio.mul_add(a, rate.mul_add(b, bend.mul_add(m, dy[to])));
+            dyd[to] = ratio.mul_add(b, (rate + rate).mul_add(m, dyd[to]));
+            dydd[to] = ratio.mul_add(m, dydd[to]);
+        }
+        (c.change, c.input) = (wide, all);
+        self.stages.coupled = c;
+    }
+
+    /// δÿ = 𝓜⁻¹(δT − ∂T/∂y δy − ∂T/∂ẏ δẏ).
+    pub(in super::super) fn coupled_acceleration_change(&mut self, change: &[S], out: &mut [S]) {
+        let nv = self.nv();
+        let c = &mut self.stages.coupled;
+        let (mut tau, mut held) = (core::mem::take(&mut c.load_change), core::mem::take(&mut c.held));
+        held[..2 * nv].copy_from_slice(&change[..2 * nv]);
+        held[2 * nv..].fill(S::ZERO);
+        self.coupled_torque_change(&held, &mut tau);
+        for (x, given) in tau.iter_mut().zip(&change[2 * nv..]) {
+            *x = *given - *x;
+        }
+        self.sweep::<InverseMassTimes>(&tau, out);
+        (self.stages.coupled.load_change, self.stages.coupled.held) = (tau, held);
+    }
+
+    /// The transpose of [`View::coupled_acceleration_change`].
+    pub(in super::super) fn coupled_acceleration_adjoint(&mut self, x: &[S], out: &mut [S]) {
+        let nv = self.nv();
+        let mut moved = core::mem::take(&mut self.stages.coupled.load_change);
+        self.sweep::<InverseMassTimes>(x, &mut moved);
+        self.coupled_torque_adjoint(&moved, out);
+        out[..2 * nv].iter_mut().for_each(|x| *x = -*x);
+        out[2 * nv..].copy_from_slice(&moved);
+        self.stages.coupled.load_change = moved;
+    }
+
+    /// ∂T/∂y, ∂T/∂ẏ and 𝓜; `room` is as large as those of all joints.
+    pub(in super::super) fn coupled_inverse_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+        let Some((r, c)) = self.take_coupled() else { return };
+        let (n, nv) = (r.v_from.len(), r.nv);
+        self.raw::<InverseDerivatives>(self.nowhere(), &[], &mut room[..3 * n * n]);
+        out.fill(S::ZERO);
+        let (by_q, rest) = room.split_at(n * n);
+        let (by_qd, mass) = rest.split_at(n * n);
+        for (i, &to) in r.v_from.iter().enumerate() {
+            for (j, &from) in r.v_from.iter().enumerate() {
+                let [ratio, rate, bend] = [c.ratio[j], c.ratio_rate[j], c.ratio_bend[j]];
+                let [a, b, m] = [by_q, by_qd, mass].map(|x| c.ratio[i] * x[i * n + j]);
+                let at = to * nv + from;
+                out[at] = ratio.mul_add(a, rate.mul_add(b, bend.mul_add(m, out[at])));
+                let at = at + nv * nv;
+                out[at] = ratio.mul_add(b, (rate + rate).mul_add(m, out[at]));
+                let at = at + nv * nv;
+                out[at] = ratio.mul_add(m, out[at]);
+            }
+        }
+        for (l, load) in c.load.iter().enumerate() {
+            out[l * nv + l] += *load;
+        }
+        self.stages.coupled = c;
+    }
+
+    /// ∂ÿ/∂y, ∂ÿ/∂ẏ and 𝓜⁻¹, from those of the tree at the same point, kept in step.
+    pub(in super::super) fn coupled_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let (n, nv) = (r.v_from.len(), r.nv);
+        self.factor_couplings(r, &mut c);
+        self.raw::<ForwardDerivatives>(self.nowhere(), &[], room);
+        let (by_q, rest) = room.split_at_mut(n * n);
+        let (by_qd, rest) = rest.split_at_mut(n * n);
+        let inverse = &rest[..n * n];
+        // Z = 𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ + 𝓜R̈ | ∂T/∂q̇ R + 2𝓜Ṙ), row by row over what the tree's took.
+        let (mut z_q, mut z_qd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
+        for (i, (row_q, row_qd)) in by_q.chunks_exact_mut(n).zip(by_qd.chunks_exact_mut(n)).enumerate() {
+            z_q.fill(S::ZERO);
+            z_qd.fill(S::ZERO);
+            for (j, &from) in r.v_from.iter().enumerate() {
+                let (ratio, rate) = (c.ratio[j], c.ratio_rate[j]);
+                z_q[from] -= ratio.mul_add(row_q[j], rate * row_qd[j]);
+                z_qd[from] -= ratio * row_qd[j];
+            }
+            z_q[r.v_from[i]] += c.ratio_bend[i];
+            z_qd[r.v_from[i]] += c.ratio_rate[i] + c.ratio_rate[i];
+            row_q[..nv].copy_from_slice(&z_q[..nv]);
+            row_qd[..nv].copy_from_slice(&z_qd[..nv]);
+        }
+        (c.input, c.output) = (z_q, z_qd);
+        let (out_q, rest) = out.split_at_mut(nv * nv);
+        let (out_qd, out_inverse) = rest.split_at_mut(nv * nv);
+        c.constrain_columns(r, n, inverse, by_q, out_q);
+        c.constrain_columns(r, n, inverse, by_qd, out_qd);
+        c.constrain_inverse(r, n, inverse, out_inverse);
+        if r.is_curved {
+            for (out, inverse) in out_q.chunks_exact_mut(nv).zip(out_inverse.chunks_exact(nv)) {
+                for ((out, inverse), load) in out.iter_mut().zip(inverse).zip(&c.load) {
+                    *out -= *inverse * *load;
+                }
+            }
+        }
+        self.stages.coupled = c;
+    }
+
+    /// ∂(R*T)/∂π.
+    pub(in super::super) fn coupled_regressor(&mut self, columns: usize, out: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let n = r.v_from.len();
+        let mut wide = core::mem::take(&mut c.matrix);
+        wide.resize(wide.len().max(n * columns), S::ZERO);
+        self.raw::<Regressor>(self.nowhere(), &[], &mut wide[..n * columns]);
+        out.fill(S::ZERO);
+        for ((row, &to), ratio) in wide.chunks_exact(columns).zip(&r.v_from).zip(&c.ratio) {
+            for (out, x) in out[to * columns..(to + 1) * columns].iter_mut().zip(row) {
+                *out = ratio.mul_add(*x, *out);
+            }
+        }
+        c.matrix = wide;
+        self.stages.coupled = c;
+    }
+}

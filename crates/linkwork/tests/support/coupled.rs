@@ -28,11 +28,11 @@ fn wavy(y: f64) -> [f64; 6] {
 }
 
 /// A coordinate and its first two derivatives by that of the last leader, from the couplings as given.
-fn follow(tree: &Mechanism, couplings: &[Coupling], joint: &str, y: &dyn Fn(&str) -> f64) -> (String, [f64; 3]) {
+fn follow(couplings: &[Coupling], joint: &str, y: &dyn Fn(&str) -> f64) -> (String, [f64; 3]) {
     let Some(coupling) = couplings.iter().find(|c| c.follower == joint) else {
         return (joint.to_owned(), [y(joint), 1.0, 0.0]);
     };
-    let (last, [x, slope, bend]) = follow(tree, couplings, &coupling.leader, y);
+    let (last, [x, slope, bend]) = follow(couplings, &coupling.leader, y);
     let [g, first, second] = match &coupling.law {
         Law::Polynomial(c) => {
             let term = |k: usize, c: f64, order: usize| {
@@ -93,7 +93,7 @@ fn case(seed: u64) -> Option<Case> {
             rows.zip(coupled.v_range(id)).for_each(|(i, j)| R.set(i, j, 1.0));
             continue;
         }
-        let (last, [at, slope, bend]) = follow(&tree, coupled.couplings(), &joint.name, &coordinate);
+        let (last, [at, slope, bend]) = follow(coupled.couplings(), &joint.name, &coordinate);
         let place = q[tree.q_range(all).start];
         assert!((place - at).abs() < 1e-12 * (1.0 + at.abs()));
         let leader = coupled.joint(&last).unwrap();

@@ -4,6 +4,7 @@
 //! Jacobians, P by the Riccati equation with matrices.
 
 use super::algorithm::defined;
+use super::coupled::{of_joints, of_trees};
 use super::expression::Expression;
 use super::matrix::Matrix;
 use super::op::Op;
@@ -33,6 +34,12 @@ pub struct Dense {
     upsilon: Matrix,
     qd: Vec<f64>,
     a0: Vec<f64>,
+    /// H*Ṙẏ, where joints follow others by curves.
+    bend: Vec<f64>,
+    /// R\*AṘẏ, what turns the rotors of followers faster: part of C.
+    spin: Vec<f64>,
+    /// The mechanism, if joints follow others.
+    coupled: Option<String>,
 }
 
 /// One link of link space.
@@ -80,7 +87,9 @@ fn spatial_inertia(body: &Inertia) -> Matrix {
 impl Dense {
     /// Builds all operators at a state.
     pub fn new(mechanism: &Mechanism, q: &[f64], qd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
-        mechanism.refuse_coupled("the operators of a tree")?;
+        if mechanism.is_coupled() {
+            return Self::of_coupled(mechanism, q, qd, frames);
+        }
         mechanism.check_vector("qd", qd)?;
         let (links, place) = links(mechanism, q)?;
         let (n, nv) = (links.len(), mechanism.nv());
@@ -155,6 +164,9 @@ impl Dense {
             upsilon: Matrix::zeros(0, 0),
             qd: qd.to_vec(),
             a0,
+            bend: Vec::new(),
+            spin: Vec::new(),
+            coupled: None,
         };
         // Υ is the diagonal of ψ*H*D⁻¹Hψ.
         let H_psi = &dense.H * &dense.operator(Op::Psi)?;
@@ -163,6 +175,39 @@ impl Dense {
         for k in 0..n {
             dense.upsilon.set_block(6 * k, 6 * k, &all.block(6 * k, 6 * k, 6, 6));
         }
+        Ok(dense)
+    }
+
+    /// Those of the tree, with R*H for H; what has no meaning then is refused.
+    fn of_coupled(mechanism: &Mechanism, y: &[f64], yd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
+        mechanism.check_vector("qd", yd)?;
+        let (tree, q) = (mechanism.uncoupled()?, mechanism.all_coordinates(y)?);
+        let mut R = Matrix::zeros(tree.nv(), mechanism.nv());
+        let mut bend = Matrix::zeros(tree.nv(), 1);
+        for j in (0..tree.joints().len()).map(crate::model::JointId) {
+            let leader = mechanism.follows(j).unwrap_or(j);
+            let at = mechanism.q_range(leader).start;
+            for (i, to) in tree.v_range(j).zip(mechanism.v_range(leader)) {
+                let (ratio, rate) = match mechanism.follows(j) {
+                    None => (1.0, 0.0),
+                    Some(_) => {
+                        let [_, slope, bend] = mechanism.coupling_at(j, y[at]);
+                        (slope, bend * yd[to] * yd[to])
+                    }
+                };
+                R.set(i, to, ratio);
+                bend.set(i, 0, rate);
+            }
+        }
+        let qd = (&R * &Matrix::column(yd)).data;
+        let mut dense = Self::new(&tree, &q, &qd, frames)?;
+        dense.bend = (&dense.H.transposed() * &bend).data;
+        dense.spin = (&R.transposed() * &(&dense.rotors * &bend)).data;
+        dense.H = &R.transposed() * &dense.H;
+        dense.rotors = &(&R.transposed() * &dense.rotors) * &R;
+        dense.nv = mechanism.nv();
+        dense.qd = yd.to_vec();
+        dense.coupled = Some(mechanism.name().to_owned());
         Ok(dense)
     }
 
@@ -176,6 +221,13 @@ impl Dense {
     }
 
     fn operator(&self, op: Op) -> Result<Matrix> {
+        let plain = !of_trees(op) && !of_joints(op) || matches!(op, Op::Mass | Op::MassInv);
+        if let (Some(mechanism), false) = (&self.coupled, plain) {
+            return Err(Error::Coupled {
+                what: op.symbol(),
+                mechanism: mechanism.clone(),
+            });
+        }
         let inverse = |x: &Matrix| x.inverse().ok_or_else(singular);
         let one = || Matrix::identity(6 * self.n);
         let tau_bar = || &one() - &(&self.G * &self.H);
@@ -215,7 +267,10 @@ impl Dense {
 
     /// The value of an expression, as it is written: a matrix, or one column.
     pub fn evaluate(&self, expression: &Expression, given: &[(&str, &[f64])]) -> Result<Matrix> {
-        let names: Vec<String> = given.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut names: Vec<String> = given.iter().map(|(name, _)| (*name).to_owned()).collect();
+        if self.coupled.is_some() {
+            names.push("C".to_owned());
+        }
         self.sum(&defined(&expression.sum, &names), given)
     }
 
@@ -268,9 +323,14 @@ impl Dense {
         Ok(match &*v.name {
             "qd" => self.qd.clone(),
             "a0" => self.a0.clone(),
+            "C" => {
+                let of_links = self.sum(&defined(&Sum::of(Factor::Vector(v.clone(), false)), &[]), given)?;
+                of_links.data.iter().zip(&self.spin).map(|(c, spin)| c + spin).collect()
+            }
             "a" => {
                 let mut a = blocks(&velocity()?, &own(), &|v, x| v.cross(Motion::from_array(x)).to_array());
                 a.iter_mut().zip(&self.a0).for_each(|(a, base)| *a += base);
+                a.iter_mut().zip(&self.bend).for_each(|(a, bend)| *a += bend);
                 a
             }
             "b" => {

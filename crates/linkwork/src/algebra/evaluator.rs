@@ -1,6 +1,7 @@
 //! Algorithms on a mechanism: memory, bindings, and results in the users' frames and order.
 
 use super::algorithm::Algorithm;
+use super::coupled::CoupledEvaluator;
 use super::expression::Expression;
 use super::graph::OPERAND;
 use super::program::Program;
@@ -25,6 +26,10 @@ pub struct Evaluator<'m, S: 'static = f64> {
     memory: Memory<S>,
     /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
     upsilon: Option<(Program, Memory<S>)>,
+    /// How many numbers joint space has.
+    joints: usize,
+    /// Where joints follow others, what runs in its place.
+    coupled: Option<Box<CoupledEvaluator<'m, S>>>,
 }
 
 /// Vectors that a state gives.
@@ -58,12 +63,30 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         frames: &[(FrameId, Reference)],
         given: &[&str],
     ) -> Result<Self> {
-        mechanism.refuse_coupled("the operators of a tree")?;
         let algorithm = expression.compile(mechanism.compiled.has_armature, given);
         Self::of(algorithm, mechanism, frames)
     }
 
     pub(crate) fn of(algorithm: Algorithm, mechanism: &'m Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+        let coupled = match mechanism.is_coupled() {
+            true => Some(Box::new(CoupledEvaluator::new(&algorithm, mechanism, frames)?)),
+            false => None,
+        };
+        let joints = mechanism.nv();
+        let tree = Self::of_tree(algorithm, mechanism, frames)?;
+        Ok(Self {
+            joints,
+            coupled,
+            ..tree
+        })
+    }
+
+    /// An expression of the tree, whatever joints follow others.
+    pub(crate) fn of_tree(
+        algorithm: Algorithm,
+        mechanism: &'m Mechanism,
+        frames: &[(FrameId, Reference)],
+    ) -> Result<Self> {
         let needs_tips = algorithm.expression.sum.mentions_tips();
         if frames.is_empty() && needs_tips {
             return Err(Error::Binding {
@@ -82,6 +105,8 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
             mechanism,
             algorithm,
             frames: frames.to_vec(),
+            joints: mechanism.compiled.nv,
+            coupled: None,
         })
     }
 
@@ -92,9 +117,13 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
 
     /// How many numbers a vector of a space has.
     pub fn size(&self, space: Space) -> usize {
+        self.space_size(space, self.joints)
+    }
+
+    pub(crate) fn space_size(&self, space: Space, joints: usize) -> usize {
         match space {
             Space::Number => 1,
-            Space::Joint => self.mechanism.nv(),
+            Space::Joint => joints,
             Space::Motion | Space::Force => 6 * self.mechanism.compiled.bodies.len(),
             Space::Tip => 6 * self.frames.len(),
         }
@@ -129,6 +158,12 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                 needed: self.len(),
                 given: out.len(),
             });
+        }
+        if self.coupled.is_some() {
+            self.check_given(given)?;
+        }
+        if let Some(coupled) = &mut self.coupled {
+            return coupled.run(view, moving, given, out);
         }
         let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
         let access = view.access(placed);
@@ -187,7 +222,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                 given: out.len(),
             });
         }
-        if let Some(scale) = self.algorithm.operational() {
+        if let (Some(scale), None) = (self.algorithm.operational(), &self.coupled) {
             let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
             let access = view.access(placed);
             self.place(access.stages);
@@ -211,8 +246,8 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         Ok(())
     }
 
-    /// Takes in the vectors: each is given, or q̇ of a state.
-    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&Vec<S>>) -> Result<()> {
+    /// An error that names a vector which was given and is not wanted.
+    fn check_given(&self, given: &[(&str, &[S])]) -> Result<()> {
         let problem = |name: &str, problem: String| {
             let name = name.to_owned();
             Error::Binding { name, problem }
@@ -248,6 +283,16 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// Takes in the vectors: each is given, or q̇ of a state.
+    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&Vec<S>>) -> Result<()> {
+        self.check_given(given)?;
+        let problem = |name: &str, problem: String| {
+            let name = name.to_owned();
+            Error::Binding { name, problem }
+        };
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();
             let bound = given.iter().find(|(name, _)| **name == *vector.name).map(|(_, x)| *x);

@@ -36,6 +36,7 @@
 
 mod algorithm;
 mod cost;
+mod coupled;
 mod dense;
 mod evaluator;
 mod explain;

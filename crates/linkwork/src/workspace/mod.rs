@@ -156,6 +156,9 @@ impl<S: Scalar> Configured<'_, '_, S> {
 
     /// P, D and G, checked.
     pub(crate) fn articulate(&mut self) -> Result<()> {
+        if self.view.mechanism.is_coupled() {
+            return self.view.need_coupled_factor();
+        }
         self.view.need::<crate::operator::articulate::Articulate>();
         self.view.check_pivots()
     }

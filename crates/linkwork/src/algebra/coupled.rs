@@ -1,0 +1,338 @@
+//! Expressions on mechanisms in which joints follow others: joint space is that of the independent joints.
+//!
+//! H becomes R*H, so that φ, M, B, J, 𝓜 and all that is made of them keep their meaning, and 𝓜⁻¹ is that of R*𝓜R. Its
+//! factors I + HφK, D and D^½ are those of the coupled mechanism's own elimination. What a tree's Riccati recursion defines
+//! link by link (P, G, K, τ̄, ψ, Υ) has no meaning where a link's motion depends on joints outside of its way, and is refused.
+//!
+//! A product is cut where it passes through joint space; every piece is compiled and run as an expression of the tree.
+
+use super::algorithm::{Algorithm, defined};
+use super::evaluator::Evaluator;
+use super::expression::Expression;
+use super::graph::OPERAND;
+use super::op::Op;
+use super::space::Space;
+use super::sum::{Factor, Sum, Term, Vector};
+use crate::model::{FrameId, Mechanism};
+use crate::scalar::Scalar;
+use crate::spatial::Reference;
+use crate::stage::coupled::Coupled;
+use crate::workspace::{Configured, Scaling};
+use crate::{Error, Result};
+
+/// A sum whose products are cut into pieces.
+#[derive(Clone, Debug)]
+struct Pieces<'m, S: 'static> {
+    range: Space,
+    terms: Vec<(f64, Vec<Piece<'m, S>>)>,
+}
+
+/// A part of a product, the last first.
+#[derive(Clone, Debug)]
+enum Piece<'m, S: 'static> {
+    /// An operator of the tree, from one space to another.
+    Tree(Box<Evaluator<'m, S>>, Space, Space),
+    /// An operator of the independent joints.
+    Joint(Op, bool),
+    /// A vector, or the product with one.
+    Vector(Vector, bool, Option<Box<Evaluator<'m, S>>>),
+    Sum(Pieces<'m, S>),
+    /// R*AṘẏ: what turns the rotors of followers faster.
+    Rotors,
+}
+
+/// What the elimination of a coupled mechanism defines by itself.
+pub(crate) fn of_joints(op: Op) -> bool {
+    use Op::{D, DInv, F, Mass, MassInv, N, Root, RootInv};
+    matches!(op, D | DInv | F | N | Mass | MassInv | Root | RootInv)
+}
+
+/// What only a tree has.
+pub(crate) fn of_trees(op: Op) -> bool {
+    use Op::{EPsi, G, K, P, PPlus, Psi, PsiInv, TauBar, Upsilon};
+    matches!(op, P | PPlus | G | K | TauBar | EPsi | Psi | PsiInv | Upsilon)
+}
+
+/// An expression in pieces.
+#[derive(Clone, Debug)]
+pub(crate) struct CoupledEvaluator<'m, S: 'static> {
+    pieces: Pieces<'m, S>,
+    /// H*, for the accelerations that curved couplings add.
+    columns: Box<Evaluator<'m, S>>,
+}
+
+/// What is known when an expression is run.
+struct State<'a, 'v, 'w, 'n, S: 'static> {
+    view: &'a mut Configured<'w, 'n, S>,
+    given: &'a [(&'v str, &'v [S])],
+    moving: bool,
+}
+
+impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
+    pub(crate) fn new(
+        algorithm: &Algorithm,
+        mechanism: &'m Mechanism,
+        frames: &[(FrameId, Reference)],
+    ) -> Result<Self> {
+        let given = &algorithm.given;
+        let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
+        let sum = defined(&algorithm.expression.sum, &kept);
+        let columns = Sum::of(Factor::Op(Op::H, true));
+        Ok(Self {
+            pieces: cut(&sum, mechanism, frames, given)?,
+            columns: Box::new(of_tree(columns, mechanism, frames)?),
+        })
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        view: &mut Configured<'_, '_, S>,
+        moving: bool,
+        given: &[(&str, &[S])],
+        out: &mut [S],
+    ) -> Result<()> {
+        let operand = given.iter().find(|(name, _)| *name == OPERAND);
+        let x = operand.map_or(vec![S::ONE], |(_, x)| x.to_vec());
+        let mut state = State { view, given, moving };
+        let result = apply(&mut self.pieces, &mut self.columns, &mut state, &x)?;
+        out.copy_from_slice(&result);
+        Ok(())
+    }
+}
+
+fn of_tree<'m, S: Scalar>(
+    sum: Sum,
+    mechanism: &'m Mechanism,
+    frames: &[(FrameId, Reference)],
+) -> Result<Evaluator<'m, S>> {
+    let algorithm = Expression::of(sum).compile(mechanism.compiled.has_armature, &[]);
+    Evaluator::of_tree(algorithm, mechanism, frames)
+}
+
+fn cut<'m, S: Scalar>(
+    sum: &Sum,
+    mechanism: &'m Mechanism,
+    frames: &[(FrameId, Reference)],
+    given: &[String],
+) -> Result<Pieces<'m, S>> {
+    let mut terms = Vec::with_capacity(sum.terms.len());
+    for term in &sum.terms {
+        let mut pieces: Vec<Piece<'m, S>> = Vec::new();
+        // Factors of the tree that follow each other without passing through joint space, the last first.
+        let mut run: Vec<Factor> = Vec::new();
+        let finish = |run: &mut Vec<Factor>, pieces: &mut Vec<Piece<'m, S>>| -> Result<()> {
+            let (Some(last), Some(first)) = (run.first(), run.last()) else {
+                return Ok(());
+            };
+            let (range, domain) = (first.range(), last.domain());
+            let factors: Vec<Factor> = run.drain(..).rev().collect();
+            let whole = Sum::of_terms(range, domain, vec![Term::new(1.0, factors)]);
+            pieces.push(Piece::Tree(Box::new(of_tree(whole, mechanism, frames)?), range, domain));
+            Ok(())
+        };
+        for factor in term.factors.iter().rev() {
+            match factor {
+                Factor::Op(op, adjoint) if of_joints(*op) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Joint(*op, *adjoint));
+                }
+                Factor::Op(op, _) if of_trees(*op) => {
+                    return Err(Error::Coupled {
+                        what: op.symbol(),
+                        mechanism: mechanism.name().to_owned(),
+                    });
+                }
+                Factor::Op(..) => {
+                    if factor.domain() == Space::Joint {
+                        finish(&mut run, &mut pieces)?;
+                    }
+                    run.push(factor.clone());
+                    if factor.range() == Space::Joint {
+                        finish(&mut run, &mut pieces)?;
+                    }
+                }
+                Factor::Vector(v, false) if &*v.name == "C" && !given.iter().any(|g| g == "C") => {
+                    finish(&mut run, &mut pieces)?;
+                    let links = defined(&Sum::of(factor.clone()), given);
+                    let mut whole = cut(&links, mechanism, frames, given)?;
+                    whole.terms.push((1.0, vec![Piece::Rotors]));
+                    pieces.push(Piece::Sum(whole));
+                }
+                Factor::Vector(v, adjoint) => {
+                    finish(&mut run, &mut pieces)?;
+                    let of_state = matches!(&*v.name, "a" | "b" | "a0");
+                    let alone = Sum::of(Factor::Vector(v.clone(), false));
+                    let own = match of_state {
+                        true => Some(Box::new(of_tree(alone, mechanism, frames)?)),
+                        false => None,
+                    };
+                    pieces.push(Piece::Vector(v.clone(), *adjoint, own));
+                }
+                Factor::Sum(inner) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Sum(cut(inner, mechanism, frames, given)?));
+                }
+            }
+        }
+        finish(&mut run, &mut pieces)?;
+        terms.push((term.scale, pieces));
+    }
+    let range = sum.range;
+    Ok(Pieces { range, terms })
+}
+
+fn apply<S: Scalar>(
+    sum: &mut Pieces<'_, S>,
+    columns: &mut Evaluator<'_, S>,
+    state: &mut State<'_, '_, '_, '_, S>,
+    x: &[S],
+) -> Result<Vec<S>> {
+    let mechanism = state.view.mechanism();
+    let mut total: Vec<S> = Vec::new();
+    for (scale, pieces) in &mut sum.terms {
+        let mut now = x.to_vec();
+        for piece in pieces {
+            now = match piece {
+                Piece::Tree(run, range, domain) => tree(run, *range, *domain, state, &now)?,
+                Piece::Joint(op, adjoint) => joint(*op, *adjoint, state, &now)?,
+                Piece::Vector(v, adjoint, own) => {
+                    let value = vector(v, own.as_deref_mut(), columns, state)?;
+                    match *adjoint {
+                        true => vec![value.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum))],
+                        false => value.iter().map(|v| *v * now[0]).collect(),
+                    }
+                }
+                Piece::Sum(inner) => apply(inner, columns, state, &now)?,
+                Piece::Rotors => rotors(state).into_iter().map(|x| x * now[0]).collect(),
+            };
+        }
+        total.resize(now.len(), S::ZERO);
+        for (total, x) in total.iter_mut().zip(&now) {
+            *total = S::lift(*scale).mul_add(*x, *total);
+        }
+    }
+    if sum.terms.is_empty() {
+        total.resize(columns.space_size(sum.range, mechanism.nv()), S::ZERO);
+    }
+    Ok(total)
+}
+
+/// A piece of the tree: R before it where it takes joint space, R* after it where it gives that.
+fn tree<S: Scalar>(
+    run: &mut Evaluator<'_, S>,
+    range: Space,
+    domain: Space,
+    state: &mut State<'_, '_, '_, '_, S>,
+    x: &[S],
+) -> Result<Vec<S>> {
+    let Some(r) = &state.view.mechanism().compiled.reduction else {
+        return Ok(x.to_vec());
+    };
+    let mut wide = x.to_vec();
+    if domain == Space::Joint {
+        wide = vec![S::ZERO; r.v_from.len()];
+        state.view.access(false).stages.coupled.expand(r, x, &mut wide);
+    }
+    let mut out = vec![S::ZERO; run.len()];
+    run.run(state.view, state.moving, &[(OPERAND, &wide)], &mut out)?;
+    if range == Space::Joint {
+        let mut narrow = vec![S::ZERO; r.nv];
+        Coupled::contract(r, &state.view.access(false).stages.coupled.ratio, &out, &mut narrow);
+        return Ok(narrow);
+    }
+    Ok(out)
+}
+
+/// An operator of the independent joints.
+fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>, x: &[S]) -> Result<Vec<S>> {
+    use Scaling::{Normalized, Unnormalized};
+    let view = &mut *state.view;
+    let (mut out, mut room) = (vec![S::ZERO; x.len()], vec![S::ZERO; x.len()]);
+    match (op, adjoint) {
+        (Op::Mass, _) => view.mass_times(x, &mut out)?,
+        (Op::MassInv, _) => view.inverse_mass_times(x, &mut out)?,
+        (Op::F, false) => view.joint_torques(Unnormalized, x, &mut out)?,
+        (Op::F, true) => view.total_rates(Unnormalized, x, &mut out)?,
+        (Op::N, false) => view.working_moments(Unnormalized, x, &mut out)?,
+        (Op::N, true) => view.joint_rates(Unnormalized, x, &mut out)?,
+        // D^½ = (I + HφK)⁻¹m, and D = D^½D^½*.
+        (Op::Root, false) => {
+            view.joint_torques(Normalized, x, &mut room)?;
+            view.working_moments(Unnormalized, &room, &mut out)?;
+        }
+        (Op::Root, true) => {
+            view.joint_rates(Unnormalized, x, &mut room)?;
+            view.total_rates(Normalized, &room, &mut out)?;
+        }
+        (Op::RootInv, false) => {
+            view.joint_torques(Unnormalized, x, &mut room)?;
+            view.working_moments(Normalized, &room, &mut out)?;
+        }
+        (Op::RootInv, true) => {
+            view.joint_rates(Normalized, x, &mut room)?;
+            view.total_rates(Unnormalized, &room, &mut out)?;
+        }
+        (Op::D, _) => {
+            let half = joint(Op::Root, true, state, x)?;
+            return joint(Op::Root, false, state, &half);
+        }
+        _ => {
+            let half = joint(Op::RootInv, false, state, x)?;
+            return joint(Op::RootInv, true, state, &half);
+        }
+    }
+    Ok(out)
+}
+
+fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, '_, S>) -> Vec<S> {
+    let m = &state.view.mechanism().compiled;
+    let Some(r) = &m.reduction else { return Vec::new() };
+    let c = &state.view.access(false).stages.coupled;
+    let (mut bend, mut out) = (vec![S::ZERO; m.nv], vec![S::ZERO; r.nv]);
+    c.add_bend(r, &mut bend);
+    for (x, armature) in bend.iter_mut().zip(&m.armature) {
+        *x = *x * S::lift(*armature);
+    }
+    Coupled::contract(r, &c.ratio, &bend, &mut out);
+    out
+}
+
+/// A vector: given, or what the state says.
+fn vector<S: Scalar>(
+    v: &Vector,
+    own: Option<&mut Evaluator<'_, S>>,
+    columns: &mut Evaluator<'_, S>,
+    state: &mut State<'_, '_, '_, '_, S>,
+) -> Result<Vec<S>> {
+    let problem = |problem: String| Error::Binding {
+        name: v.name.to_string(),
+        problem,
+    };
+    let mechanism = state.view.mechanism();
+    if let Some((_, x)) = state.given.iter().find(|(name, _)| **name == *v.name) {
+        let needed = columns.space_size(v.space, mechanism.nv());
+        if x.len() != needed {
+            return Err(problem(format!("{} needs {needed} numbers, not {}", v.space, x.len())));
+        }
+        if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+            return Err(problem(format!("number {i} (from nought) is not finite")));
+        }
+        return Ok(x.to_vec());
+    }
+    if &*v.name == "qd" && state.moving {
+        return Ok(state.view.access(false).stages.coupled.yd.clone());
+    }
+    let missing = || problem(format!("it is needed ({}) but was not given; give it", v.space));
+    let own = own.ok_or_else(missing)?;
+    let mut out = vec![S::ZERO; own.len()];
+    own.run(state.view, state.moving, &[], &mut out)?;
+    if let (true, Some(r)) = (&*v.name == "a", &mechanism.compiled.reduction) {
+        // H*Ṙẏ: what followers accelerate by as their ratios change.
+        let mut bend = vec![S::ZERO; r.v_from.len()];
+        state.view.access(false).stages.coupled.add_bend(r, &mut bend);
+        let mut added = vec![S::ZERO; columns.len()];
+        columns.run(state.view, state.moving, &[(OPERAND, &bend)], &mut added)?;
+        out.iter_mut().zip(&added).for_each(|(a, b)| *a += *b);
+    }
+    Ok(out)
+}

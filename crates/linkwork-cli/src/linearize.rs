@@ -71,6 +71,10 @@ enum Sampling {
     Euler,
     /// A step of the simulator's Runge–Kutta method of order four.
     Rk4,
+    /// A step of Dormand and Prince's method of order five, of this length.
+    DormandPrince,
+    /// A step of the simulator's implicit midpoint rule.
+    Midpoint,
 }
 
 /// A state as users write it.
@@ -166,6 +170,8 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &OperatingPoint) -
         (Some(h), Sampling::Exact) => StateSpace::continuous(mechanism, point)?.sampled(h)?,
         (Some(h), Sampling::Euler) => StateSpace::of_step(mechanism, point, Method::SemiImplicitEuler, h)?,
         (Some(h), Sampling::Rk4) => StateSpace::of_step(mechanism, point, Method::RungeKutta4, h)?,
+        (Some(h), Sampling::DormandPrince) => StateSpace::of_step(mechanism, point, Method::DormandPrince, h)?,
+        (Some(h), Sampling::Midpoint) => StateSpace::of_step(mechanism, point, Method::ImplicitMidpoint, h)?,
     };
     if !arguments.driven.is_empty() {
         model = model.driven_by(&arguments.driven)?;

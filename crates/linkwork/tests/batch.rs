@@ -61,6 +61,12 @@ fn everything<T: Real>(batch: &mut Batch<'_, T>, s: &States<T>, count: usize) ->
     ask("gravity torque", n, &mut |o| batch.gravity_torque(&s.q, o));
     ask("mass matrix", n * n, &mut |o| batch.mass_matrix(&s.q, o));
     ask("inverse", n * n, &mut |o| batch.mass_matrix_inverse(&s.q, o));
+    ask("inverse derivatives", 3 * n * n, &mut |o| {
+        batch.inverse_derivatives(&s.q, &s.qd, &s.qdd, o)
+    });
+    ask("forward derivatives", 3 * n * n, &mut |o| {
+        batch.forward_derivatives(&s.q, &s.qd, &s.tau, o)
+    });
     all
 }
 
@@ -102,7 +108,14 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
     moving.inverse_dynamics(&qdd, &mut torque).unwrap();
     moving.bias(&mut bias).unwrap();
     moving.forward_dynamics(&tau, &mut acceleration).unwrap();
-    vec![
+    let (mut by, mut derivatives) = (mechanism.derivatives_of::<T>(), Vec::new());
+    moving.linearized(&qdd).unwrap().inverse_derivatives(&mut by).unwrap();
+    derivatives.push([by.by_q(), by.by_qd(), by.by_input()].concat());
+    let mut again = vec![T::ZERO; n];
+    let mut linearized = moving.linearized_under(&tau, &mut again).unwrap();
+    linearized.forward_derivatives(&mut by).unwrap();
+    derivatives.push([by.by_q(), by.by_qd(), by.by_input()].concat());
+    let mut all = vec![
         poses,
         jacobian,
         velocity,
@@ -115,7 +128,9 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
         gravity,
         mass,
         inverse,
-    ]
+    ];
+    all.extend(derivatives);
+    all
 }
 
 fn lanes_equal_one_by_one<T: Real>(mechanism: &Mechanism, count: usize) {

@@ -278,3 +278,37 @@ fn long_chains_have_derivatives_too() {
     let got = vector(n, |out| linearized.torque_change(&change.concat(), out));
     assert_close_of("long chain", &got, &expect, scale, 1e-11);
 }
+
+#[test]
+fn torques_and_accelerations_answer_external_forces() {
+    for (seed, mechanism, State { q, qd, tau, .. }) in thousand().step_by(10) {
+        let nv = mechanism.nv();
+        let frame = mechanism.frame(&mechanism.links().last().unwrap().name).unwrap();
+        let force = random_external(&mechanism, seed);
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        let mut qdd = vec![0.0; nv];
+        let mut linearized = moving.linearized_under(&tau, &mut qdd).unwrap();
+        let mut dual = mechanism.workspace_of::<D>();
+        for reference in [Reference::World, Reference::Local, Reference::Aligned] {
+            let by_torque = vector(6 * nv, |out| linearized.torque_by_force(frame, reference, out));
+            let by_motion = vector(6 * nv, |out| linearized.acceleration_by_force(frame, reference, out));
+            for i in 0..6 {
+                // The force varies from some value on along one of its coordinates.
+                let mut f: [D; 6] = core::array::from_fn(|k| D::constant(force[k]));
+                f[i].derivative = 1.0;
+                let mut posed = dual.at(&support::dual::constant(&q)).unwrap();
+                posed.push(frame, reference, Force::from_array(f)).unwrap();
+                let mut moving = posed.moving(&support::dual::constant(&qd)).unwrap();
+                let (still, drive) = (support::dual::constant(&qdd), support::dual::constant(&tau));
+                let torque = support::dual::rate(nv, 1, |out| moving.inverse_dynamics(&still, out));
+                let motion = support::dual::rate(nv, 1, |out| moving.forward_dynamics(&drive, out));
+                let column = |m: &[f64]| (0..nv).map(|j| m[6 * j + i]).collect::<Vec<f64>>();
+                let size = |x: &[f64]| x.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+                assert_close_of("∂T/∂f", &column(&by_torque), &torque.data, size(&by_torque), 1e-12);
+                assert_close_of("∂q̈/∂f", &column(&by_motion), &motion.data, size(&by_motion), 1e-9);
+            }
+        }
+    }
+}

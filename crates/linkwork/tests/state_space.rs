@@ -5,7 +5,10 @@ mod support;
 
 use linkwork::Mechanism;
 use linkwork::model::{Joint, Link, examples};
-use linkwork::simulate::{Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::simulate::{
+    DormandPrince, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State,
+    Tolerance,
+};
 use linkwork::spatial::Inertia;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Moving;
@@ -44,6 +47,18 @@ fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f
         match method {
             Method::SemiImplicitEuler => SemiImplicitEuler::new(mechanism).step(&mut equations, &mut state, h),
             Method::RungeKutta4 => RungeKutta4::new(mechanism).step(&mut equations, &mut state, h),
+            Method::ImplicitMidpoint => ImplicitMidpoint::new(mechanism).step(&mut equations, &mut state, h),
+            Method::DormandPrince => {
+                // A tolerance that lets every step be as long as asked.
+                let any = Tolerance {
+                    relative: 1e6,
+                    absolute: 1e6,
+                };
+                let mut pair = DormandPrince::new(mechanism).tolerance(any);
+                let done = pair.step(&mut equations, &mut state, h);
+                assert_eq!(state.t, h);
+                done
+            }
         }
         .unwrap();
         state
@@ -65,7 +80,7 @@ fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f
 
 #[test]
 fn the_model_of_a_step_is_what_the_simulator_does() {
-    for method in [Method::SemiImplicitEuler, Method::RungeKutta4] {
+    for method in Method::ALL {
         for seed in 0..12 {
             let (mechanism, point) = moving_point(seed);
             let (n, h) = (mechanism.nv(), 0.01);
@@ -81,6 +96,17 @@ fn the_model_of_a_step_is_what_the_simulator_does() {
             let size = got.iter().chain(&expect).fold(1.0_f64, |m, x| m.max(x.abs()));
             assert_close_of(&format!("{method:?} of {seed}"), &got, &expect, size, 1e-8);
         }
+        // Many points at once are each as alone.
+        let (mechanism, point) = moving_point(3);
+        let many = StateSpace::of_steps(&mechanism, &[point.clone(), point.clone()], method, 0.01).unwrap();
+        let one = StateSpace::of_step(&mechanism, &point, method, 0.01).unwrap();
+        assert!(many.len() == 2 && many.iter().all(|model| *model == one));
+        let mut bad = point.clone();
+        bad.qd[0] = f64::NAN;
+        let text = StateSpace::of_steps(&mechanism, &[point, bad], method, 0.01)
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains('1'), "{text}");
     }
 }
 

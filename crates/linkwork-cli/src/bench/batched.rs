@@ -10,12 +10,14 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// The algorithms that batches have.
-pub(super) const ALGORITHMS: [Algorithm; 5] = [
+pub(super) const ALGORITHMS: [Algorithm; 7] = [
     Algorithm::Fk,
     Algorithm::Rnea,
     Algorithm::Crba,
     Algorithm::Aba,
     Algorithm::Minv,
+    Algorithm::RneaDerivatives,
+    Algorithm::AbaDerivatives,
 ];
 
 /// A robot, its states one after the other, and room for results.
@@ -43,7 +45,7 @@ impl<'m, T: Real> Batched<'m, T> {
         let frames = links
             .map(|link| mechanism.frame(&link.name))
             .collect::<linkwork::Result<Vec<_>>>()?;
-        let largest = (nv * nv).max(12 * frames.len());
+        let largest = (3 * nv * nv).max(12 * frames.len());
         Ok(Self {
             batch: mechanism.batch_of().with_threads(threads),
             states,
@@ -85,6 +87,12 @@ impl<'m, T: Real> Batched<'m, T> {
             Algorithm::Crba => self.batch.mass_matrix(q, &mut out[..nv * vector])?,
             Algorithm::Aba => self.batch.forward_dynamics(q, qd, input, &mut out[..vector])?,
             Algorithm::Minv => self.batch.mass_matrix_inverse(q, &mut out[..nv * vector])?,
+            Algorithm::RneaDerivatives => self
+                .batch
+                .inverse_derivatives(q, qd, input, &mut out[..3 * nv * vector])?,
+            Algorithm::AbaDerivatives => self
+                .batch
+                .forward_derivatives(q, qd, input, &mut out[..3 * nv * vector])?,
             _ => unreachable!("only the algorithms of batches are asked for"),
         }
         black_box(&self.out);

@@ -198,8 +198,9 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
         if job.size == 0 {
             return failures;
         }
-        if self.out.len() < job.size {
-            self.out.resize(job.size, S::ZERO);
+        let room = job.quantity.room(self.workspace.mechanism());
+        if self.out.len() < room {
+            self.out.resize(room, S::ZERO);
         }
         for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
             self.group(job, first + i * S::LANES, out, &mut failures);
@@ -233,8 +234,12 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             replace(&mut self.input, lane, &[]);
         }
         let mut view = self.workspace.view_at(&self.q, &self.qd);
-        let results = &mut self.out[..job.size];
-        job.quantity.compute(&mut view, &self.input, results);
+        let room = &mut self.out[..job.quantity.room(mechanism)];
+        if let Err(problem) = job.quantity.compute(&mut view, &self.input, room) {
+            // Of the mechanism, not of a state: where it occurs, states are taken one by one.
+            bad[0].get_or_insert(problem);
+        }
+        let results = &room[..job.size];
         if job.quantity.needs_pivots() && !view.pivots_are_sound() {
             for (lane, bad) in bad.iter_mut().enumerate().take(states) {
                 if bad.is_none() {
@@ -260,12 +265,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             mechanism.check_vector("qd", part(qd, nv, state, 1))?;
         }
         if let Some(input) = job.input {
-            let name = if matches!(job.quantity, Quantity::InverseDynamics) {
-                "qdd"
-            } else {
-                "tau"
-            };
-            mechanism.check_vector(name, part(input, nv, state, 1))?;
+            mechanism.check_vector(job.quantity.input(), part(input, nv, state, 1))?;
         }
         Ok(())
     }

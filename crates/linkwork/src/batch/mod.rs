@@ -136,6 +136,32 @@ impl<'m, T: Real> Batch<'m, T> {
         self.run(Quantity::MassMatrixInverse, &[("q", q)], out)
     }
 
+    // Linearized dynamics.
+
+    /// ∂T/∂q, ∂T/∂q̇ and 𝓜 one after another, 3 nv × nv numbers for each state: see [`crate::workspace::Linearized`].
+    pub fn inverse_derivatives(&mut self, q: &[T], qd: &[T], qdd: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::InverseDerivatives, &[("q", q), ("qd", qd), ("qdd", qdd)], out)
+    }
+
+    /// ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ under given torques, one after another, 3 nv × nv numbers for each state: a whole trajectory
+    /// linearized in one call.
+    ///
+    /// ```
+    /// let arm = linkwork::model::examples::arm7();
+    /// let knots = 200;
+    /// let q: Vec<f64> = (0..knots).flat_map(|k| vec![0.005 * k as f64; 7]).collect();
+    /// let (qd, tau) = (vec![0.1; 7 * knots], vec![0.0; 7 * knots]);
+    /// let mut models = vec![0.0; knots * 3 * 49];
+    /// arm.batch().forward_derivatives(&q, &qd, &tau, &mut models)?;
+    /// let (by_q, rest) = models[..3 * 49].split_at(49);       // of the first knot
+    /// let (by_qd, inverse) = rest.split_at(49);
+    /// assert!(inverse[0] > 0.0 && by_q[0].is_finite() && by_qd[0].is_finite());
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn forward_derivatives(&mut self, q: &[T], qd: &[T], tau: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::ForwardDerivatives, &[("q", q), ("qd", qd), ("tau", tau)], out)
+    }
+
     /// Runs a job: a block of states for each thread.
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(self.mechanism, quantity, inputs, out.len())?;

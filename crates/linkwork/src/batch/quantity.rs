@@ -1,5 +1,6 @@
 //! What can be asked of every state of a batch.
 
+use crate::Result;
 use crate::dynamics::inverse_mass::MassMatrixInverse;
 use crate::dynamics::{centroidal, composite, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism};
@@ -21,6 +22,8 @@ pub(super) enum Quantity<'a> {
     GravityTorque,
     MassMatrix,
     MassMatrixInverse,
+    InverseDerivatives,
+    ForwardDerivatives,
 }
 
 impl Quantity<'_> {
@@ -35,18 +38,40 @@ impl Quantity<'_> {
             Self::PotentialEnergy | Self::KineticEnergy => 1,
             Self::InverseDynamics | Self::ForwardDynamics | Self::Bias | Self::GravityTorque => n,
             Self::MassMatrix | Self::MassMatrixInverse => n * n,
+            Self::InverseDerivatives | Self::ForwardDerivatives => 3 * n * n,
+        }
+    }
+
+    /// How many numbers computing it takes, itself included.
+    pub(super) fn room(&self, mechanism: &Mechanism) -> usize {
+        match self {
+            Self::InverseDerivatives | Self::ForwardDerivatives => mechanism.derivatives_length(),
+            _ => self.size(mechanism),
+        }
+    }
+
+    /// What its last argument is called.
+    pub(super) fn input(&self) -> &'static str {
+        match self {
+            Self::InverseDynamics | Self::InverseDerivatives => "qdd",
+            _ => "tau",
         }
     }
 
     /// Whether it divides by D.
     pub(super) fn needs_pivots(&self) -> bool {
-        matches!(self, Self::ForwardDynamics | Self::MassMatrixInverse)
+        matches!(
+            self,
+            Self::ForwardDynamics | Self::MassMatrixInverse | Self::ForwardDerivatives
+        )
     }
 
-    /// Computes it for the state in a view.
+    /// Computes it for the state in a view, in the first of the numbers that [`Quantity::room`] asks for.
     #[inline(always)]
-    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, '_, S>, input: &[S], out: &mut [S]) {
+    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, '_, S>, input: &[S], out: &mut [S]) -> Result<()> {
         match *self {
+            Self::InverseDerivatives => view.inverse_derivatives(input, out)?,
+            Self::ForwardDerivatives => view.forward_derivatives(input, out)?,
             Self::Poses(frames) => {
                 for (&frame, out) in frames.iter().zip(out.chunks_exact_mut(12)) {
                     let columns: [S; 12] = view.numbers::<kinematics::PlaceOf, 12>(frame, Reference::World);
@@ -68,5 +93,6 @@ impl Quantity<'_> {
             Self::MassMatrix => view.sweep::<composite::MassMatrix>(&[], out),
             Self::MassMatrixInverse => view.sweep::<MassMatrixInverse>(&[], out),
         }
+        Ok(())
     }
 }

@@ -2,14 +2,14 @@
 
 /// A square matrix as L U with its rows exchanged.
 #[derive(Clone, Debug)]
-pub(super) struct Lu {
+pub(crate) struct Lu {
     n: usize,
     a: Vec<f64>,
     rows: Vec<usize>,
 }
 
 impl Lu {
-    pub(super) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize) -> Self {
         Self {
             n,
             a: vec![0.0; n * n],
@@ -18,12 +18,12 @@ impl Lu {
     }
 
     /// Row by row, to be filled before [`Lu::factor`].
-    pub(super) fn matrix(&mut self) -> &mut [f64] {
+    pub(crate) fn matrix(&mut self) -> &mut [f64] {
         &mut self.a
     }
 
     /// Factors the matrix in place. False if it is singular.
-    pub(super) fn factor(&mut self) -> bool {
+    pub(crate) fn factor(&mut self) -> bool {
         let n = self.n;
         for k in 0..n {
             let mut p = k;
@@ -56,7 +56,7 @@ impl Lu {
     }
 
     /// Solves in place.
-    pub(super) fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         let n = self.n;
         for k in 0..n {
             x.swap(k, self.rows[k]);

@@ -32,10 +32,12 @@ mod resistance;
 mod standard;
 mod two_sweep;
 
+pub(crate) use adaptive::{A3, A4, A5, A6, A7};
 pub use adaptive::{DormandPrince, Tolerance};
 pub use diagonalized::Diagonalized;
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
+pub(crate) use lu::Lu;
 pub use resistance::Resistance;
 pub use standard::{Drive, Now, Standard};
 pub use two_sweep::TwoSweep;

@@ -5,6 +5,7 @@ use super::riccati::{inverse, product};
 use super::{OperatingPoint, StateSpace};
 use crate::model::Mechanism;
 use crate::{Error, Result};
+use rayon::prelude::*;
 
 /// A method of the simulator, for its step as a linear model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,21 @@ pub enum Method {
     SemiImplicitEuler,
     /// That of [`crate::simulate::RungeKutta4`].
     RungeKutta4,
+    /// That of [`crate::simulate::DormandPrince`], the length of the step being held.
+    DormandPrince,
+    /// That of [`crate::simulate::ImplicitMidpoint`].
+    ImplicitMidpoint,
+}
+
+impl Method {
+    /// All of them. [`crate::simulate::TwoSweep`] is not among them: its steps depend on two states before, and its first
+    /// is that of [`Method::RungeKutta4`].
+    pub const ALL: [Self; 4] = [
+        Self::SemiImplicitEuler,
+        Self::RungeKutta4,
+        Self::DormandPrince,
+        Self::ImplicitMidpoint,
+    ];
 }
 
 impl StateSpace {
@@ -22,6 +38,7 @@ impl StateSpace {
         check_step(h)?;
         let n = mechanism.nv();
         let mut stepper = Stepper::new(mechanism, point, method, h)?;
+        stepper.prepare()?;
         let (mut a, mut b) = (vec![0.0; 4 * n * n], vec![0.0; 2 * n * n]);
         let mut change = vec![0.0; 3 * n];
         for j in 0..3 * n {
@@ -37,6 +54,31 @@ impl StateSpace {
             }
         }
         Ok(Self::named(mechanism, a, b, Some(h)))
+    }
+
+    /// The models of one step from each of many points, such as the knots of a trajectory, on all threads.
+    ///
+    /// ```
+    /// use linkwork::model::examples;
+    /// use linkwork::state_space::{Method, OperatingPoint, StateSpace};
+    /// let arm = examples::arm7();
+    /// let knots: Vec<OperatingPoint> = (0..20)
+    ///     .map(|k| OperatingPoint::at_rest(&arm, &[0.02 * k as f64; 7]))
+    ///     .collect::<Result<_, _>>()?;
+    /// let models = StateSpace::of_steps(&arm, &knots, Method::RungeKutta4, 0.01)?;
+    /// assert_eq!((models.len(), models[0].states.len()), (20, 14));
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn of_steps(mechanism: &Mechanism, points: &[OperatingPoint], method: Method, h: f64) -> Result<Vec<Self>> {
+        let model = |(index, point): (usize, &OperatingPoint)| {
+            Self::of_step(mechanism, point, method, h).map_err(|problem| Error::State {
+                index,
+                failed: 1,
+                states: points.len(),
+                problem: Box::new(problem),
+            })
+        };
+        points.par_iter().enumerate().map(model).collect()
     }
 
     /// The continuous model sampled every `h` seconds, with inputs held in between: exact for the linear model.

@@ -4,7 +4,9 @@ use super::{Method, OperatingPoint, passive};
 use crate::dense::dot;
 use crate::model::{JointId, JointKind, Mechanism};
 use crate::scalar::Dual;
+use crate::simulate::{A3, A4, A5, A6, A7, ImplicitMidpoint, Integrator, Lu, Now, Resistance, Standard, State};
 use crate::spatial::{Rotation, Vec3};
+use crate::workspace::Moving;
 use crate::{Error, Result, Workspace};
 
 type D = Dual<f64>;
@@ -17,7 +19,18 @@ pub(super) struct Stepper<'m> {
     h: D,
     workspace: Workspace<'m, D>,
     plain: Workspace<'m>,
+    /// Of the implicit rule: u and w, and the factors of I − ½h ∂(q̇, v̇)/∂(u, w).
+    middle: Vec<f64>,
+    matrix: Lu,
 }
+
+/// The weights of the stages before each stage, and those of the result.
+type Tableau = (&'static [&'static [f64]], &'static [f64]);
+const CLASSICAL: Tableau = (
+    &[&[0.5], &[0.0, 0.5], &[0.0, 0.0, 1.0]],
+    &[1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
+);
+const DORMAND_PRINCE: Tableau = (&[&[0.2], &A3, &A4, &A5, &A6], &A7);
 
 impl<'m> Stepper<'m> {
     pub(super) fn new(mechanism: &'m Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
@@ -31,7 +44,95 @@ impl<'m> Stepper<'m> {
             h: Dual::constant(h),
             workspace: mechanism.workspace_of(),
             plain: mechanism.workspace(),
+            middle: Vec::new(),
+            matrix: Lu::new(if method == Method::ImplicitMidpoint {
+                2 * mechanism.nv()
+            } else {
+                0
+            }),
         })
+    }
+
+    /// What all directions have in common: the middle of an implicit step, and how its equations answer it.
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        if self.method != Method::ImplicitMidpoint {
+            return Ok(());
+        }
+        let (n, h) = (self.mechanism.nv(), self.h.value);
+        let (still, tau) = (self.start(&vec![0.0; n])?, vary(&self.point.tau, &vec![0.0; n]));
+        self.middle = self.solve_middle()?;
+        for j in 0..2 * n {
+            let mut x = vary(&self.middle, &vec![0.0; 2 * n]);
+            x[j].derivative = 1.0;
+            let rates = self.middle_rates(&still, &x, &tau)?;
+            let matrix = self.matrix.matrix();
+            for (i, rate) in rates.iter().enumerate() {
+                let one = f64::from(u8::from(i == j));
+                matrix[i * 2 * n + j] = one - 0.5 * h * rate.derivative;
+            }
+        }
+        match self.matrix.factor() {
+            true => Ok(()),
+            false => Err(Error::Step {
+                t: 0.0,
+                problem: "the implicit equations of this step have no solution nearby; take shorter steps".into(),
+            }),
+        }
+    }
+
+    /// u and w, by the simulator's own step.
+    fn solve_middle(&self) -> Result<Vec<f64>> {
+        let tau = self.point.tau.clone();
+        let hold = move |_: Now<'_>, _: &mut Moving<'_, '_>, out: &mut [f64]| {
+            out.copy_from_slice(&tau);
+            Ok(())
+        };
+        let resistance = Resistance::of(self.mechanism)?.without_stops();
+        let mut equations = Standard::with(self.mechanism, hold, resistance);
+        let (q, v) = (self.point.q.clone(), self.point.qd.clone());
+        let mut state = State { t: 0.0, q, v };
+        ImplicitMidpoint::new(self.mechanism).step(&mut equations, &mut state, self.h.value)?;
+        let n = self.mechanism.nv();
+        let mut x = vec![0.0; 2 * n];
+        let (u, w) = x.split_at_mut(n);
+        self.mechanism.difference(&self.point.q, &state.q, u)?;
+        u.iter_mut().for_each(|u| *u *= 0.5);
+        for ((w, before), after) in w.iter_mut().zip(&self.point.qd).zip(&state.v) {
+            *w = 0.5 * (before + after);
+        }
+        Ok(x)
+    }
+
+    /// q̇ and v̇ at q ⊕ u and w.
+    fn middle_rates(&mut self, q: &[D], x: &[D], tau: &[D]) -> Result<Vec<D>> {
+        let (u, w) = x.split_at(self.mechanism.nv());
+        let at = self.moved(q, u)?;
+        let vd = self.rates(&at, w, tau)?;
+        Ok(w.iter().copied().chain(vd).collect())
+    }
+
+    /// x = (0, v) + ½h (q̇, v̇) answers a change as its own equations say; then q ⊕ 2u and 2w − v.
+    fn implicit_midpoint(&mut self, q: &[D], v: &[D], tau: &[D]) -> Result<(Vec<D>, Vec<D>)> {
+        let n = v.len();
+        let mut x = vary(&self.middle, &vec![0.0; 2 * n]);
+        let rates = self.middle_rates(q, &x, tau)?;
+        let mut change: Vec<f64> = rates.iter().map(|rate| 0.5 * self.h.value * rate.derivative).collect();
+        for (change, v) in change[n..].iter_mut().zip(v) {
+            *change += v.derivative;
+        }
+        self.matrix.solve(&mut change);
+        for (x, change) in x.iter_mut().zip(&change) {
+            x.derivative = *change;
+        }
+        let u: Vec<D> = x[..n].iter().map(|u| *u + *u).collect();
+        let after = x[n..].iter().zip(v).map(|(w, v)| *w + *w - *v).collect();
+        Ok((self.moved(q, &u)?, after))
+    }
+
+    /// q ⊕ δq.
+    fn start(&self, dq: &[f64]) -> Result<Vec<D>> {
+        let still: Vec<D> = self.point.q.iter().map(|x| Dual::constant(*x)).collect();
+        self.moved(&still, &vary(&vec![0.0; dq.len()], dq))
     }
 
     /// How the end of the step answers a change (δq, δq̇, δT) of its start: (δq⁺, δq̇⁺).
@@ -39,12 +140,13 @@ impl<'m> Stepper<'m> {
         let n = self.mechanism.nv();
         let (dq, rest) = change.split_at(n);
         let (dqd, dtau) = rest.split_at(n);
-        let still: Vec<D> = self.point.q.iter().map(|x| Dual::constant(*x)).collect();
-        let q = self.moved(&still, &vary(&vec![0.0; n], dq))?;
+        let q = self.start(dq)?;
         let (v, tau) = (vary(&self.point.qd, dqd), vary(&self.point.tau, dtau));
         let (q, v) = match self.method {
             Method::SemiImplicitEuler => self.semi_implicit(&q, &v, &tau)?,
-            Method::RungeKutta4 => self.runge_kutta(&q, &v, &tau)?,
+            Method::RungeKutta4 => self.runge_kutta(CLASSICAL, &q, &v, &tau)?,
+            Method::DormandPrince => self.runge_kutta(DORMAND_PRINCE, &q, &v, &tau)?,
+            Method::ImplicitMidpoint => self.implicit_midpoint(&q, &v, &tau)?,
         };
         let mut out = tangent(self.mechanism, &q);
         out.extend(v.iter().map(|x| x.derivative));
@@ -59,29 +161,28 @@ impl<'m> Stepper<'m> {
     }
 
     /// In the coordinates u around the start of the step.
-    fn runge_kutta(&mut self, q: &[D], v: &[D], tau: &[D]) -> Result<(Vec<D>, Vec<D>)> {
-        let mut stage = vec![(v.to_vec(), self.rates(q, v, tau)?)];
-        for part in [0.5, 0.5, 1.0] {
-            let last = stage.len() - 1;
-            let (u, there) = self.mixed(v, &stage, &[(last, part)]);
+    fn runge_kutta(&mut self, (before, last): Tableau, q: &[D], v: &[D], tau: &[D]) -> Result<(Vec<D>, Vec<D>)> {
+        let mut stages = vec![(v.to_vec(), self.rates(q, v, tau)?)];
+        for weights in before {
+            let (u, there) = self.mixed(v, &stages, weights);
             let mut ud = there.clone();
             self.chart_rate(&u, &mut ud)?;
             let at = self.moved(q, &u)?;
-            stage.push((ud, self.rates(&at, &there, tau)?));
+            let vd = self.rates(&at, &there, tau)?;
+            stages.push((ud, vd));
         }
-        let weights = [(0, 1.0 / 6.0), (1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 / 6.0)];
-        let (u, v) = self.mixed(v, &stage, &weights);
+        let (u, v) = self.mixed(v, &stages, last);
         Ok((self.moved(q, &u)?, v))
     }
 
     /// u = h Σ w u̇ and v = v₀ + h Σ w v̇.
-    fn mixed(&self, v: &[D], stages: &[(Vec<D>, Vec<D>)], weights: &[(usize, f64)]) -> (Vec<D>, Vec<D>) {
+    fn mixed(&self, v: &[D], stages: &[(Vec<D>, Vec<D>)], weights: &[f64]) -> (Vec<D>, Vec<D>) {
         let (mut u, mut there) = (vec![Dual::constant(0.0); v.len()], v.to_vec());
-        for &(stage, weight) in weights {
-            let weight = self.h * Dual::constant(weight);
+        for ((ud, vd), weight) in stages.iter().zip(weights) {
+            let weight = self.h * Dual::constant(*weight);
             for i in 0..v.len() {
-                u[i] += weight * stages[stage].0[i];
-                there[i] += weight * stages[stage].1[i];
+                u[i] += weight * ud[i];
+                there[i] += weight * vd[i];
             }
         }
         (u, there)

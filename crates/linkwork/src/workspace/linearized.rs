@@ -1,15 +1,17 @@
 //! Dynamics linearized about a point.
 
-use super::{Moving, View, check_length};
+use super::{Configured, Moving, View, check_length};
 use crate::Result;
+use crate::dynamics::forward::Forward;
+use crate::dynamics::kinematics::JacobianOf;
 use crate::dynamics::linearized::Linearize;
 use crate::dynamics::linearized::forward::{self, ForwardDerivatives};
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{AccelerationAdjoint, AccelerationChange, TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::{PARAMETERS, Regressor};
-use crate::model::Mechanism;
+use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
-use crate::spatial::RigidBody;
+use crate::spatial::{Force, Reference, RigidBody};
 
 /// Three matrices, each nv × nv and row by row, in memory of their own.
 #[derive(Clone, Debug)]
@@ -34,7 +36,7 @@ impl Mechanism {
     }
 
     /// How many numbers derivatives and what computing them needs have.
-    fn derivatives_length(&self) -> usize {
+    pub(crate) fn derivatives_length(&self) -> usize {
         let (nv, all) = (self.nv(), self.compiled.nv);
         let of_all = if self.is_coupled() { 3 * all * all } else { 0 };
         3 * nv * nv + of_all + forward::room(all)
@@ -119,6 +121,39 @@ impl<S: Scalar> View<'_, '_, S> {
             return self.linearize_coupled(qdd);
         }
         self.sweep::<Linearize>(qdd, &mut []);
+        Ok(())
+    }
+
+    /// The derivatives about accelerations, in the first of as many numbers as [`Mechanism::derivatives_length`] says.
+    #[inline(always)]
+    pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
+        let matrices = 3 * self.nv() * self.nv();
+        // Batches take coupled mechanisms one state at a time.
+        if S::LANES == 1 && self.mechanism.is_coupled() {
+            self.linearize_coupled(qdd)?;
+            let (matrices, room) = out.split_at_mut(matrices);
+            self.coupled_inverse_derivatives(matrices, room);
+            return Ok(());
+        }
+        self.sweep::<Linearize>(qdd, &mut []);
+        self.sweep::<InverseDerivatives>(&[], &mut out[..matrices]);
+        Ok(())
+    }
+
+    /// The same of forward dynamics, about what torques cause.
+    #[inline(always)]
+    pub(crate) fn forward_derivatives(&mut self, tau: &[S], out: &mut [S]) -> Result<()> {
+        let nv = self.nv();
+        let (qdd, _) = out.split_at_mut(nv);
+        self.sweep::<Forward>(tau, qdd);
+        if S::LANES == 1 && self.mechanism.is_coupled() {
+            self.linearize_coupled(qdd)?;
+            let (matrices, room) = out.split_at_mut(3 * nv * nv);
+            self.coupled_forward_derivatives(matrices, room);
+            return Ok(());
+        }
+        self.sweep::<Linearize>(qdd, &mut []);
+        self.sweep::<ForwardDerivatives>(&[], out);
         Ok(())
     }
 }
@@ -232,6 +267,55 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
         let needed = mechanism.derivatives_length();
         check_length("out", out.numbers.len(), needed)?;
         Ok(out.numbers.split_at_mut(3 * out.nv * out.nv))
+    }
+
+    /// ∂T/∂f of a force [N; F] on a frame, nv × 6: −J\*, for a force that keeps to the frame as external forces do.
+    pub fn torque_by_force(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
+        let nv = self.view.nv();
+        check_length("out", out.len(), 6 * nv)?;
+        let mut jacobian = core::mem::take(&mut self.view.stages.columns);
+        jacobian.clear();
+        jacobian.resize(6 * nv, S::ZERO);
+        self.view
+            .sweep_at::<JacobianOf>(frame.into(), reference, &[], &mut jacobian);
+        for (i, row) in jacobian.chunks_exact(nv.max(1)).enumerate() {
+            for (j, x) in row.iter().enumerate() {
+                out[6 * j + i] = -*x;
+            }
+        }
+        self.view.stages.columns = jacobian;
+        Ok(())
+    }
+
+    /// ∂q̈/∂f of a force [N; F] on a frame, nv × 6: 𝓜⁻¹J\*, in O(nv) for each column.
+    pub fn acceleration_by_force(
+        &mut self,
+        frame: impl Into<FrameId>,
+        reference: Reference,
+        out: &mut [S],
+    ) -> Result<()> {
+        let (nv, frame) = (self.view.nv(), frame.into());
+        check_length("out", out.len(), 6 * nv)?;
+        let view = View {
+            stages: &mut *self.view.stages,
+            ..self.view
+        };
+        let mut configured = Configured { view };
+        let mut column = core::mem::take(&mut configured.view.stages.dofs);
+        let mut done = Ok(());
+        for i in 0..6 {
+            let mut one = [S::ZERO; 6];
+            one[i] = S::ONE;
+            done = configured.acceleration_by_force(frame, reference, Force::from_array(one), &mut column[..nv]);
+            if done.is_err() {
+                break;
+            }
+            for (j, x) in column[..nv].iter().enumerate() {
+                out[6 * j + i] = *x;
+            }
+        }
+        configured.view.stages.dofs = column;
+        done
     }
 
     /// Checks δq, δq̇ and a change of the input.

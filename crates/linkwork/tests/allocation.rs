@@ -2,12 +2,15 @@
 
 mod support;
 
+use linkwork::algebra::{Evaluator, Expression};
 use linkwork::model::{Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
-    DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
+    Diagonalized, DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
+    TwoSweep,
 };
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
+use linkwork::workspace::Scaling;
 use linkwork::{Reference, Result};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -243,6 +246,54 @@ fn integrators_step_in_place() {
     state.clone_from(&start);
     quietly("Dormand–Prince", || adaptive.step(&mut equations, &mut state, 1e-4));
     quietly("dense output", || adaptive.interpolate(0.5 * state.t, &mut start));
+}
+
+#[test]
+fn two_sweeps_step_in_place() {
+    let mechanism = every_kind();
+    let start = random_state(&mechanism, 6);
+    for scaling in [Scaling::Normalized, Scaling::Unnormalized] {
+        let mut equations = Diagonalized::new(&mechanism, scaling, ()).unwrap();
+        let mut state = equations.state(0.0, &start.q, &vec![0.1; mechanism.nv()]).unwrap();
+        let mut integrator = TwoSweep::new(&mechanism);
+        for _ in 0..3 {
+            quietly("two sweeps", || integrator.step(&mut equations, &mut state, 1e-4));
+        }
+    }
+}
+
+#[test]
+fn compiled_expressions_run_in_place() {
+    let mechanism = every_kind();
+    let state = random_state(&mechanism, 7);
+    let frames = [
+        (mechanism.frame("a tip").unwrap(), Reference::World),
+        (mechanism.frame("b tip").unwrap(), Reference::Local),
+    ];
+    let f = [0.3; 12];
+    for text in [
+        "inv(Mass) (T - C)",
+        "inv(Mass) J^* f",
+        "J inv(Mass) J^* f",
+        "T^* inv(Mass) T",
+        "sqrt(D)' (I + H phi K)^* qd",
+        "P phi^* E_psi^* Υ ψ (b + M a) - E_phi^2 b",
+        "V",
+    ] {
+        let expression: Expression = text.parse().unwrap();
+        let mut run = Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap();
+        let inputs = run.algorithm().inputs();
+        let mut given: Vec<(&str, &[f64])> = vec![("T", &state.tau), ("f", &f)];
+        given.retain(|(name, _)| inputs.iter().any(|(input, _)| input == name));
+        let mut out = vec![0.0; run.len()];
+        let mut workspace = mechanism.workspace();
+        for _ in 0..2 {
+            let mut posed = workspace.at(&state.q).unwrap();
+            let mut moving = posed.moving(&state.qd).unwrap();
+            quietly(text, || moving.evaluate(&mut run, &given, &mut out));
+        }
+        assert!(out.iter().all(|x| x.is_finite()), "{text}");
+    }
 }
 
 #[test]

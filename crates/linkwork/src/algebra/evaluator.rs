@@ -7,6 +7,7 @@ use super::graph::OPERAND;
 use super::program::Program;
 use super::run::{Memory, execute, known};
 use super::space::Space;
+use super::sum::Vector;
 use super::upsilon;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
@@ -22,7 +23,7 @@ use crate::{Error, Result};
 pub struct Evaluator<'m, S: 'static = f64> {
     pub(crate) mechanism: &'m Mechanism,
     algorithm: Algorithm,
-    frames: Vec<(FrameId, Reference)>,
+    pub(super) frames: Vec<(FrameId, Reference)>,
     memory: Memory<S>,
     /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
     upsilon: Option<(Program, Memory<S>)>,
@@ -51,6 +52,30 @@ pub fn link_space(mechanism: &Mechanism) -> Vec<String> {
         names.push(link.name.clone());
     }
     names
+}
+
+fn problem(name: &str, problem: String) -> Error {
+    let name = name.to_owned();
+    Error::Binding { name, problem }
+}
+
+/// The error for a vector that is needed.
+pub(super) fn missing(vector: &Vector) -> Error {
+    let hint = match &*vector.name {
+        "qd" => "give it, or evaluate at a state that moves",
+        OPERAND => "give what the operator acts on",
+        _ => "give it",
+    };
+    let what = format!("it is needed ({}) but was not given; {hint}", vector.space);
+    problem(&vector.name, what)
+}
+
+/// An error unless all numbers of a vector are finite.
+pub(super) fn finite<S: Scalar>(name: &str, x: &[S]) -> Result<()> {
+    match x.iter().position(|x| !x.is_finite()) {
+        Some(i) => Err(problem(name, format!("number {i} (from nought) is not finite"))),
+        None => Ok(()),
+    }
 }
 
 impl<'m, S: Scalar> Evaluator<'m, S> {
@@ -160,28 +185,27 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
             });
         }
         if self.coupled.is_some() {
-            self.check_given(given)?;
+            self.check_names(given.iter().map(|(name, _)| *name))?;
         }
         if let Some(coupled) = &mut self.coupled {
             return coupled.run(view, moving, given, out);
         }
-        let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
-        let access = view.access(placed);
-        self.bind(given, moving.then_some(&access.stages.qd))?;
-        self.place(access.stages);
-        let program = &self.algorithm.program;
-        execute(
-            access.instructions,
-            &self.mechanism.compiled,
-            access.stages,
-            program,
-            &mut self.memory,
-        );
-        if program.keeps.gains {
+        self.bind(given, moving.then(|| &view.access(false).stages.qd))?;
+        self.execute(view);
+        if self.algorithm.program.keeps.gains {
             view.check()?;
         }
         self.read(out);
         Ok(())
+    }
+
+    /// Runs on vectors that are bound.
+    pub(super) fn execute(&mut self, view: &mut Configured<'_, '_, S>) {
+        let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
+        let access = view.access(placed);
+        self.place(access.stages);
+        let (m, program) = (&self.mechanism.compiled, &self.algorithm.program);
+        execute(access.instructions, m, access.stages, program, &mut self.memory);
     }
 
     /// Where the frames are, seen from their links.
@@ -246,31 +270,19 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         Ok(())
     }
 
-    /// An error that names a vector which was given and is not wanted.
-    fn check_given(&self, given: &[(&str, &[S])]) -> Result<()> {
-        let problem = |name: &str, problem: String| {
-            let name = name.to_owned();
-            Error::Binding { name, problem }
-        };
-        for (name, _) in given {
+    /// An error for a vector that the expression does not use.
+    pub(super) fn check_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
+        for name in names {
             // What an operator acts on may turn out not to matter.
-            if *name == OPERAND && !self.algorithm.expression.is_vector() {
+            if name == OPERAND && !self.algorithm.expression.is_vector() {
                 continue;
             }
-            let wanted = self.algorithm.program.inputs.iter().any(|(v, _)| *v.name == **name);
-            if !wanted && STATE.contains(name) && !self.algorithm.given.iter().any(|g| g == name) {
+            let wanted = self.algorithm.program.inputs.iter().any(|(v, _)| *v.name == *name);
+            if !wanted && STATE.contains(&name) && !self.algorithm.given.iter().any(|g| g == name) {
                 let what = "it is computed from the state; name it among the given vectors when the evaluator is made";
                 return Err(problem(name, what.to_owned()));
             }
-            if !wanted
-                && !self
-                    .algorithm
-                    .expression
-                    .sum
-                    .vectors()
-                    .iter()
-                    .any(|v| *v.name == **name)
-            {
+            if !wanted && !self.algorithm.expression.sum.vectors().iter().any(|v| *v.name == *name) {
                 let wanted: Vec<String> = self.algorithm.inputs().into_iter().map(|(n, _)| n).collect();
                 let list = if wanted.is_empty() {
                     "none".to_owned()
@@ -288,11 +300,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
 
     /// Takes in the vectors: each is given, or q̇ of a state.
     fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&Vec<S>>) -> Result<()> {
-        self.check_given(given)?;
-        let problem = |name: &str, problem: String| {
-            let name = name.to_owned();
-            Error::Binding { name, problem }
-        };
+        self.check_names(given.iter().map(|(name, _)| *name))?;
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();
             let bound = given.iter().find(|(name, _)| **name == *vector.name).map(|(_, x)| *x);
@@ -302,13 +310,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                 None
             };
             let Some(x) = bound.or(state) else {
-                let hint = match &*vector.name {
-                    "qd" => "give it, or evaluate at a state that moves",
-                    OPERAND => "give what the operator acts on",
-                    _ => "give it",
-                };
-                let what = format!("it is needed ({}) but was not given; {hint}", vector.space);
-                return Err(problem(&vector.name, what));
+                return Err(missing(&vector));
             };
             let needed = self.size(vector.space);
             if x.len() != needed {
@@ -318,15 +320,14 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
                     format!("{space} needs {needed} numbers, not {n}"),
                 ));
             }
-            if let Some(i) = x.iter().position(|x| !x.is_finite()) {
-                return Err(problem(&vector.name, format!("number {i} (from nought) is not finite")));
-            }
+            finite(&vector.name, x)?;
             self.write(vector.space, slot, x);
         }
         Ok(())
     }
 
-    fn write(&mut self, space: Space, slot: usize, x: &[S]) {
+    /// Puts a vector in its place.
+    pub(super) fn write(&mut self, space: Space, slot: usize, x: &[S]) {
         let (memory, tips) = (&mut self.memory, self.frames.len());
         match space {
             Space::Number => memory.numbers[slot] = x[0],
@@ -349,7 +350,8 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         }
     }
 
-    fn read(&self, out: &mut [S]) {
+    /// The result.
+    pub(super) fn read(&self, out: &mut [S]) {
         let (memory, tips) = (&self.memory, self.frames.len());
         let program = &self.algorithm.program;
         let slot = program.result;

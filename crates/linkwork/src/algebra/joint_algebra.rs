@@ -3,9 +3,10 @@
 //! A joint of several degrees of freedom is released one after the other; then D = L₁ diag(pivots) L₁* with L₁ unit
 //! lower triangular, its columns in the gains, and G = (gains) L₁⁻¹. For one degree of freedom L₁ is one.
 
-use crate::model::{Gain, Hinge};
+use crate::model::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion};
+use crate::stage::riccati::Riccati;
 
 /// The gains of one joint.
 #[derive(Clone, Copy)]
@@ -17,9 +18,18 @@ pub(crate) struct Joint<'a, S> {
 /// Numbers of one joint: as many as it has degrees of freedom are used.
 pub(crate) type Few<S> = [S; 6];
 
-impl<S: Scalar> Joint<'_, S> {
+impl<'a, S: Scalar> Joint<'a, S> {
+    /// The joint of a link. `REVOLUTE` tells the compiler that it is a revolute one.
     #[inline(always)]
-    fn dofs(&self) -> usize {
+    pub(crate) fn of<const REVOLUTE: bool>(body: &Body, riccati: &'a Riccati<S>) -> Self {
+        Self {
+            hinge: if REVOLUTE { Hinge::Revolute } else { body.hinge },
+            gains: &riccati.gains[body.v..],
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn dofs(&self) -> usize {
         self.hinge.axes().len()
     }
 
@@ -120,6 +130,15 @@ impl<S: Scalar> Joint<'_, S> {
     #[inline(always)]
     pub(crate) fn root_inv_star(&self, x: Few<S>) -> Few<S> {
         self.solve_upper(self.scale(x, Pivot::InverseRoot))
+    }
+
+    /// The rotors' inertia times x.
+    #[inline(always)]
+    pub(crate) fn rotors(&self, armature: &[f64], mut x: Few<S>) -> Few<S> {
+        for i in 0..self.dofs() {
+            x[i] = S::lift(armature[i]) * x[i];
+        }
+        x
     }
 
     /// z + G x.

@@ -13,9 +13,11 @@ pub(crate) enum Step {
     BaseAcceleration {
         to: Slot,
     },
+    /// a, and a₀ if `base`.
     Coriolis {
         velocity: Slot,
         qd: Slot,
+        base: bool,
         to: Slot,
     },
     Gyroscopic {
@@ -32,11 +34,14 @@ pub(crate) enum Step {
         to: Slot,
         gathered: usize,
     },
+    /// A recursion: on `link_in` and `more` together, and with D⁻¹ times what the joints get in `weighted`.
     Core {
         core: Core,
         joint_in: Option<Slot>,
         link_in: Option<Slot>,
+        more: Option<Slot>,
         joint_out: Option<Slot>,
+        weighted: Option<Slot>,
         link_out: Slot,
         gathered: usize,
     },
@@ -71,6 +76,8 @@ pub(crate) enum Step {
 pub(crate) struct ProgramSweep {
     pub(crate) inward: bool,
     pub(crate) riccati: bool,
+    /// P times a vector, made along with P.
+    pub(crate) product: Option<(Slot, Slot)>,
     pub(crate) upsilon: bool,
     pub(crate) steps: Vec<Step>,
     pub(crate) after: Vec<Step>,
@@ -110,6 +117,7 @@ impl Program {
         let sweep = |inward: bool| ProgramSweep {
             inward,
             riccati: inward,
+            product: None,
             upsilon: !inward,
             steps: Vec::new(),
             after: Vec::new(),
@@ -153,12 +161,13 @@ impl Program {
             sweeps.push(ProgramSweep {
                 inward: sweep.inward,
                 riccati: sweep.riccati,
+                product: None,
                 upsilon: sweep.upsilon,
                 steps: writer.steps(&sweep.nodes),
                 after: writer.steps(&sweep.after),
             });
         }
-        Self {
+        let mut program = Self {
             inputs,
             before,
             sweeps,
@@ -166,7 +175,9 @@ impl Program {
             result: writer.slot(graph.result),
             range: graph.spaces[graph.result],
             room: writer.room,
-        }
+        };
+        program.fuse();
+        program
     }
 }
 
@@ -212,6 +223,7 @@ impl Writer<'_> {
             Node::Coriolis(velocity, qd) => Step::Coriolis {
                 velocity: self.slot(*velocity),
                 qd: self.slot(*qd),
+                base: false,
                 to,
             },
             Node::Gyroscopic(velocity) => Step::Gyroscopic {
@@ -235,7 +247,9 @@ impl Writer<'_> {
                     core: *core,
                     joint_in: t.map(|t| self.slot(t)),
                     link_in: x.map(|x| self.slot(x)),
+                    more: None,
                     joint_out: joint.map(|j| self.slot(j)),
+                    weighted: None,
                     link_out: to,
                     gathered: if core.inward() { self.gathered() } else { 0 },
                 }

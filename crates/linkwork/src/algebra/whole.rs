@@ -1,7 +1,8 @@
 //! Steps between sweeps: on all links, all frames, or numbers at once.
 
+use super::local::combine;
 use super::program::Step;
-use super::run::{Memory, combine};
+use super::run::Memory;
 use super::space::Space;
 use crate::model::Compiled;
 use crate::scalar::Scalar;

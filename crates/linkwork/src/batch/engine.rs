@@ -63,12 +63,12 @@ impl<'a, T: Real> Job<'a, T> {
 /// The states that could not be computed.
 #[derive(Debug, Default)]
 pub struct Failures {
-    pub(super) first: Option<(usize, Error)>,
+    pub(crate) first: Option<(usize, Error)>,
     pub(super) count: usize,
 }
 
 impl Failures {
-    fn add(&mut self, index: usize, problem: Error) {
+    pub(crate) fn add(&mut self, index: usize, problem: Error) {
         self.count += 1;
         self.first.get_or_insert((index, problem));
     }
@@ -272,10 +272,10 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
 }
 
 /// The most lanes that any register has.
-const MOST_LANES: usize = 16;
+pub(crate) const MOST_LANES: usize = 16;
 
 /// What belongs to some states.
-fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T] {
+pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T] {
     &x[first * each..(first + states) * each]
 }
 
@@ -285,7 +285,7 @@ fn sound<T: Real>(x: Option<&[T]>) -> bool {
 }
 
 /// States after states into lanes; nothing becomes noughts.
-fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
+pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
     match x {
         Some(x) if !lanes.is_empty() => S::load(x, lanes),
         _ => lanes.fill(S::ZERO),
@@ -293,7 +293,7 @@ fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
 }
 
 /// Sets one lane; to noughts beyond the numbers given.
-fn replace<S: Lanes>(lanes: &mut [S], lane: usize, with: &[f64]) {
+pub(crate) fn replace<S: Lanes>(lanes: &mut [S], lane: usize, with: &[f64]) {
     for (i, x) in lanes.iter_mut().enumerate() {
         let new = S::Element::lift(with.get(i).copied().unwrap_or(0.0));
         let old = *x;

@@ -3,7 +3,7 @@
 //! Every state gets the very bits that it would get alone, whatever its neighbours, its place, the size of the batch or
 //! the number of threads.
 
-mod engine;
+pub(crate) mod engine;
 mod quantity;
 
 use crate::model::{FrameId, Mechanism};
@@ -165,29 +165,40 @@ impl<'m, T: Real> Batch<'m, T> {
     /// Runs a job: a block of states for each thread.
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(self.mechanism, quantity, inputs, out.len())?;
-        let states = job.states;
-        let failures = match &mut self.engines[..] {
-            [engine] => engine.run(&job, 0, out),
-            engines => {
-                let block = states.div_ceil(engines.len()).next_multiple_of(BLOCK).max(BLOCK);
-                let parts = out.par_chunks_mut(block * job.size.max(1));
-                engines
-                    .par_iter_mut()
-                    .zip(parts)
-                    .enumerate()
-                    .map(|(i, (engine, out))| engine.run(&job, i * block, out))
-                    .reduce(Failures::default, Failures::and)
-            }
-        };
-        match failures.first {
-            None => Ok(()),
-            Some((index, problem)) => Err(Error::State {
-                index,
-                failed: failures.count,
-                states,
-                problem: Box::new(problem),
-            }),
+        let run = |engine: &mut Box<dyn Engine<T> + 'm>, first: usize, out: &mut [T]| engine.run(&job, first, out);
+        share_out(&mut self.engines, job.states, job.size, out, run)
+    }
+}
+
+/// A block of states for each engine, on threads of their own; the error names the first that failed.
+pub(crate) fn share_out<E: Send, T: Send>(
+    engines: &mut [E],
+    states: usize,
+    size: usize,
+    out: &mut [T],
+    run: impl Fn(&mut E, usize, &mut [T]) -> Failures + Sync,
+) -> Result<()> {
+    let failures = match engines {
+        [engine] => run(engine, 0, out),
+        engines => {
+            let block = states.div_ceil(engines.len()).next_multiple_of(BLOCK).max(BLOCK);
+            let parts = out.par_chunks_mut(block * size.max(1));
+            engines
+                .par_iter_mut()
+                .zip(parts)
+                .enumerate()
+                .map(|(i, (engine, out))| run(engine, i * block, out))
+                .reduce(Failures::default, Failures::and)
         }
+    };
+    match failures.first {
+        None => Ok(()),
+        Some((index, problem)) => Err(Error::State {
+            index,
+            failed: failures.count,
+            states,
+            problem: Box::new(problem),
+        }),
     }
 }
 
@@ -195,7 +206,7 @@ impl<'m, T: Real> Batch<'m, T> {
 const BLOCK: usize = 16;
 
 /// An error unless an argument has so many numbers for each state.
-fn check_states(argument: &'static str, given: usize, each: usize, states: usize) -> Result<()> {
+pub(crate) fn check_states(argument: &'static str, given: usize, each: usize, states: usize) -> Result<()> {
     if given == each * states {
         Ok(())
     } else {

@@ -1,7 +1,7 @@
 //! The diagonalized equations of motion, in q and total joint rates.
 
 use super::{Drive, Equations, Now, Resistance};
-use crate::workspace::Scaling;
+use crate::workspace::{Moving, Scaling};
 use crate::{Mechanism, Result, Workspace};
 
 /// ν̇ + 𝒞(q, ν) = ε in q and ν, or Dξ̇ + 𝒞(q, ξ) = κ in q and ξ: the same motion as [`super::Standard`], and a state whose
@@ -26,8 +26,9 @@ pub struct Diagonalized<'m, D> {
     scaling: Scaling,
     drive: D,
     resistance: Resistance,
-    qd: Vec<f64>,
     tau: Vec<f64>,
+    /// T and the configuration that comes next.
+    input: Vec<f64>,
 }
 
 impl<'m, D: Drive> Diagonalized<'m, D> {
@@ -43,8 +44,8 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
             scaling,
             drive,
             resistance,
-            qd: vec![0.0; mechanism.nv()],
             tau: vec![0.0; mechanism.nv()],
+            input: vec![0.0; mechanism.nv() + mechanism.nq()],
         }
     }
 
@@ -60,25 +61,29 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
         &self.tau
     }
 
-    /// Total accelerations, q̇ and V in two sweeps, for [`super::TwoSweep`]: `input` holds total rates, predicted q̇, room for T,
-    /// and predicted V.
-    pub(super) fn two_sweeps(&mut self, t: f64, q: &[f64], input: &mut [f64], out: &mut [f64]) -> Result<()> {
-        let (mechanism, nv) = (self.workspace.mechanism(), self.tau.len());
-        let qd = &input[nv..2 * nv];
-        self.tau.fill(0.0);
-        let mut posed = self.workspace.at(q)?;
-        let mut moving = posed.moving(qd)?;
-        self.drive.drive(Now { t, q, v: qd }, &mut moving, &mut self.tau)?;
-        self.resistance.add(mechanism, q, qd, &mut self.tau)?;
-        input[2 * nv..3 * nv].copy_from_slice(&self.tau);
-        posed.two_sweeps(self.scaling, input, out)
+    /// Makes ready for [`Self::outward`] at a configuration; after [`Self::onward`] to it, nothing is left to do.
+    pub(super) fn begin(&mut self, q: &[f64]) -> Result<()> {
+        if !self.workspace.is_ready_at(q) {
+            self.workspace.at(q)?;
+        }
+        Ok(())
     }
 
-    /// V of every link in its compiled frame, for [`super::TwoSweep`].
-    pub(super) fn link_velocities(&mut self, q: &[f64], v: &[f64], out: &mut [f64]) -> Result<()> {
-        let mut posed = self.workspace.at(q)?;
-        posed.moving_at_total_rates(self.scaling, v)?.compiled_velocities(out);
-        Ok(())
+    /// One outward sweep: q̇ of total rates at the configuration that was begun. T is kept for [`Self::onward`].
+    pub(super) fn outward(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
+        let mut posed = self.workspace.resume();
+        let mut moving = posed.moving_at_total_rates(self.scaling, v)?;
+        qd.copy_from_slice(moving.qd());
+        let now = Now { t, q, v: qd };
+        act(&mut self.drive, &mut self.resistance, now, &mut moving, &mut self.tau)
+    }
+
+    /// One inward sweep: the rates of the total rates here, and what begins the next configuration.
+    pub(super) fn onward(&mut self, next: &[f64], vd: &mut [f64]) -> Result<()> {
+        let nv = self.tau.len();
+        self.input[..nv].copy_from_slice(&self.tau);
+        self.input[nv..].copy_from_slice(next);
+        self.workspace.onward(self.scaling, &self.input, vd)
     }
 }
 
@@ -88,20 +93,28 @@ impl<D: Drive> Equations for Diagonalized<'_, D> {
     }
 
     fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
-        let mechanism = self.workspace.mechanism();
         let mut posed = self.workspace.at(q)?;
         let mut moving = posed.moving_at_total_rates(self.scaling, v)?;
-        self.qd.copy_from_slice(moving.qd());
-        self.tau.fill(0.0);
-        let now = Now { t, q, v: &self.qd };
-        self.drive.drive(now, &mut moving, &mut self.tau)?;
-        self.resistance.add(mechanism, q, &self.qd, &mut self.tau)?;
-        moving.total_accelerations(self.scaling, &self.tau, vd)?;
-        qd.copy_from_slice(&self.qd);
-        Ok(())
+        qd.copy_from_slice(moving.qd());
+        let now = Now { t, q, v: qd };
+        act(&mut self.drive, &mut self.resistance, now, &mut moving, &mut self.tau)?;
+        moving.total_accelerations(self.scaling, &self.tau, vd)
     }
 
     fn velocities(&mut self, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
         self.workspace.at(q)?.joint_rates(self.scaling, v, qd)
     }
+}
+
+/// T of what drives and of what resists.
+fn act<D: Drive>(
+    drive: &mut D,
+    resistance: &mut Resistance,
+    now: Now<'_>,
+    moving: &mut Moving<'_, '_>,
+    tau: &mut [f64],
+) -> Result<()> {
+    tau.fill(0.0);
+    drive.drive(now, moving, tau)?;
+    resistance.add(moving.mechanism(), now.q, now.v, tau)
 }

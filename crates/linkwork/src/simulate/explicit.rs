@@ -141,22 +141,30 @@ impl<const N: usize> Stages<N> {
     /// u = h Σ w u̇ and v = v₀ + h Σ w v̇ over the first stages.
     #[inline(always)]
     pub(super) fn mix<const I: usize>(&mut self, v0: &[f64], h: f64, weights: [f64; I]) {
-        self.u.fill(0.0);
-        self.v.fill(0.0);
-        for (i, w) in weights.into_iter().enumerate() {
-            if w == 0.0 {
-                continue;
-            }
-            add(&mut self.u, w, &self.ud[i]);
-            add(&mut self.v, w, &self.vd[i]);
-        }
+        self.mix_configuration(h, &weights);
+        self.mix_velocity(v0, h, &weights);
+    }
+
+    /// u = h Σ w u̇.
+    #[inline(always)]
+    pub(super) fn mix_configuration(&mut self, h: f64, weights: &[f64]) {
+        sum(&mut self.u, weights, &self.ud);
         self.u.iter_mut().for_each(|u| *u *= h);
+    }
+
+    /// v = v₀ + h Σ w v̇.
+    #[inline(always)]
+    pub(super) fn mix_velocity(&mut self, v0: &[f64], h: f64, weights: &[f64]) {
+        sum(&mut self.v, weights, &self.vd);
         self.v.iter_mut().zip(v0).for_each(|(v, v0)| *v = v0 + h * *v);
     }
 }
 
-/// `sum` += w x.
+/// Σ w x over as many as there are weights.
 #[inline(always)]
-fn add(sum: &mut [f64], w: f64, x: &[f64]) {
-    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += w * x);
+fn sum(out: &mut [f64], weights: &[f64], x: &[Vec<f64>]) {
+    out.fill(0.0);
+    for (w, x) in weights.iter().zip(x).filter(|(w, _)| **w != 0.0) {
+        out.iter_mut().zip(x).for_each(|(out, x)| *out += w * x);
+    }
 }

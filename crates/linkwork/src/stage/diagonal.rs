@@ -1,6 +1,7 @@
 //! What the diagonalized equations add to the stages.
 
 use super::inflow::Waiting;
+use super::joints::Joints;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Vec3};
@@ -31,6 +32,8 @@ pub(crate) struct Diagonal<S> {
     pub(crate) waiting: Waiting<S>,
     /// Per link: Ṗ as the link sees it.
     pub(crate) p_rate: Vec<Articulated<S>>,
+    /// The joints at the configuration that comes next.
+    pub(crate) next: Joints<S>,
     /// Room for the terms of 𝒞.
     pub(crate) terms: Vec<S>,
     /// Per link: a skew 6×6, column by column.
@@ -46,6 +49,7 @@ impl<S: Scalar> Diagonal<S> {
             waiting: Waiting::new(m.branches),
             gravity: vec![Vec3::ZERO; n],
             p_rate: vec![Articulated::ZERO; n],
+            next: Joints::new(m),
             terms: vec![S::ZERO; 5 * m.nv],
             twists: vec![[[S::ZERO; 6]; 6]; n],
         }

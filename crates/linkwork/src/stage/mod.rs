@@ -94,6 +94,8 @@ pub(crate) struct Filled {
     /// D and G are there; P and P⁺ only with `riccati`.
     pub(crate) gains: bool,
     pub(crate) home_gains: bool,
+    /// P⁺, D and G are there.
+    pub(crate) rests: bool,
     /// q̇ came from total rates: P⁺, η, V and gravity in the links' axes are there.
     pub(crate) settled: bool,
 }
@@ -158,13 +160,19 @@ impl<S: Scalar> Stages<S> {
     /// A new configuration: nothing that depended on the old one holds.
     #[inline(always)]
     pub(crate) fn pose(&mut self, m: &Compiled, q: &[S]) {
+        self.leave();
+        self.q[..m.nq].copy_from_slice(q);
+        self.joints.fill(m, &self.q);
+    }
+
+    /// Nothing holds any longer, and nothing pushes.
+    #[inline(always)]
+    pub(crate) fn leave(&mut self) {
         self.filled = Filled::default();
         if self.loaded {
             self.loads.fill(Force::ZERO);
             self.loaded = false;
         }
-        self.q[..m.nq].copy_from_slice(q);
-        self.joints.fill(m, &self.q);
     }
 
     // What each stage is filled with; the flags are the business of `need_…`.

@@ -1,9 +1,8 @@
 //! Diagonalized dynamics: total rates, working moments, and the equations between them.
 
 use super::coupled::Product;
-use super::{Configured, Moving, Posed, Scaling, View, check_length};
-use crate::dynamics::diagonal::evaluate::TwoSweeps;
-use crate::dynamics::diagonal::evaluate::{Settle, TotalAccelerations};
+use super::{Configured, Moving, Posed, Scaling, View, Workspace, check_length};
+use crate::dynamics::diagonal::evaluate::{Onward, Settle, TotalAccelerations};
 use crate::dynamics::diagonal::papers::PapersRecursions;
 use crate::dynamics::diagonal::rates::{FactorRate, ForwardDiagonalized};
 use crate::dynamics::diagonal::skew::SkewMatrix;
@@ -258,25 +257,35 @@ impl<S: Scalar> Moving<'_, '_, S> {
     }
 }
 
-impl<S: Scalar> Posed<'_, '_, S> {
-    /// One step's inward and outward sweep with predicted velocities: see [`TwoSweeps`].
-    pub(crate) fn two_sweeps(&mut self, scaling: Scaling, input: &[S], out: &mut [S]) -> Result<()> {
-        self.view
+impl<'m, S: Scalar> Workspace<'m, S> {
+    /// Total accelerations of the state that the workspace is in, set by total rates, under given torques; then the workspace
+    /// is at another configuration, with P⁺, D and G there: see [`Onward`]. `input` holds T and that configuration.
+    pub(crate) fn onward(&mut self, scaling: Scaling, input: &[S], out: &mut [S]) -> Result<()> {
+        self.mechanism
             .refuse_coupled("a step in two sweeps, which are those of a tree")?;
-        self.view.stages.diagonal.scaling = scaling;
-        self.view.stages.filled.rates = false;
-        self.view.stages.filled.velocities = false;
-        self.view.stages.filled.settled = false;
-        self.view.sweep::<TwoSweeps>(input, out);
-        self.view.check_pivots()
+        let (tau, q) = input.split_at(self.mechanism.nv());
+        self.mechanism.check_vector("tau", tau)?;
+        self.mechanism.check_configuration("q", q)?;
+        debug_assert!(self.stages.filled.settled);
+        self.stages.diagonal.scaling = scaling;
+        let view = &mut self.resume().0.view;
+        view.sweep::<Onward>(input, out);
+        view.check_pivots()
     }
-}
 
-impl Moving<'_, '_, f64> {
-    /// V of every compiled link after [`Posed::moving_at_total_rates`], six numbers each.
-    pub(crate) fn compiled_velocities(&self, out: &mut [f64]) {
-        for (v, out) in self.view.stages.velocities.iter().zip(out.chunks_mut(6)) {
-            out.copy_from_slice(&v.to_array());
-        }
+    /// The configuration that the workspace is at.
+    pub(crate) fn resume(&mut self) -> Posed<'_, 'm, S> {
+        let view = View {
+            mechanism: self.mechanism,
+            sweeps: self.sweeps,
+            instructions: self.instructions,
+            stages: &mut self.stages,
+        };
+        Posed(Configured { view })
+    }
+
+    /// Whether the workspace is at a configuration, with P⁺, D and G there and nothing that pushes.
+    pub(crate) fn is_ready_at(&self, q: &[S]) -> bool {
+        self.stages.filled.rests && !self.stages.loaded && self.stages.q[..self.mechanism.nq()] == *q
     }
 }

@@ -167,6 +167,16 @@ impl<S: Scalar> Configured<'_, '_, S> {
     pub(crate) fn check(&self) -> Result<()> {
         self.view.check_pivots()
     }
+
+    /// Whether all pivots of all lanes are positive.
+    pub(crate) fn is_sound(&mut self) -> bool {
+        self.view.pivots_are_sound()
+    }
+
+    /// An error if a pivot of D is not positive in one lane.
+    pub(crate) fn check_lane(&self, lane: usize) -> Result<()> {
+        self.view.check_pivots_of(lane)
+    }
 }
 
 impl<S: Scalar> View<'_, '_, S> {

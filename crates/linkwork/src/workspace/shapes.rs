@@ -86,7 +86,7 @@ shapes![
     operational::FromInnovations: Plain,
     evaluate::Settle: Plain,
     evaluate::TotalAccelerations: Plain,
-    evaluate::TwoSweeps: Tree,
+    evaluate::Onward: Tree,
     rates::ForwardDiagonalized: Plain,
     rates::FactorRate: Plain,
     skew::SkewMatrix: Plain,

@@ -95,7 +95,7 @@ sweeps![
     operational::FromInnovations,
     evaluate::Settle as Often,
     evaluate::TotalAccelerations as Often,
-    evaluate::TwoSweeps,
+    evaluate::Onward,
     rates::ForwardDiagonalized,
     rates::FactorRate,
     skew::SkewMatrix,

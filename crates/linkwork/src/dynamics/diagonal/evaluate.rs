@@ -26,24 +26,23 @@ use crate::stage::riccati;
 pub(crate) struct Settle;
 /// T → ν̇ or ξ̇, after [`Settle`]: one inward sweep.
 pub(crate) struct TotalAccelerations;
-/// Both from velocities that were predicted, in two sweeps: an inward one for P, D, G, Ṗ and ν̇ or ξ̇, and an outward one for
-/// what is not predicted, q̇ and V of the total rates.  (JR, Algorithm 8.1)
+/// The same and, on the same way along the links, P⁺, D and G of the configuration that comes next: then [`Settle`] is one
+/// outward sweep there, and a run of evaluations takes one inward and one outward sweep each.  (JR, Algorithm 8.1)
 ///
-/// In: total rates, predicted q̇, T, predicted V of the links. Out: total accelerations, q̇, V.
-pub(crate) struct TwoSweeps;
+/// In: T, and the next q, at which the stages then are. Out: total accelerations.
+pub(crate) struct Onward;
 
 /// What an outward sweep starts from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
     TotalRates,
-    Eta,
     JointRates,
 }
 
 impl<S: Scalar> Sweep<S> for Settle {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, total: &[S], _: &mut [S]) {
-        if !s.filled.riccati {
+        if !(s.filled.riccati || s.filled.rests) {
             let mut inflow = Inflow::new(&mut s.waiting);
             for k in (0..m.bodies.len()).rev() {
                 at_joint!(m.bodies, s.joints, k, joint => {
@@ -52,6 +51,7 @@ impl<S: Scalar> Sweep<S> for Settle {
                 });
             }
             s.filled.gains = true;
+            s.filled.rests = true;
         }
         let from = if total.len() == m.nv {
             s.diagonal.eta.copy_from_slice(total);
@@ -66,38 +66,17 @@ impl<S: Scalar> Sweep<S> for Settle {
     }
 }
 
-impl<S: Scalar> Sweep<S> for TwoSweeps {
+impl<S: Scalar> Sweep<S> for Onward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, input: &[S], out: &mut [S]) {
-        let (nv, scaling) = (m.nv, s.diagonal.scaling);
-        let (total, rest) = input.split_at(nv);
-        let (qd, rest) = rest.split_at(nv);
-        let (tau, predicted) = rest.split_at(nv);
-        s.diagonal.eta.copy_from_slice(total);
-        s.qd.copy_from_slice(qd);
-        for k in 0..m.bodies.len() {
-            let v: &[S] = &predicted[6 * k..6 * k + 6];
-            s.velocities[k] = Motion::from_array([v[0], v[1], v[2], v[3], v[4], v[5]]);
-            s.diagonal.gravity[k] = Vec3::ZERO;
-        }
-        let (rates, rest) = out.split_at_mut(nv);
-        let (qd, velocities) = rest.split_at_mut(nv);
-        inward::<S, false>(m, s, tau, rates);
-        settle(m, s, From::Eta);
-        qd.copy_from_slice(&s.qd);
-        for (k, body) in m.bodies.iter().enumerate() {
-            velocities[6 * k..6 * k + 6].copy_from_slice(&s.velocities[k].to_array());
-            let gains = &s.riccati.gains[body.v..];
-            let mut falls = [S::ZERO; 6];
-            for i in 0..body.dofs {
-                falls[i] = falling(&gains[i].g, s.diagonal.gravity[k]);
-            }
-            finish_rates(scaling, body.hinge, gains, &mut falls);
-            for i in 0..body.dofs {
-                rates[body.v + i] += falls[i];
-            }
-        }
+        let (tau, q) = input.split_at(m.nv);
+        s.q[..m.nq].copy_from_slice(q);
+        s.diagonal.next.fill(m, &s.q);
+        inward::<S, true>(m, s, tau, out);
+        core::mem::swap(&mut s.joints, &mut s.diagonal.next);
+        s.leave();
         s.filled.gains = true;
+        s.filled.rests = true;
     }
 }
 
@@ -137,7 +116,7 @@ fn falling<S: Scalar>(g: &[S; 6], gravity: Vec3<S>) -> S {
 impl<S: Scalar> Sweep<S> for TotalAccelerations {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
-        inward::<S, true>(m, s, tau, out);
+        inward::<S, false>(m, s, tau, out);
     }
 }
 
@@ -154,17 +133,13 @@ pub(crate) fn need_gravity<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
     }
 }
 
-/// The inward sweep. Unless `SETTLED`, P⁺ and η are made on the way, from total rates in the place of η.
+/// The inward sweep; `ONWARD`, with the Riccati recursion of the next configuration, which takes the place of this one's.
 #[inline(always)]
-fn inward<S: Scalar, const SETTLED: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
+fn inward<S: Scalar, const ONWARD: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
     let n = m.bodies.len();
     let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
-    let (velocities, gravity) = (&s.velocities[..n], &s.diagonal.gravity[..n]);
-    let (gains, p_plus, eta) = (
-        &mut s.riccati.gains[..],
-        &s.riccati.p_plus[..n],
-        &mut s.diagonal.eta[..],
-    );
+    let (velocities, gravity, eta) = (&s.velocities[..n], &s.diagonal.gravity[..n], &s.diagonal.eta[..]);
+    let (every_gain, p_plus) = (&mut s.riccati.gains[..], &mut s.riccati.p_plus[..n]);
     let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
     let mut n_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
     let mut rate_in = Inflow::<S, Articulated<S>>::new(&mut s.diagonal.waiting);
@@ -172,17 +147,10 @@ fn inward<S: Scalar, const SETTLED: bool>(m: &Compiled, s: &mut Stages<S>, tau: 
         let (body, at, v) = (&bodies[k], bodies[k].v, velocities[k]);
         at_joint!(bodies, joints, k, joint => {
             let hinge = joint.hinge();
-            let rest = if SETTLED {
-                joint.rest(&p_plus[k])
-            } else {
-                riccati::step(joint, body, m, &mut p_in, gains, |_| {})
-            };
-            let (gains, qd, out) = (&gains[at..], &qd[at..], &mut out[at..]);
+            let rest = joint.rest(&p_plus[k]);
+            let (gains, qd, out) = (&every_gain[at..], &qd[at..], &mut out[at..]);
             let v_plus = hinge.take_motion(v, qd);
             let f_plus = joint.rest_times(&rest, v_plus);
-            if !SETTLED {
-                start_rates(scaling, hinge, gains, &mut eta[at..]);
-            }
             let p_rate = rate_in.gather_children(body);
             let mut w = n_in.gather_children(body);
             if s.loaded {
@@ -196,6 +164,12 @@ fn inward<S: Scalar, const SETTLED: bool>(m: &Compiled, s: &mut Stages<S>, tau: 
             }
             finish(scaling, hinge, &p_rate, gains, &eta[at..], gravity[k], out);
         });
+        if ONWARD {
+            at_joint!(bodies, s.diagonal.next, k, joint => {
+                let rest = riccati::step(joint, body, m, &mut p_in, every_gain, |_| {});
+                p_plus[k] = joint.full(&rest);
+            });
+        }
     }
 }
 

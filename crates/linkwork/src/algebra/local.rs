@@ -1,0 +1,177 @@
+//! What is done at one link alone.
+
+use super::graph::Local;
+use super::joint_algebra::Joint;
+use super::program::Step;
+use super::run::{Known, Memory, times_upsilon};
+use super::space::Space;
+use crate::model::Compiled;
+use crate::scalar::Scalar;
+use crate::spatial::{Motion, Vec3};
+use crate::stage::crossing::Crossing;
+
+/// Σ of multiples, starting from the first.
+#[inline(always)]
+pub(crate) fn combine<S: Scalar, const N: usize>(terms: &[(f64, usize)], of: impl Fn(usize) -> [S; N]) -> [S; N] {
+    let mut sum = [S::ZERO; N];
+    for (i, &(scale, slot)) in terms.iter().enumerate() {
+        let x = of(slot);
+        // Decided once for all numbers.
+        match (i == 0, scale == 1.0, scale == -1.0) {
+            (true, true, _) => sum = x,
+            (true, _, true) => {
+                for n in 0..N {
+                    sum[n] = -x[n];
+                }
+            }
+            (true, ..) => {
+                for n in 0..N {
+                    sum[n] = S::lift(scale) * x[n];
+                }
+            }
+            (false, true, _) => {
+                for n in 0..N {
+                    sum[n] += x[n];
+                }
+            }
+            (false, _, true) => {
+                for n in 0..N {
+                    sum[n] -= x[n];
+                }
+            }
+            (false, ..) => {
+                for n in 0..N {
+                    sum[n] = S::lift(scale).mul_add(x[n], sum[n]);
+                }
+            }
+        }
+    }
+    sum
+}
+
+/// One step at one link. `REVOLUTE` tells the compiler that its joint is a revolute one.
+#[inline(always)]
+pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
+    m: &Compiled,
+    s: &Known<'_, S>,
+    k: usize,
+    step: &Step,
+    memory: &mut Memory<S>,
+) {
+    let body = &m.bodies[k];
+    let at = Joint::of::<REVOLUTE>(body, s.riccati);
+    match step {
+        Step::Local { local, from, to } => local_operator::<S, REVOLUTE>(m, s, k, (*local, *from, *to), memory),
+        Step::Combine { space, terms, to } => {
+            if *space == Space::Joint {
+                for v in body.v..body.v + at.dofs() {
+                    let [x] = combine(terms, |slot| [memory.joint[slot * memory.nv + v]]);
+                    memory.joint[to * memory.nv + v] = x;
+                }
+            } else {
+                let x = combine(terms, |slot| memory.link[k * memory.room.link + slot]);
+                memory.link[k * memory.room.link + to] = x;
+            }
+        }
+        Step::BaseAcceleration { to } => memory.set_motion(k, *to, base_acceleration(m, s, k)),
+        Step::Coriolis { velocity, qd, base, to } => {
+            let qd = memory.few::<REVOLUTE>(body, *qd);
+            let v = memory.motion(k, *velocity);
+            let a = if REVOLUTE {
+                // V × (e_z q̇), written out.
+                Motion {
+                    angular: Vec3::new(v.angular.y * qd[0], -(v.angular.x * qd[0]), S::ZERO),
+                    linear: Vec3::new(v.linear.y * qd[0], -(v.linear.x * qd[0]), S::ZERO),
+                }
+            } else {
+                v.cross(body.hinge.motion(&qd))
+            };
+            let a = if *base { a + base_acceleration(m, s, k) } else { a };
+            memory.set_motion(k, *to, a);
+        }
+        Step::Gyroscopic { velocity, to } => {
+            let v = memory.motion(k, *velocity);
+            let mut b = v.cross_force(body.inertia.lift().times(v));
+            if s.loaded {
+                b -= s.loads[k];
+            }
+            memory.set_force(k, *to, b);
+        }
+        Step::Times {
+            space,
+            number,
+            from,
+            to,
+        } => {
+            let scale = memory.numbers[*number];
+            if *space == Space::Joint {
+                for v in body.v..body.v + at.dofs() {
+                    memory.joint[to * memory.nv + v] = memory.joint[from * memory.nv + v] * scale;
+                }
+            } else {
+                let at = k * memory.room.link;
+                for i in 0..6 {
+                    memory.link[at + to][i] = memory.link[at + from][i] * scale;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// a₀: [0; −g] seen from a link on the world, else nought.
+#[inline(always)]
+fn base_acceleration<S: Scalar>(m: &Compiled, s: &Known<'_, S>, k: usize) -> Motion<S> {
+    let body = &m.bodies[k];
+    if body.parent.is_some() {
+        return Motion::ZERO;
+    }
+    let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+    s.at(body, k).1.motion_out(base)
+}
+
+/// An operator, from one vector to another.
+#[inline(always)]
+fn local_operator<S: Scalar, const REVOLUTE: bool>(
+    m: &Compiled,
+    s: &Known<'_, S>,
+    k: usize,
+    (local, from, to): (Local, usize, usize),
+    memory: &mut Memory<S>,
+) {
+    let body = &m.bodies[k];
+    let at = Joint::of::<REVOLUTE>(body, s.riccati);
+    match local {
+        Local::M => {
+            let f = body.inertia.lift().times(memory.motion(k, from));
+            memory.set_force(k, to, f);
+        }
+        Local::P => memory.set_force(k, to, s.riccati.p[k].times(memory.motion(k, from))),
+        Local::PPlus => memory.set_force(k, to, s.riccati.p_plus[k].times(memory.motion(k, from))),
+        Local::Upsilon => {
+            let v = times_upsilon(&memory.upsilon[k], memory.force(k, from));
+            memory.set_motion(k, to, v);
+        }
+        Local::TauBar => memory.set_force(k, to, at.tau_bar(memory.force(k, from))),
+        Local::TauBarStar => memory.set_motion(k, to, at.tau_bar_star(memory.motion(k, from))),
+        // Into joint space.
+        Local::H => memory.set_few::<REVOLUTE>(body, to, &at.h(memory.force(k, from))),
+        Local::GStar => memory.set_few::<REVOLUTE>(body, to, &at.g_star(memory.motion(k, from))),
+        // Out of joint space, and within it.
+        _ => {
+            let x = memory.few::<REVOLUTE>(body, from);
+            let y = match local {
+                Local::HStar => return memory.set_motion(k, to, at.hinge.motion(&x)),
+                Local::G => return memory.set_force(k, to, at.g(x)),
+                Local::D => at.d(x),
+                Local::DInv => at.d_inv(x),
+                Local::Root => at.root(x),
+                Local::RootStar => at.root_star(x),
+                Local::RootInv => at.root_inv(x),
+                Local::RootInvStar => at.root_inv_star(x),
+                _ => at.rotors(&m.armature[body.v..], x),
+            };
+            memory.set_few::<REVOLUTE>(body, to, &y);
+        }
+    }
+}

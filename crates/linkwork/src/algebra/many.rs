@@ -1,0 +1,318 @@
+//! Compiled expressions for many states at once, in lanes and on threads.
+
+use super::algorithm::Algorithm;
+use super::evaluator::{Evaluator, finite, missing};
+use super::expression::Expression;
+use crate::batch::engine::{Failures, MOST_LANES, load, part, replace};
+use crate::batch::{Real, check_states, share_out};
+use crate::model::{FrameId, Mechanism, all_usable};
+use crate::simd::Lanes;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
+use crate::spatial::Reference;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// A compiled expression on a mechanism, for many states in one call: several in the lanes of a register, blocks of them on
+/// several threads. Every state gets the bits that [`Evaluator`] would give it alone.
+///
+/// Arguments and results are state after state. q̇ is bound by name like every other vector. A state that cannot be computed
+/// does not spoil the others: its results are NaN, and the error names it.
+///
+/// ```
+/// use linkwork::algebra::{BatchEvaluator, Expression};
+/// let arm = linkwork::model::examples::puma560();
+/// let expression: Expression = "inv(Mass) (T - C)".parse()?;
+/// let mut forward = BatchEvaluator::<f64>::new(&expression, &arm, &[], &[])?;
+/// let states = 1000;
+/// let q: Vec<f64> = (0..states).flat_map(|i| arm.random(i)).collect();
+/// let (qd, tau, mut qdd) = (vec![0.1; 6000], vec![1.0; 6000], vec![0.0; 6000]);
+/// forward.evaluate(&q, &[("qd", &qd), ("T", &tau)], &mut qdd)?;
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+pub struct BatchEvaluator<'m, T: Evaluates = f64> {
+    /// For what is asked of no state.
+    one: Evaluator<'m>,
+    engines: Vec<Box<dyn Engine<T> + 'm>>,
+}
+
+impl<'m, T: Evaluates> BatchEvaluator<'m, T> {
+    /// Compiles an expression for a mechanism, as [`Evaluator::new`] does, with as many threads as the processor runs at once.
+    pub fn new(
+        expression: &Expression,
+        mechanism: &'m Mechanism,
+        frames: &[(FrameId, Reference)],
+        given: &[&str],
+    ) -> Result<Self> {
+        let one = Evaluator::new(expression, mechanism, frames, given)?;
+        let engines = Vec::new();
+        Self { one, engines }.with_threads(rayon::current_num_threads())
+    }
+
+    /// The same with another number of threads; at least one.
+    pub fn with_threads(mut self, threads: usize) -> Result<Self> {
+        let engine = |_| T::evaluates(&self.one);
+        self.engines = (0..threads.max(1)).map(engine).collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// What it runs.
+    pub fn algorithm(&self) -> &Algorithm {
+        self.one.algorithm()
+    }
+
+    /// How many numbers the result has, per state.
+    pub fn len(&self) -> usize {
+        self.one.len()
+    }
+
+    /// Whether the result has no numbers, as in joint space of a mechanism that cannot move.
+    pub fn is_empty(&self) -> bool {
+        self.one.is_empty()
+    }
+
+    /// Runs it for every state. `given` binds the vectors by name, q̇ as `qd`; an operator acts on `x`.
+    pub fn evaluate(&mut self, q: &[T], given: &[(&str, &[T])], out: &mut [T]) -> Result<()> {
+        let (one, nq, size) = (&self.one, self.one.mechanism.nq(), self.one.len());
+        one.check_names(given.iter().map(|(name, _)| *name))?;
+        let states = match (nq, size) {
+            (0, 0) => 0,
+            (0, size) => out.len() / size,
+            _ => q.len() / nq,
+        };
+        check_states("q", q.len(), nq, states)?;
+        check_states("out", out.len(), size, states)?;
+        let mut inputs = Vec::new();
+        for (vector, _) in &one.algorithm().program.inputs {
+            let x = given.iter().find(|(name, _)| **name == *vector.name);
+            let (_, x) = x.ok_or_else(|| missing(vector))?;
+            let each = one.size(vector.space);
+            if x.len() != each * states {
+                return Err(Error::Binding {
+                    name: vector.name.to_string(),
+                    problem: format!(
+                        "{} needs {each} numbers for each of {states} states, not {} in all",
+                        vector.space,
+                        x.len()
+                    ),
+                });
+            }
+            inputs.push((each, *x));
+        }
+        let job = Job {
+            q,
+            inputs: &inputs,
+            size,
+        };
+        let run = |engine: &mut Box<dyn Engine<T> + 'm>, first: usize, out: &mut [T]| engine.run(&job, first, out);
+        share_out(&mut self.engines, states, size, out, run)
+    }
+}
+
+impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("BatchEvaluator")
+            .field("mechanism", &self.one.mechanism.name())
+            .field("expression", &self.algorithm().expression().to_string())
+            .field("threads", &self.engines.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is asked of which states: q, and the vectors in the order of the program, each with its numbers per state.
+pub struct Job<'a, T> {
+    q: &'a [T],
+    inputs: &'a [(usize, &'a [T])],
+    size: usize,
+}
+
+/// One thread's memory.
+pub trait Engine<T>: Send {
+    /// Computes the states from `first` on that have room in `out`.
+    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures;
+}
+
+/// A plain number that expressions run on in batches: `f64` or `f32`.
+pub trait Evaluates: Real {
+    /// Memory for one thread, with the lanes that the processor has.
+    #[doc(hidden)]
+    fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>>;
+}
+
+macro_rules! engines {
+    ($float:ty, $avx512:ty, $avx2:ty, alone $alone:ident) => {
+        impl Evaluates for $float {
+            fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>> {
+                #[cfg(target_arch = "x86_64")]
+                if !one.mechanism.is_coupled() {
+                    let instructions = Instructions::detect();
+                    if instructions.avx512() {
+                        return Ok(Box::new(InLanes::<$avx512>::new(one)?));
+                    }
+                    if instructions.avx2() {
+                        return Ok(Box::new(InLanes::<$avx2>::new(one)?));
+                    }
+                }
+                Ok(Box::new($alone::new(one)?))
+            }
+        }
+    };
+}
+
+/// One state at a time.
+type Alone<'m> = InLanes<'m, f64>;
+
+engines!(f64, F64x8, F64x4, alone Alone);
+engines!(f32, F32x16, F32x8, alone Through64);
+
+/// As many states as a register has lanes.
+struct InLanes<'m, S: 'static> {
+    workspace: Workspace<'m, S>,
+    evaluator: Evaluator<'m, S>,
+    q: Vec<S>,
+    /// The vectors, in the order of the program.
+    inputs: Vec<Vec<S>>,
+    out: Vec<S>,
+}
+
+impl<'m, S: Lanes> InLanes<'m, S> {
+    fn new(one: &Evaluator<'m>) -> Result<Self> {
+        let (mechanism, algorithm) = (one.mechanism, one.algorithm());
+        let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames)?;
+        let inputs = algorithm.program.inputs.iter();
+        Ok(Self {
+            workspace: mechanism.workspace_of(),
+            q: vec![S::ZERO; mechanism.nq()],
+            inputs: inputs.map(|(v, _)| vec![S::ZERO; evaluator.size(v.space)]).collect(),
+            out: vec![S::ZERO; evaluator.len()],
+            evaluator,
+        })
+    }
+}
+
+impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
+    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
+        let mut failures = Failures::default();
+        if job.size > 0 {
+            for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
+                self.group(job, first + i * S::LANES, out, &mut failures);
+            }
+        }
+        failures
+    }
+}
+
+impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
+    /// As many states as there are lanes, or fewer at the end: the last one then stands in the lanes left over.
+    fn group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
+        let states = out.len() / job.size;
+        let mechanism = self.workspace.mechanism();
+        let q = part(job.q, mechanism.nq(), first, states);
+        let mut bad = [const { None }; MOST_LANES];
+        let inputs = job.inputs.iter().map(|(each, x)| part(x, *each, first, states));
+        if !(mechanism.sound_configurations(q) && inputs.clone().all(all_usable)) {
+            for (lane, bad) in bad.iter_mut().enumerate().take(states) {
+                *bad = self.problem(job, first + lane).err();
+            }
+        }
+        load(Some(q), &mut self.q);
+        for (lanes, x) in self.inputs.iter_mut().zip(inputs) {
+            load(Some(x), lanes);
+        }
+        for lane in (0..states).filter(|&lane| bad[lane].is_some()) {
+            // Any sound state will do.
+            replace(&mut self.q, lane, &mechanism.neutral());
+            self.inputs.iter_mut().for_each(|x| replace(x, lane, &[]));
+        }
+        for (i, x) in self.inputs.iter().enumerate() {
+            let (space, slot) = {
+                let (vector, slot) = &self.evaluator.algorithm().program.inputs[i];
+                (vector.space, *slot)
+            };
+            self.evaluator.write(space, slot, x);
+        }
+        match self.workspace.at(&self.q) {
+            Ok(mut posed) => {
+                self.evaluator.execute(&mut posed);
+                if self.evaluator.algorithm().program.keeps.gains && !posed.is_sound() {
+                    for (lane, bad) in bad.iter_mut().enumerate().take(states) {
+                        if bad.is_none() {
+                            *bad = posed.check_lane(lane).err();
+                        }
+                    }
+                }
+            }
+            // Every lane is sound by now.
+            Err(problem) => bad[0] = Some(problem),
+        }
+        self.evaluator.read(&mut self.out);
+        S::store(&self.out, out);
+        for (lane, bad) in bad.into_iter().enumerate().take(states) {
+            if let Some(problem) = bad {
+                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
+                failures.add(first + lane, problem);
+            }
+        }
+    }
+
+    /// What is wrong with the arguments of one state.
+    fn problem(&self, job: &Job<'_, T>, state: usize) -> Result<()> {
+        let mechanism = self.workspace.mechanism();
+        mechanism.check_configuration("q", part(job.q, mechanism.nq(), state, 1))?;
+        for ((vector, _), (each, x)) in self.evaluator.algorithm().program.inputs.iter().zip(job.inputs) {
+            finite(&vector.name, part(x, *each, state, 1))?;
+        }
+        Ok(())
+    }
+}
+
+/// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
+struct Through64<'m> {
+    inner: Alone<'m>,
+    q: Vec<f64>,
+    inputs: Vec<Vec<f64>>,
+    out: Vec<f64>,
+}
+
+impl<'m> Through64<'m> {
+    fn new(one: &Evaluator<'m>) -> Result<Self> {
+        let inner = Alone::new(one)?;
+        Ok(Self {
+            q: inner.q.clone(),
+            inputs: inner.inputs.clone(),
+            out: inner.out.clone(),
+            inner,
+        })
+    }
+}
+
+impl Engine<f32> for Through64<'_> {
+    fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
+        let mut failures = Failures::default();
+        let widen = |wide: &mut [f64], narrow: &[f32]| {
+            wide.iter_mut()
+                .zip(narrow)
+                .for_each(|(wide, narrow)| *wide = f64::from(*narrow));
+        };
+        for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
+            let nq = self.q.len();
+            widen(&mut self.q, part(job.q, nq, first + i, 1));
+            for (wide, (each, x)) in self.inputs.iter_mut().zip(job.inputs) {
+                widen(wide, part(x, *each, first + i, 1));
+            }
+            let inputs: Vec<(usize, &[f64])> = self.inputs.iter().map(|x| (x.len(), &x[..])).collect();
+            let one = Job {
+                q: &self.q[..],
+                inputs: &inputs,
+                size: job.size,
+            };
+            if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
+                failures.add(first + i, problem);
+            }
+            out.iter_mut()
+                .zip(&self.out)
+                .for_each(|(narrow, wide)| *narrow = *wide as f32);
+        }
+        failures
+    }
+}

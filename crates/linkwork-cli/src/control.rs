@@ -10,9 +10,9 @@ use crate::style;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl};
+use linkwork::control::{Outcome, PoseControl, Trial};
 use linkwork::model::FrameId;
-use linkwork::simulate::{Integrator, Resistance, RungeKutta4, Standard, State};
+use linkwork::spatial::Pose;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,8 +21,8 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "\
 Controllers, each with gravity held and torques kept within the joints' limits:
-  decoupled        ε = −c₁ν + c₂ℓJ*e with the 12-vector error e of the tip's pose, the slowest ν
-                   with frequency ω
+  decoupled        ε = −c₁ν + c₂ℓJ*e with the 12-vector error e of the tip's pose, the slowest pole
+                   at −ω/2
   computed torque  q̈ = ω²(q_d ⊖ q) − 2ωq̇, the robot's dynamics undone
   joint PD         T = ω²D(q_d ⊖ q) − 2ωDq̇, D the diagonal of 𝓜 at the goal
 
@@ -72,61 +72,40 @@ fn positive(text: &str) -> Result<f64, String> {
 
 /// What one controller did.
 #[derive(Serialize)]
-struct Outcome {
+struct Line<'a> {
     controller: &'static str,
     /// Seconds; none if the tip never settled.
     settled: Option<f64>,
     peak_torque: f64,
-    peak_joint: String,
+    peak_joint: &'a str,
     energy_used: f64,
     final_distance: f64,
-    #[serde(skip)]
-    distances: Vec<f64>,
-    #[serde(skip)]
-    torques: Vec<f64>,
 }
-
-struct Task<'m> {
-    mechanism: &'m Mechanism,
-    start: Vec<f64>,
-    goal: Vec<f64>,
-    frame: FrameId,
-    steps: usize,
-}
-
-const STEP: f64 = 1e-3;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let loaded = arguments.chosen.load()?;
     let mechanism = &loaded.robot.mechanism;
     let task = task(arguments, mechanism)?;
-    let (nv, omega) = (mechanism.nv(), arguments.quickness);
-    let mut workspace = mechanism.workspace();
-    let mut posed = workspace.at(&task.goal)?;
-    let target = posed.pose(task.frame);
-    let mut mass = vec![0.0; nv * nv];
-    posed.mass_matrix(&mut mass)?;
-    let inertia: Vec<f64> = (0..nv).map(|i| mass[i * (nv + 1)]).collect();
-    let scaled = |s: f64| inertia.iter().map(|d| s * d).collect::<Vec<f64>>();
-    let (kp, kd) = (vec![omega * omega; nv], vec![2.0 * omega; nv]);
+    let (trial, omega) = (&task.trial, arguments.quickness);
     let pose = match (arguments.c1, arguments.c2) {
-        (Some(c1), Some(c2)) => PoseControl::new(mechanism, task.frame, target, &vec![c1; nv], c2)?,
-        _ => PoseControl::tuned(mechanism, task.frame, target, &task.goal, omega)?,
+        (Some(c1), Some(c2)) => {
+            let c1 = vec![c1; mechanism.nv()];
+            PoseControl::new(mechanism, task.frame, task.target, &c1, c2)?
+        }
+        _ => trial.decoupled(omega)?,
     };
     let outcomes = [
-        task.run("decoupled", pose)?,
-        task.run("computed torque", ComputedTorque::new(mechanism, &task.goal, &kp, &kd)?)?,
-        task.run(
-            "joint PD",
-            JointPd::new(mechanism, &task.goal, &scaled(omega * omega), &scaled(2.0 * omega))?,
-        )?,
+        ("decoupled", trial.run(pose)?),
+        ("computed torque", trial.run(trial.computed_torque(omega)?)?),
+        ("joint PD", trial.run(trial.joint_pd(omega)?)?),
     ];
     if let Some(file) = &arguments.plot {
-        let every = (task.steps / 400).max(1);
+        let steps = outcomes[0].1.distances.len();
+        let every = (steps / 400).max(1);
         let panel = |label: &str, y: fn(&Outcome) -> &Vec<f64>| {
-            let curve = |o: &Outcome| Curve {
-                name: o.controller.to_owned(),
+            let curve = |(name, o): &(&str, Outcome)| Curve {
+                name: (*name).to_owned(),
                 y: y(o).iter().copied().step_by(every).collect(),
             };
             Panel {
@@ -135,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 more: 0,
             }
         };
-        let t: Vec<f64> = (0..=task.steps).step_by(every).map(|i| i as f64 * STEP).collect();
+        let t: Vec<f64> = (0..steps).step_by(every).map(|i| i as f64 * Trial::STEP).collect();
         let panels = vec![
             panel("distance of the tip (m)", |o| &o.distances),
             panel("largest torque (N m, N)", |o| &o.torques),
@@ -150,18 +129,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut out = anstream::stdout();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string(&outcomes)?)?;
+        let line = |(controller, o): &(&'static str, Outcome)| {
+            serde_json::to_value(Line {
+                controller,
+                settled: o.settled,
+                peak_torque: o.peak_torque,
+                peak_joint: &o.peak_joint,
+                energy_used: o.energy_used,
+                final_distance: o.final_distance,
+            })
+        };
+        let lines = outcomes.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        writeln!(out, "{}", serde_json::to_string(&lines)?)?;
         return Ok(());
     }
     let heads = "settled (s)  peak torque  energy used (J)  left over (m)";
     let name = style::paint(style::HEAD, &style::pad(&loaded.name, 16));
     writeln!(out, "{name} {}", style::paint(style::FAINT, heads))?;
-    for o in &outcomes {
+    for (name, o) in &outcomes {
         let settled = o.settled.map_or("not yet".to_owned(), |t| format!("{t:.2}"));
         writeln!(
             out,
             "{} {settled:>11} {:>12.2} {:>16.2} {:>14.1e}   {}",
-            style::pad(o.controller, 16),
+            style::pad(name, 16),
             o.peak_torque,
             o.energy_used,
             o.final_distance,
@@ -169,6 +159,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// What is to be done.
+struct Task<'m> {
+    trial: Trial<'m>,
+    frame: FrameId,
+    target: Pose,
 }
 
 fn task<'m>(arguments: &Arguments, mechanism: &'m Mechanism) -> Result<Task<'m>> {
@@ -210,61 +207,8 @@ fn task<'m>(arguments: &Arguments, mechanism: &'m Mechanism) -> Result<Task<'m>>
         ));
     }
     Ok(Task {
-        mechanism,
-        start,
-        goal,
+        trial: Trial::new(mechanism, &start, &goal, frame, arguments.seconds)?,
+        target: workspace.at(&goal)?.pose(frame),
         frame,
-        steps: (arguments.seconds / STEP).ceil() as usize,
     })
-}
-
-impl Task<'_> {
-    fn run(&self, name: &'static str, controller: impl Controller) -> Result<Outcome> {
-        let m = self.mechanism;
-        let mut equations = Standard::with(m, Controlled::new(m, controller), Resistance::none(m));
-        let mut integrator = RungeKutta4::new(m);
-        let mut state = State::at_rest(m, &self.start);
-        let mut workspace = m.workspace();
-        let goal = workspace.at(&self.goal)?.pose(self.frame).translation;
-        let (mut distances, mut torques, mut used) = (Vec::new(), Vec::new(), 0.0);
-        let (mut peak, mut peak_at) = (0.0, 0);
-        for i in 0..=self.steps {
-            distances.push((workspace.at(&state.q)?.pose(self.frame).translation - goal).norm());
-            if i < self.steps {
-                integrator.step(&mut equations, &mut state, STEP)?;
-            }
-            let tau = equations.torques();
-            used += STEP * tau.iter().zip(&state.v).map(|(t, v)| (t * v).abs()).sum::<f64>();
-            let mut largest = 0.0;
-            for (dof, t) in tau.iter().enumerate() {
-                if t.abs() > largest {
-                    largest = t.abs();
-                    if largest > peak {
-                        (peak, peak_at) = (largest, dof);
-                    }
-                }
-            }
-            torques.push(largest);
-        }
-        let near = 0.02 * distances[0];
-        let settled = match distances.iter().rposition(|d| *d > near) {
-            Some(last) if last + 1 < distances.len() => Some((last + 1) as f64 * STEP),
-            Some(_) => None,
-            None => Some(0.0),
-        };
-        let joint = m
-            .joints()
-            .iter()
-            .find(|j| m.joint(&j.name).is_ok_and(|id| m.v_range(id).contains(&peak_at)));
-        Ok(Outcome {
-            controller: name,
-            settled,
-            peak_torque: peak,
-            peak_joint: joint.map_or(String::new(), |j| j.name.clone()),
-            energy_used: used,
-            final_distance: *distances.last().unwrap_or(&0.0),
-            distances,
-            torques,
-        })
-    }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping};
+use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Trial};
 use linkwork::model::examples;
 use linkwork::simulate::{Drive, Integrator, Now, Resistance, RungeKutta4, Standard, State};
 use linkwork::workspace::Moving;
@@ -103,6 +103,38 @@ fn pose_control_reaches_the_pose_and_its_lyapunov_function_falls() {
         assert!(values.windows(2).all(|w| w[1] < w[0] || w[1] < floor), "{}", arm.name());
         let error = last.iter().fold(0.0, |m: f64, e| m.max(e.abs()));
         assert!(error < 0.02, "{}: {last:?}", arm.name());
+    }
+}
+
+#[test]
+fn tuned_gains_settle_in_the_time_they_promise_while_the_lyapunov_function_falls() {
+    for arm in arms() {
+        let n = arm.nv();
+        let goal: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 0.5 } else { -0.5 }).collect();
+        let tip = arm.link(&arm.links().last().unwrap().name).unwrap();
+        let trial = Trial::new(&arm, &vec![0.0; n], &goal, tip, 5.0).unwrap();
+        let outcome = trial.run(trial.decoupled(4.0).unwrap()).unwrap();
+        // A slowest pole at −2: 2 % after about two seconds.
+        assert!(
+            outcome.settled.is_some_and(|t| t < 3.5),
+            "{}: {:?}, {} m left",
+            arm.name(),
+            outcome.settled,
+            outcome.final_distance
+        );
+        for other in [
+            trial.run(trial.computed_torque(4.0).unwrap()).unwrap(),
+            trial.run(trial.joint_pd(4.0).unwrap()).unwrap(),
+        ] {
+            assert!(other.settled.is_some_and(|t| t < 3.5), "{}", arm.name());
+        }
+        let mut pose = trial.decoupled(4.0).unwrap();
+        let control = Controlled::new(&arm, pose.clone())
+            .limits(&vec![f64::INFINITY; n])
+            .unwrap();
+        let values = watch(&arm, control, 4000, |moving, _| pose.lyapunov(moving));
+        let floor = 1e-12 * values[0];
+        assert!(values.windows(2).all(|w| w[1] < w[0] || w[1] < floor), "{}", arm.name());
     }
 }
 

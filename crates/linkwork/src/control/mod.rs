@@ -6,7 +6,7 @@
 //! alternatives.
 //!
 //! [`Controlled`] makes any of them a [`Drive`] of the simulator: it adds the torques that hold the robot against gravity and
-//! keeps to the joints' limits.
+//! keeps to the joints' limits. A [`Trial`] sets one task to several and measures what each makes of it.
 //!
 //! ```
 //! use linkwork::control::{Controlled, RateDamping};
@@ -27,10 +27,12 @@
 mod joint;
 mod pose;
 mod rate;
+mod trial;
 
 pub use joint::{ComputedTorque, JointPd};
 pub use pose::PoseControl;
 pub use rate::RateDamping;
+pub use trial::{Outcome, Trial};
 
 use crate::model::{JointId, per_dof};
 use crate::simulate::{Drive, Now};

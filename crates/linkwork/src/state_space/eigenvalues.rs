@@ -78,7 +78,7 @@ impl Mul for Pole {
 const STEPS: usize = 60;
 
 /// The eigenvalues of an n × n matrix, those of the largest real part first.
-pub(super) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
+pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
     let mut h = a.to_vec();
     balance(n, &mut h);
     hessenberg(n, &mut h);

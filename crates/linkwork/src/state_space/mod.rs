@@ -26,6 +26,7 @@ mod riccati;
 
 pub use discrete::Method;
 pub use eigenvalues::Pole;
+pub(crate) use eigenvalues::of as poles_of;
 
 use crate::dense::{add_scaled, dot};
 use crate::model::{JointKind, Mechanism};

@@ -15,11 +15,14 @@ use support::golden;
 const SECONDS: f64 = 60.0;
 const STEP: f64 = 4e-3;
 
+/// Advances a state.
+type Step<'a> = Box<dyn FnMut(&mut State, f64) -> Result<()> + 'a>;
+
 /// One formulation of one robot: how a state is stepped, and its energy.
 struct Course<'a> {
     name: &'static str,
     start: State,
-    step: Box<dyn FnMut(&mut State, f64) -> Result<()> + 'a>,
+    step: Step<'a>,
     scaling: Option<Scaling>,
 }
 

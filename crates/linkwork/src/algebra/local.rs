@@ -77,7 +77,7 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
         Step::Coriolis { velocity, qd, base, to } => {
             let qd = memory.few::<REVOLUTE>(body, *qd);
             let v = memory.motion(k, *velocity);
-            let a = if REVOLUTE {
+            let a = if REVOLUTE || body.revolute {
                 // V × (e_z q̇), written out.
                 Motion {
                     angular: Vec3::new(v.angular.y * qd[0], -(v.angular.x * qd[0]), S::ZERO),

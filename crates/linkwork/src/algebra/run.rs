@@ -219,17 +219,27 @@ pub(crate) use known;
 fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &ProgramSweep, memory: &mut Memory<S>) {
     let (keeps, n) = (program.keeps, m.bodies.len());
     let needs_p = keeps.p || keeps.p_plus || sweep.product.is_some();
-    let fresh = sweep.riccati && !(s.filled.riccati || (s.filled.gains && !needs_p));
+    let mut fresh = sweep.riccati && !(s.filled.riccati || (s.filled.gains && !needs_p));
+    // What is not shipped is compiled small: P, D and G by the sweep that fills their stage, and one code for all joints.
+    let shipped = matches!(S::BUILDS, Builds::Shipped);
+    if fresh && !shipped {
+        match needs_p {
+            true => s.need_riccati(m),
+            false => s.need_gains(m),
+        }
+        fresh = false;
+    }
     let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
     for i in 0..n {
         let k = if sweep.inward { n - 1 - i } else { i };
         let body = &m.bodies[k];
+        let revolute = shipped && body.revolute;
         let mut x = Motion::ZERO;
         if let Some((from, _)) = sweep.product {
             x = memory.motion(k, from);
         }
         let mut product = Force::ZERO;
-        if fresh {
+        if shipped && fresh {
             at_joint!(m.bodies, s.joints, k, joint => {
                 let whole = &mut s.riccati.p[k];
                 let rest = riccati::step(joint, body, m, &mut inflow, &mut s.riccati.gains, |p| {
@@ -266,7 +276,7 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
             let mut handed = None;
             match *step {
                 Step::Core { gathered, .. } if sweep.inward => {
-                    let f = match body.revolute {
+                    let f = match revolute {
                         true => inward::<S, true>(&s.riccati, body, k, step, memory),
                         false => inward::<S, false>(&s.riccati, body, k, step, memory),
                     };
@@ -280,12 +290,12 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
                     handed = Some((gathered, memory.force(k, from)));
                     memory.set_force(k, to, sum);
                 }
-                Step::Core { .. } if body.revolute => {
+                Step::Core { .. } if revolute => {
                     outward::<S, true>(&s.riccati, body, k, step, carried, memory);
                 }
                 Step::Core { .. } => outward::<S, false>(&s.riccati, body, k, step, carried, memory),
                 Step::Shift { to, .. } => memory.set_motion(k, to, carried),
-                _ if body.revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
+                _ if revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
                 _ => local_step::<S, false>(m, &known!(s), k, step, memory),
             }
             if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {

@@ -6,7 +6,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use linkwork::simulate::{Diagonalized, Integrator, Resistance, RungeKutta4, Standard, State, TwoSweep};
+use linkwork::simulate::{Diagonalized, Integrator, Resistance, RungeKutta4, Standard, State};
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
 use linkwork::{Mechanism, Result};
 use std::time::Instant;
@@ -53,7 +53,7 @@ fn courses<'a>(mechanism: &'a Mechanism, q: &[f64], qd: &[f64]) -> Result<Vec<Co
     for (name, scaling) in [("(q, ν)", Normalized), ("(q, ξ)", Unnormalized)] {
         let mut equations = Diagonalized::with(mechanism, scaling, (), Resistance::none(mechanism));
         let start = equations.state(0.0, q, qd)?;
-        let mut integrator = TwoSweep::new(mechanism);
+        let mut integrator = RungeKutta4::new(mechanism);
         all.push(Course {
             name,
             start,
@@ -96,7 +96,7 @@ impl Course<'_> {
 }
 
 fn main() -> Result<()> {
-    println!("Runge–Kutta of order four for {SECONDS} s, the diagonalized equations with two sweeps per evaluation.");
+    println!("Runge–Kutta of order four for {SECONDS} s");
     for name in ["arm6", "quadruped"] {
         let file = golden::load(name);
         let golden::Case { q, qd, tau, .. } = &file.cases[0];

@@ -7,7 +7,6 @@ use linkwork::model::{Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
     Diagonalized, DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
-    TwoSweep,
 };
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
 use linkwork::workspace::Scaling;
@@ -249,15 +248,17 @@ fn integrators_step_in_place() {
 }
 
 #[test]
-fn two_sweeps_step_in_place() {
+fn diagonalized_equations_step_in_place() {
     let mechanism = every_kind();
     let start = random_state(&mechanism, 6);
     for scaling in [Scaling::Normalized, Scaling::Unnormalized] {
         let mut equations = Diagonalized::new(&mechanism, scaling, ()).unwrap();
         let mut state = equations.state(0.0, &start.q, &vec![0.1; mechanism.nv()]).unwrap();
-        let mut integrator = TwoSweep::new(&mechanism);
+        let (mut fixed, mut adaptive) = (RungeKutta4::new(&mechanism), DormandPrince::new(&mechanism));
         for _ in 0..3 {
-            quietly("two sweeps", || integrator.step(&mut equations, &mut state, 1e-4));
+            quietly("Runge–Kutta", || fixed.step(&mut equations, &mut state, 1e-4));
+            let end = state.t + 1e-4;
+            quietly("Dormand–Prince", || adaptive.step(&mut equations, &mut state, end));
         }
     }
 }

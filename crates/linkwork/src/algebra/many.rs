@@ -224,6 +224,23 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             replace(&mut self.q, lane, &mechanism.neutral());
             self.inputs.iter_mut().for_each(|x| replace(x, lane, &[]));
         }
+        if mechanism.is_coupled() {
+            // Such states come one by one.
+            bad[0] = bad[0].take().or(self.run_alone().err());
+        } else {
+            self.run_lanes(&mut bad[..states]);
+        }
+        S::store(&self.out, out);
+        for (lane, bad) in bad.into_iter().enumerate().take(states) {
+            if let Some(problem) = bad {
+                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
+                failures.add(first + lane, problem);
+            }
+        }
+    }
+
+    /// Runs on what is loaded.
+    fn run_lanes(&mut self, bad: &mut [Option<Error>]) {
         for (i, x) in self.inputs.iter().enumerate() {
             let (space, slot) = {
                 let (vector, slot) = &self.evaluator.algorithm().program.inputs[i];
@@ -235,10 +252,8 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             Ok(mut posed) => {
                 self.evaluator.execute(&mut posed);
                 if self.evaluator.algorithm().program.keeps.gains && !posed.is_sound() {
-                    for (lane, bad) in bad.iter_mut().enumerate().take(states) {
-                        if bad.is_none() {
-                            *bad = posed.check_lane(lane).err();
-                        }
+                    for (lane, bad) in bad.iter_mut().enumerate() {
+                        *bad = bad.take().or(posed.check_lane(lane).err());
                     }
                 }
             }
@@ -246,12 +261,24 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             Err(problem) => bad[0] = Some(problem),
         }
         self.evaluator.read(&mut self.out);
-        S::store(&self.out, out);
-        for (lane, bad) in bad.into_iter().enumerate().take(states) {
-            if let Some(problem) = bad {
-                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
+    }
+
+    /// The same for one state, as [`Evaluator`] does it.
+    fn run_alone(&mut self) -> Result<()> {
+        let names = self.evaluator.algorithm().inputs();
+        let given: Vec<(&str, &[S])> = names
+            .iter()
+            .zip(&self.inputs)
+            .map(|((n, _), x)| (&n[..], &x[..]))
+            .collect();
+        let qd = given.iter().find(|(name, _)| *name == "qd");
+        let mut posed = self.workspace.at(&self.q)?;
+        match qd {
+            Some((_, qd)) => {
+                let mut moving = posed.moving(qd)?;
+                self.evaluator.run(&mut moving, true, &given, &mut self.out)
             }
+            None => self.evaluator.run(&mut posed, false, &given, &mut self.out),
         }
     }
 

@@ -188,14 +188,13 @@ impl DormandPrince {
 
     fn attempt(&mut self, equations: &mut impl Equations, state: &State, h: f64) -> Result<()> {
         let stages = &mut self.stages;
-        stages.stage(equations, state, h, 0.2, [0.2])?;
-        stages.stage(equations, state, h, 0.3, A3)?;
-        stages.stage(equations, state, h, 0.8, A4)?;
-        stages.stage(equations, state, h, 8.0 / 9.0, A5)?;
-        stages.stage(equations, state, h, 1.0, A6)?;
+        stages.second(state, h, 0.2);
+        stages.stage(equations, state, h, 0.2, A3)?;
+        stages.stage(equations, state, h, 0.3, A4)?;
+        stages.stage(equations, state, h, 0.8, A5)?;
+        stages.stage(equations, state, h, 8.0 / 9.0, A6)?;
+        stages.stage(equations, state, h, 1.0, A7)?;
         // The last stage is the result, and its velocity is wanted both plain and in this chart.
-        stages.mix(&state.v, h, A7);
-        stages.chart.moved(&state.q, &stages.u, &mut stages.q);
         let (ud, vd) = (&mut stages.ud[6], &mut stages.vd[6]);
         let rates = equations.rates(state.t + h, &stages.q, &stages.v, ud, vd);
         rates.map_err(|e| at_time(state.t, e))?;

@@ -61,29 +61,12 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
         &self.tau
     }
 
-    /// Makes ready for [`Self::outward`] at a configuration; after [`Self::onward`] to it, nothing is left to do.
-    pub(super) fn begin(&mut self, q: &[f64]) -> Result<()> {
+    /// Goes to a configuration, unless the last evaluation began it.
+    fn begin(&mut self, q: &[f64]) -> Result<()> {
         if !self.workspace.is_ready_at(q) {
             self.workspace.at(q)?;
         }
         Ok(())
-    }
-
-    /// One outward sweep: q̇ of total rates at the configuration that was begun. T is kept for [`Self::onward`].
-    pub(super) fn outward(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
-        let mut posed = self.workspace.resume();
-        let mut moving = posed.moving_at_total_rates(self.scaling, v)?;
-        qd.copy_from_slice(moving.qd());
-        let now = Now { t, q, v: qd };
-        act(&mut self.drive, &mut self.resistance, now, &mut moving, &mut self.tau)
-    }
-
-    /// One inward sweep: the rates of the total rates here, and what begins the next configuration.
-    pub(super) fn onward(&mut self, next: &[f64], vd: &mut [f64]) -> Result<()> {
-        let nv = self.tau.len();
-        self.input[..nv].copy_from_slice(&self.tau);
-        self.input[nv..].copy_from_slice(next);
-        self.workspace.onward(self.scaling, &self.input, vd)
     }
 }
 
@@ -93,7 +76,8 @@ impl<D: Drive> Equations for Diagonalized<'_, D> {
     }
 
     fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
-        let mut posed = self.workspace.at(q)?;
+        self.begin(q)?;
+        let mut posed = self.workspace.resume();
         let mut moving = posed.moving_at_total_rates(self.scaling, v)?;
         qd.copy_from_slice(moving.qd());
         let now = Now { t, q, v: qd };
@@ -101,8 +85,37 @@ impl<D: Drive> Equations for Diagonalized<'_, D> {
         moving.total_accelerations(self.scaling, &self.tau, vd)
     }
 
+    /// An evaluation by itself takes three sweeps: P and G inward, then q̇ and V outward, then Ṗ and the rates of the total rates
+    /// inward. The last one begins the next evaluation, with P, D and G there: so each takes one inward and one outward sweep.
+    /// (JR, Algorithm 8.1)
+    fn rates_onward<'a>(
+        &mut self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        qd: &mut [f64],
+        vd: &mut [f64],
+        next: impl FnOnce(&mut [f64]) -> Result<&'a [f64]>,
+    ) -> Result<()> {
+        if self.mechanism().is_coupled() {
+            self.rates(t, q, v, qd, vd)?;
+            return next(qd).map(drop);
+        }
+        self.begin(q)?;
+        let mut posed = self.workspace.resume();
+        let mut moving = posed.moving_at_total_rates(self.scaling, v)?;
+        qd.copy_from_slice(moving.qd());
+        let now = Now { t, q, v: qd };
+        act(&mut self.drive, &mut self.resistance, now, &mut moving, &mut self.tau)?;
+        let (tau, there) = self.input.split_at_mut(self.tau.len());
+        tau.copy_from_slice(&self.tau);
+        there.copy_from_slice(next(qd)?);
+        self.workspace.onward(self.scaling, &self.input, vd)
+    }
+
     fn velocities(&mut self, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
-        self.workspace.at(q)?.joint_rates(self.scaling, v, qd)
+        self.begin(q)?;
+        self.workspace.resume().joint_rates(self.scaling, v, qd)
     }
 }
 

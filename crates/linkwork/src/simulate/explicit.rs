@@ -47,8 +47,6 @@ impl Integrator for SemiImplicitEuler {
 #[derive(Clone, Debug)]
 pub struct RungeKutta4 {
     stages: Stages<4>,
-    q: Vec<f64>,
-    v: Vec<f64>,
 }
 
 impl RungeKutta4 {
@@ -56,8 +54,6 @@ impl RungeKutta4 {
     pub fn new(mechanism: &Mechanism) -> Self {
         Self {
             stages: Stages::new(mechanism),
-            q: vec![0.0; mechanism.nq()],
-            v: vec![0.0; mechanism.nv()],
         }
     }
 }
@@ -65,20 +61,17 @@ impl RungeKutta4 {
 impl Integrator for RungeKutta4 {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
         check(equations.mechanism(), state, h)?;
-        let stages = &mut self.stages;
-        stages.first(equations, state)?;
-        stages.stage::<1>(equations, state, h, 0.5, [0.5])?;
-        stages.stage::<2>(equations, state, h, 0.5, [0.0, 0.5])?;
-        stages.stage::<3>(equations, state, h, 1.0, [0.0, 0.0, 1.0])?;
-        let (sixth, third) = (1.0 / 6.0, 1.0 / 3.0);
-        stages.mix::<4>(&state.v, h, [sixth, third, third, sixth]);
-        let (q, v) = (&mut self.q[..], &mut self.v[..]);
-        stages.chart.moved(&state.q, &stages.u, q);
-        v.copy_from_slice(&stages.v);
+        let (s, sixth, third) = (&mut self.stages, 1.0 / 6.0, 1.0 / 3.0);
+        s.q.copy_from_slice(&state.q);
+        s.v.copy_from_slice(&state.v);
+        s.stage(equations, state, h, 0.0, [0.5])?;
+        s.stage(equations, state, h, 0.5, [0.0, 0.5])?;
+        s.stage(equations, state, h, 0.5, [0.0, 0.0, 1.0])?;
+        s.stage(equations, state, h, 1.0, [sixth, third, third, sixth])?;
         let failed = |e| at_time(state.t, e);
-        equations.settle(state.t + h, q, v).map_err(failed)?;
-        state.q.copy_from_slice(q);
-        state.v.copy_from_slice(v);
+        equations.settle(state.t + h, &mut s.q, &mut s.v).map_err(failed)?;
+        state.q.copy_from_slice(&s.q);
+        state.v.copy_from_slice(&s.v);
         state.t += h;
         Ok(())
     }
@@ -96,6 +89,8 @@ pub(super) struct Stages<const N: usize> {
     pub(super) u: Vec<f64>,
     pub(super) q: Vec<f64>,
     pub(super) v: Vec<f64>,
+    /// The configuration of the next one.
+    next: Vec<f64>,
 }
 
 impl<const N: usize> Stages<N> {
@@ -108,6 +103,7 @@ impl<const N: usize> Stages<N> {
             u: vec![0.0; mechanism.nv()],
             q: vec![0.0; mechanism.nq()],
             v: vec![0.0; mechanism.nv()],
+            next: vec![0.0; mechanism.nq()],
         }
     }
 
@@ -117,7 +113,7 @@ impl<const N: usize> Stages<N> {
         rates.map_err(|e| at_time(state.t, e))
     }
 
-    /// The rates at stage `I`, `c` h after the start, for the weights of the stages before.
+    /// The rates at the last of `I` stages, `c` h after the start; then the state of the next one, for its weights of these.
     #[inline(always)]
     pub(super) fn stage<const I: usize>(
         &mut self,
@@ -127,44 +123,59 @@ impl<const N: usize> Stages<N> {
         c: f64,
         weights: [f64; I],
     ) -> Result<()> {
-        self.mix(&state.v, h, weights);
-        self.chart.moved(&state.q, &self.u, &mut self.q);
-        let rates = equations.rates(state.t + c * h, &self.q, &self.v, &mut self.ud[I], &mut self.vd[I]);
+        let (chart, u, next) = (&self.chart, &mut self.u, &mut self.next);
+        let (before, own) = self.ud.split_at_mut(I - 1);
+        let onward = move |qd: &mut [f64]| {
+            if I > 1 && !chart.rate(u, qd) {
+                return Err(too_far(state.t));
+            }
+            u.fill(0.0);
+            for (w, ud) in weights.iter().zip(before.iter().map(|ud| &ud[..]).chain([&*qd])) {
+                add(u, *w, ud);
+            }
+            u.iter_mut().for_each(|u| *u *= h);
+            let there = next;
+            chart.moved(&state.q, u, there);
+            Ok(&there[..])
+        };
+        let rates = equations.rates_onward(
+            state.t + c * h,
+            &self.q,
+            &self.v,
+            &mut own[0],
+            &mut self.vd[I - 1],
+            onward,
+        );
         rates.map_err(|e| at_time(state.t, e))?;
-        if self.chart.rate(&self.u, &mut self.ud[I]) {
-            Ok(())
-        } else {
-            Err(too_far(state.t))
-        }
+        self.mix_velocity(&state.v, h, weights);
+        core::mem::swap(&mut self.q, &mut self.next);
+        Ok(())
     }
 
-    /// u = h Σ w u̇ and v = v₀ + h Σ w v̇ over the first stages.
-    #[inline(always)]
-    pub(super) fn mix<const I: usize>(&mut self, v0: &[f64], h: f64, weights: [f64; I]) {
-        self.mix_configuration(h, &weights);
-        self.mix_velocity(v0, h, &weights);
-    }
-
-    /// u = h Σ w u̇.
-    #[inline(always)]
-    pub(super) fn mix_configuration(&mut self, h: f64, weights: &[f64]) {
-        sum(&mut self.u, weights, &self.ud);
+    /// The state of the second stage from the rates at the start.
+    pub(super) fn second(&mut self, state: &State, h: f64, weight: f64) {
+        self.u.fill(0.0);
+        add(&mut self.u, weight, &self.ud[0]);
         self.u.iter_mut().for_each(|u| *u *= h);
+        self.chart.moved(&state.q, &self.u, &mut self.q);
+        self.mix_velocity(&state.v, h, [weight]);
     }
 
-    /// v = v₀ + h Σ w v̇.
+    /// v = v₀ + h Σ w v̇ over the first stages.
     #[inline(always)]
-    pub(super) fn mix_velocity(&mut self, v0: &[f64], h: f64, weights: &[f64]) {
-        sum(&mut self.v, weights, &self.vd);
+    fn mix_velocity<const I: usize>(&mut self, v0: &[f64], h: f64, weights: [f64; I]) {
+        self.v.fill(0.0);
+        for (w, vd) in weights.into_iter().zip(&self.vd) {
+            add(&mut self.v, w, vd);
+        }
         self.v.iter_mut().zip(v0).for_each(|(v, v0)| *v = v0 + h * *v);
     }
 }
 
-/// Σ w x over as many as there are weights.
+/// `sum` += w x.
 #[inline(always)]
-fn sum(out: &mut [f64], weights: &[f64], x: &[Vec<f64>]) {
-    out.fill(0.0);
-    for (w, x) in weights.iter().zip(x).filter(|(w, _)| **w != 0.0) {
-        out.iter_mut().zip(x).for_each(|(out, x)| *out += w * x);
+fn add(sum: &mut [f64], w: f64, x: &[f64]) {
+    if w != 0.0 {
+        sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += w * x);
     }
 }

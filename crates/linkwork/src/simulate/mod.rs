@@ -3,7 +3,7 @@
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
 //! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
 //! [`Standard`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
-//! the same in total joint rates, which [`TwoSweep`] steps with two sweeps along the mechanism.
+//! the same in total joint rates.
 //!
 //! Every integrator steps with q ⊕ u, so that quaternions stay of unit length, and in the coordinates u around the
 //! start of its step, u̇ being exact for the velocity: orders are those of the methods for plain numbers. No step allocates.
@@ -30,7 +30,6 @@ mod implicit;
 mod lu;
 mod resistance;
 mod standard;
-mod two_sweep;
 
 pub(crate) use adaptive::{A3, A4, A5, A6, A7};
 pub use adaptive::{DormandPrince, Tolerance};
@@ -40,7 +39,6 @@ pub use implicit::ImplicitMidpoint;
 pub(crate) use lu::Lu;
 pub use resistance::Resistance;
 pub use standard::{Drive, Now, Standard};
-pub use two_sweep::TwoSweep;
 
 use crate::{Error, Mechanism, Result};
 
@@ -75,6 +73,21 @@ pub trait Equations {
 
     /// Writes q̇, nv numbers in the tangent space, to `qd`, and dv/dt to `vd`.
     fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()>;
+
+    /// The same for a method that knows where it evaluates next as soon as it has q̇: `next` takes q̇, from then on its own, and
+    /// gives that configuration. Equations that can begin there on the same way along the mechanism do so.
+    fn rates_onward<'a>(
+        &mut self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        qd: &mut [f64],
+        vd: &mut [f64],
+        next: impl FnOnce(&mut [f64]) -> Result<&'a [f64]>,
+    ) -> Result<()> {
+        self.rates(t, q, v, qd, vd)?;
+        next(qd).map(drop)
+    }
 
     /// Writes q̇ alone to `qd`.
     fn velocities(&mut self, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {

@@ -286,6 +286,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
 
     /// Whether the workspace is at a configuration, with P⁺, D and G there and nothing that pushes.
     pub(crate) fn is_ready_at(&self, q: &[S]) -> bool {
-        self.stages.filled.rests && !self.stages.loaded && self.stages.q[..self.mechanism.nq()] == *q
+        let s = &self.stages;
+        s.filled.rests && !s.loaded && !self.mechanism.is_coupled() && s.q[..self.mechanism.nq()] == *q
     }
 }

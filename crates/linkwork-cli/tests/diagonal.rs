@@ -67,13 +67,18 @@ fn three_controllers_do_one_task() {
     let here = directory("control");
     let output = linkwork(
         &here,
-        &["control", "arm7", "--seconds", "3", "--json", "--plot", "control.svg"],
+        &["control", "arm7", "--seconds", "5", "--json", "--plot", "control.svg"],
     );
     assert!(output.status.success(), "{}", text(&output.stderr));
     let outcomes: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
     let outcomes = outcomes.as_array().expect("three");
     assert_eq!(outcomes.len(), 3);
-    assert!(outcomes[1]["settled"].as_f64().is_some_and(|t| t > 0.1), "{outcomes:?}");
+    for outcome in outcomes {
+        assert!(
+            outcome["settled"].as_f64().is_some_and(|t| t > 0.1 && t < 4.0),
+            "{outcome}"
+        );
+    }
     for outcome in outcomes {
         assert!(outcome["final_distance"].as_f64().is_some_and(|d| d < 0.2), "{outcome}");
         assert!(outcome["peak_torque"].as_f64().is_some_and(|t| t > 0.0), "{outcome}");

@@ -7,6 +7,7 @@ mod support;
 use linkwork::Mechanism;
 use linkwork::algebra::{Operator, Operators, Typed};
 use linkwork::scalar::Dual;
+use linkwork::workspace::Scaling::Normalized;
 use support::arm::general_arm;
 use support::dual::along;
 use support::matrix::Matrix;
@@ -165,5 +166,35 @@ fn operators_change_as_the_table_says() {
                 check("in fixed axes", &turned(x), expect);
             }
         }
+    }
+}
+
+/// The sum in print for the skew matrix, D^-½HψPΩ_δψ*H*D^-½ as operators, is made of the joints' own rates alone. Where only
+/// the joint at the base turns it is nought off the diagonal, and the matrix that gives 𝒞 = cν is not.
+#[test]
+fn own_rates_alone_do_not_make_the_skew_matrix() {
+    let arm = general_arm(2);
+    let (q, qd) = ([0.3, 1.1], [1.0, 0.0]);
+    let mut workspace = arm.workspace();
+    let mut posed = workspace.at(&q).unwrap();
+    let printed = {
+        let o = posed.operators(&[]).unwrap();
+        let (H, psi, P) = (dense(&o.h()), dense(&o.psi()), dense(&o.p()));
+        let own = H.t().apply(&qd);
+        let spin = diagonal((0..2).map(|k| crf(&own[6 * k..6 * k + 6])));
+        &H * &psi * &P * &spin * psi.t() * H.t()
+    };
+    assert!(printed.at(0, 1).abs() < 1e-15 && printed.at(1, 0).abs() < 1e-15);
+    let mut c = [0.0; 4];
+    let mut moving = posed.moving(&qd).unwrap();
+    moving.diagonal_coriolis_matrix(&mut c).unwrap();
+    assert!(c[1].abs() > 0.05, "{c:?}");
+    // And that matrix is right: cν and the terms of 𝒞 but for gravity.
+    let (mut nu, mut terms) = ([0.0; 2], [0.0; 10]);
+    moving.total_rates(Normalized, &qd, &mut nu).unwrap();
+    moving.diagonal_coriolis_terms(Normalized, &mut terms).unwrap();
+    for i in 0..2 {
+        let expect: f64 = (0..4).map(|row| terms[2 * row + i]).sum();
+        assert!((c[2 * i] * nu[0] + c[2 * i + 1] * nu[1] - expect).abs() < 1e-12);
     }
 }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Controllers, each with gravity held and torques kept within the joints' limits:
   decoupled        ε = −c₁ν + c₂ℓJ*e with the 12-vector error e of the tip's pose, the slowest pole
-                   at −ω/2
+                   at −ω/4: torques of the same order as the others'
   computed torque  q̈ = ω²(q_d ⊖ q) − 2ωq̇, the robot's dynamics undone
   joint PD         T = ω²D(q_d ⊖ q) − 2ωDq̇, D the diagonal of 𝓜 at the goal
 

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .collect::<Vec<f64>>(),
         );
         let tip = arm.link(&arm.links()[arm.links().len() - 1].name)?;
-        let trial = Trial::new(&arm, &start, &goal, tip, 5.0)?;
+        let trial = Trial::new(&arm, &start, &goal, tip, 6.0)?;
         let quickness = 4.0;
         let outcomes = [
             ("decoupled", BLUE, trial.run(trial.decoupled(quickness)?)?),

@@ -1,9 +1,9 @@
-//! Forward dynamics twice: written by hand, and compiled from `inv(Mass) (T - C)`.
+//! Forward dynamics twice: written by hand, and compiled from `inv(Mass) (T - C)`; the latter also for many states in lanes.
 //!
 //! `cargo run --release --example expression_speed`
 
 use linkwork::Mechanism;
-use linkwork::algebra::{Evaluator, Expression};
+use linkwork::algebra::{BatchEvaluator, Evaluator, Expression};
 use linkwork::model::{Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::hint::black_box;
@@ -33,32 +33,34 @@ fn arm(n: usize) -> linkwork::Result<Mechanism> {
     builder.build()
 }
 
-/// The least nanoseconds per call of many batches.
-fn time(mut call: impl FnMut()) -> f64 {
+/// The least nanoseconds per call, of many rounds of some calls.
+fn time(calls: u32, mut call: impl FnMut()) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..300 {
         let start = Instant::now();
-        (0..200).for_each(|_| call());
-        least = least.min(start.elapsed().as_nanos() as f64 / 200.0);
+        (0..calls).for_each(|_| call());
+        least = least.min(start.elapsed().as_nanos() as f64 / f64::from(calls));
     }
     least
 }
 
+const STATES: usize = 128;
+
 fn main() -> linkwork::Result<()> {
     let expression: Expression = "inv(Mass) (T - C)".parse()?;
-    println!("   n   by hand, ns   compiled, ns   ratio");
+    println!("   n   by hand, ns   compiled, ns   ratio   in lanes, ns a state");
     for n in [6, 30, 100] {
         let arm = arm(n)?;
         let mut run = Evaluator::new(&expression, &arm, &[], &[])?;
         let (q, qd, tau) = (vec![0.3; n], vec![0.5; n], vec![1.0; n]);
         let (mut workspace, mut other) = (arm.workspace(), arm.workspace());
         let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
-        let by_hand = time(|| {
+        let by_hand = time(200, || {
             let mut posed = workspace.at(black_box(&q)).expect("a state");
             let mut moving = posed.moving(&qd).expect("a state");
             moving.forward_dynamics(&tau, &mut x).expect("sound");
         });
-        let compiled = time(|| {
+        let compiled = time(200, || {
             let mut posed = other.at(black_box(&q)).expect("a state");
             let mut moving = posed.moving(&qd).expect("a state");
             moving.evaluate(&mut run, &[("T", &tau)], &mut y).expect("sound");
@@ -68,7 +70,19 @@ fn main() -> linkwork::Result<()> {
             x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-6 * size),
             "they differ"
         );
-        println!("{n:4} {by_hand:13.1} {compiled:14.1} {:7.2}", compiled / by_hand);
+        let mut many = BatchEvaluator::<f64>::new(&expression, &arm, &[], &[])?.with_threads(1)?;
+        let [q, qd, tau] = [q, qd, tau].map(|x| x.repeat(STATES));
+        let mut all = vec![0.0; n * STATES];
+        let in_lanes = time(2, || {
+            let given: [(&str, &[f64]); 2] = [("qd", &qd), ("T", &tau)];
+            many.evaluate(black_box(&q), &given, &mut all).expect("sound");
+        });
+        assert!(all.chunks(n).all(|one| one == y), "each state as it would be alone");
+        println!(
+            "{n:4} {by_hand:13.1} {compiled:14.1} {:7.2} {:23.1}",
+            compiled / by_hand,
+            in_lanes / STATES as f64
+        );
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ sweeps![
     operational::FromInnovations,
     evaluate::Settle as Often,
     evaluate::TotalAccelerations as Often,
-    evaluate::Onward,
+    evaluate::Onward as Often,
     rates::ForwardDiagonalized,
     rates::FactorRate,
     skew::SkewMatrix,

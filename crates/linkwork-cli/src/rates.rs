@@ -8,7 +8,7 @@ use crate::style;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::simulate::{Diagonalized, Equations, Integrator, RungeKutta4};
+use linkwork::simulate::{Diagonalized, Equations, Integrator, Resistance, RungeKutta4};
 use linkwork::workspace::{Moving, Scaling, TotalRate};
 use serde::Serialize;
 use std::io::Write;
@@ -304,12 +304,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// q̇, ν and ½ν² of every degree of freedom as the robot swings freely, by the equations in (q, ν).
+/// q̇, ν and ½ν² of every degree of freedom as the robot swings freely, without friction or stops, by the equations in (q, ν).
 fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64, file: &Path) -> Result<()> {
     const SAMPLES: usize = 400;
     const STEP: f64 = 1e-3;
     let nv = mechanism.nv();
-    let mut equations = Diagonalized::new(mechanism, Scaling::Normalized, ())?;
+    let mut equations = Diagonalized::with(mechanism, Scaling::Normalized, (), Resistance::none(mechanism));
     let mut integrator = RungeKutta4::new(mechanism);
     let mut state = equations.state(0.0, q, v)?;
     let steps = (seconds / SAMPLES as f64 / STEP).ceil().max(1.0);

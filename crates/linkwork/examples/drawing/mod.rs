@@ -73,25 +73,24 @@ impl Drawing {
             "<rect width='{w}' height='{h}' fill='white'/><text x='{}' y='28' font-size='17'>{}</text>",
             MARGIN, self.title
         );
-        for k in 0..=4 {
-            let t = f64::from(k) / 4.0;
-            let value = |i: usize| ranges[i][0] + t * (ranges[i][1] - ranges[i][0]);
-            let (x, y) = (MARGIN + t * inner[0], h - MARGIN - t * inner[1]);
+        let part = |i: usize, value: f64| (value - ranges[i][0]) / (ranges[i][1] - ranges[i][0]);
+        for (value, label) in ticks(ranges[0]) {
+            let x = MARGIN + part(0, value) * inner[0];
             let _ = writeln!(
                 svg,
-                "<path d='M{x} {} V{}' stroke='#eeeeee'/><text x='{x}' y='{}' text-anchor='middle'>{:.3}</text>",
+                "<path d='M{x:.1} {} V{MARGIN}' stroke='#eeeeee'/><text x='{x:.1}' y='{}' text-anchor='middle'>{label}</text>",
                 h - MARGIN,
-                MARGIN,
-                h - MARGIN + 18.0,
-                value(0)
+                h - MARGIN + 18.0
             );
+        }
+        for (value, label) in ticks(ranges[1]) {
+            let y = h - MARGIN - part(1, value) * inner[1];
             let _ = writeln!(
                 svg,
-                "<path d='M{} {y} H{}' stroke='#eeeeee'/><text x='{}' y='{y}' text-anchor='end'>{:.3}</text>",
-                MARGIN,
+                "<path d='M{MARGIN} {y:.1} H{}' stroke='#eeeeee'/><text x='{}' y='{:.1}' text-anchor='end'>{label}</text>",
                 w - MARGIN,
                 MARGIN - 6.0,
-                value(1)
+                y + 4.0
             );
         }
         let _ = writeln!(
@@ -133,4 +132,18 @@ impl Drawing {
         println!("picture in {path}");
         Ok(())
     }
+}
+
+/// Round numbers in a range, some five of them, as they are written.
+fn ticks([low, high]: [f64; 2]) -> Vec<(f64, String)> {
+    let rough = (high - low) / 5.0;
+    let ten = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|x| x * ten).into_iter().find(|s| *s >= rough);
+    let step = step.unwrap_or(10.0 * ten);
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last)
+        .map(|k| (k as f64 * step, format!("{:.digits$}", k as f64 * step)))
+        .collect()
 }

@@ -5,7 +5,7 @@ use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use crate::batch::engine::{Failures, MOST_LANES, load, part, replace};
 use crate::batch::{Real, check_states, share_out};
-use crate::model::{FrameId, Mechanism, all_usable};
+use crate::model::{FrameId, Mechanism};
 use crate::simd::Lanes;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
@@ -210,10 +210,8 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         let q = part(job.q, mechanism.nq(), first, states);
         let mut bad = [const { None }; MOST_LANES];
         let inputs = job.inputs.iter().map(|(each, x)| part(x, *each, first, states));
-        if !(mechanism.sound_configurations(q) && inputs.clone().all(all_usable)) {
-            for (lane, bad) in bad.iter_mut().enumerate().take(states) {
-                *bad = self.problem(job, first + lane).err();
-            }
+        for (lane, bad) in bad.iter_mut().enumerate().take(states) {
+            *bad = self.problem(job, first + lane).err();
         }
         load(Some(q), &mut self.q);
         for (lanes, x) in self.inputs.iter_mut().zip(inputs) {
@@ -230,7 +228,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         } else {
             self.run_lanes(&mut bad[..states]);
         }
-        S::store(&self.out, out);
+        S::store(&self.out, out, job.size);
         for (lane, bad) in bad.into_iter().enumerate().take(states) {
             if let Some(problem) = bad {
                 out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));

@@ -2,11 +2,12 @@
 
 use super::check_states;
 use super::quantity::Quantity;
-use crate::model::Mechanism;
+use super::rollout::{Course, Rolling};
+use crate::model::{Mechanism, surely_usable};
 use crate::scalar::Scalar;
-use crate::simd::Lanes;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
+use crate::simd::{Lanes, Task};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -73,6 +74,19 @@ impl Failures {
         self.first.get_or_insert((index, problem));
     }
 
+    /// An error if any state of so many failed.
+    pub(super) fn into_result(self, states: usize) -> Result<()> {
+        match self.first {
+            None => Ok(()),
+            Some((index, problem)) => Err(Error::State {
+                index,
+                failed: self.count,
+                states,
+                problem: Box::new(problem),
+            }),
+        }
+    }
+
     /// Those of two shares.
     pub(super) fn and(self, other: Self) -> Self {
         let first = match (self.first, other.first) {
@@ -90,6 +104,8 @@ impl Failures {
 pub trait Engine<T>: Send {
     /// Computes the states from `first` on that have room in `out`.
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures;
+    /// Rolls the states from `first` on that have room in the outputs.
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures;
 }
 
 /// Chooses lanes by what the processor has.
@@ -122,8 +138,8 @@ engines!(f64, F64x8, F64x4, alone InLanes::<f64>);
 engines!(f32, F32x16, F32x8, alone Through64);
 
 /// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
-struct Through64<'m> {
-    inner: InLanes<'m, f64>,
+pub(super) struct Through64<'m> {
+    pub(super) inner: InLanes<'m, f64>,
     /// q, q̇ and another vector of one state.
     arguments: [Vec<f64>; 3],
     out: Vec<f64>,
@@ -169,15 +185,20 @@ impl Engine<f32> for Through64<'_> {
         }
         failures
     }
+
+    fn roll(&mut self, course: &Course<'_, f32>, first: usize, q_out: &mut [f32], qd_out: &mut [f32]) -> Failures {
+        self.roll_one_by_one(course, first, q_out, qd_out)
+    }
 }
 
 /// Memory for as many states as a register has lanes.
-struct InLanes<'m, S: 'static> {
-    workspace: Workspace<'m, S>,
-    q: Vec<S>,
-    qd: Vec<S>,
-    input: Vec<S>,
+pub(super) struct InLanes<'m, S: 'static> {
+    pub(super) workspace: Workspace<'m, S>,
+    pub(super) q: Vec<S>,
+    pub(super) qd: Vec<S>,
+    pub(super) input: Vec<S>,
     out: Vec<S>,
+    pub(super) rolling: Option<Rolling<S>>,
 }
 
 impl<'m, S: Lanes> InLanes<'m, S> {
@@ -188,6 +209,7 @@ impl<'m, S: Lanes> InLanes<'m, S> {
             qd: vec![S::ZERO; mechanism.nv()],
             input: vec![S::ZERO; mechanism.nv()],
             out: Vec::new(),
+            rolling: None,
         }
     }
 }
@@ -207,6 +229,10 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
         }
         failures
     }
+
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures {
+        self.roll_all(course, first, q_out, qd_out)
+    }
 }
 
 impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
@@ -215,23 +241,44 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         let states = out.len() / job.size;
         let mechanism = self.workspace.mechanism();
         let (nq, nv) = (mechanism.nq(), mechanism.nv());
-        let q = part(job.q, nq, first, states);
-        let qd = job.qd.map(|x| part(x, nv, first, states));
-        let input = job.input.map(|x| part(x, nv, first, states));
-        let mut bad = [None; MOST_LANES].map(|_: Option<()>| None);
-        if !(mechanism.sound_configurations(q) && sound(qd) && sound(input)) {
-            for (state, bad) in bad.iter_mut().enumerate().take(states) {
-                *bad = self.problem(job, first + state).err();
+        let mut sound = false;
+        self.workspace.instructions().perform::<S, _>(Intake {
+            given: [
+                Some(part(job.q, nq, first, states)),
+                job.qd.map(|x| part(x, nv, first, states)),
+                job.input.map(|x| part(x, nv, first, states)),
+            ],
+            lanes: [&mut self.q, &mut self.qd, &mut self.input],
+            mechanism,
+            sound: &mut sound,
+        });
+        if sound {
+            let mut view = self.workspace.view_at(&self.q, &self.qd);
+            let room = &mut self.out[..job.quantity.room(mechanism)];
+            let done = job.quantity.compute(&mut view, &self.input, room);
+            if done.is_ok() && (!job.quantity.needs_pivots() || view.pivots_are_sound()) {
+                return S::store(&room[..job.size], out, job.size);
             }
         }
-        load(Some(q), &mut self.q);
-        load(qd, &mut self.qd);
-        load(input, &mut self.input);
-        for lane in (0..states).filter(|&lane| bad[lane].is_some()) {
-            // Any sound state will do.
-            replace(&mut self.q, lane, &mechanism.neutral());
-            replace(&mut self.qd, lane, &[]);
-            replace(&mut self.input, lane, &[]);
+        self.mixed_group(job, first, out, failures);
+    }
+
+    /// The same where a state cannot be computed: some sound one takes its lane.
+    #[cold]
+    fn mixed_group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
+        let states = out.len() / job.size;
+        let mechanism = self.workspace.mechanism();
+        let neutral = mechanism.neutral();
+        let mut bad: [Option<Error>; MOST_LANES] = core::array::from_fn(|_| None);
+        for lane in 0..states {
+            bad[lane] = self.problem(job, first + lane).err();
+        }
+        for lane in 0..S::LANES {
+            if bad[lane.min(states - 1)].is_some() {
+                replace(&mut self.q, lane, &neutral);
+                replace(&mut self.qd, lane, &[]);
+                replace(&mut self.input, lane, &[]);
+            }
         }
         let mut view = self.workspace.view_at(&self.q, &self.qd);
         let room = &mut self.out[..job.quantity.room(mechanism)];
@@ -240,15 +287,15 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             bad[0].get_or_insert(problem);
         }
         let results = &room[..job.size];
-        if job.quantity.needs_pivots() && !view.pivots_are_sound() {
+        if job.quantity.needs_pivots() {
             for (lane, bad) in bad.iter_mut().enumerate().take(states) {
                 if bad.is_none() {
                     *bad = view.check_pivots_of(lane).err();
                 }
             }
         }
-        S::store(results, out);
-        for (lane, bad) in bad.into_iter().enumerate().take(states) {
+        S::store(results, out, job.size);
+        for (lane, bad) in bad.into_iter().enumerate() {
             if let Some(problem) = bad {
                 out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
                 failures.add(first + lane, problem);
@@ -279,16 +326,34 @@ pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T]
     &x[first * each..(first + states) * each]
 }
 
-/// Whether all numbers can be computed with.
-fn sound<T: Real>(x: Option<&[T]>) -> bool {
-    x.is_none_or(crate::model::all_usable)
+/// Takes states into lanes, and finds out whether all of them can be computed with.
+struct Intake<'a, S: Lanes> {
+    /// q, q̇ and another vector, state after state; what is not given is nought.
+    given: [Option<&'a [S::Element]>; 3],
+    lanes: [&'a mut [S]; 3],
+    mechanism: &'a Mechanism,
+    sound: &'a mut bool,
 }
 
 /// States after states into lanes; nothing becomes noughts.
+#[inline(always)]
 pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
     match x {
-        Some(x) if !lanes.is_empty() => S::load(x, lanes),
+        Some(x) if !lanes.is_empty() => S::load(x, lanes.len(), lanes),
         _ => lanes.fill(S::ZERO),
+    }
+}
+
+impl<S: Lanes> Task for Intake<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let [q, qd, input] = self.lanes;
+        for (given, lanes) in self.given.into_iter().zip([&mut *q, &mut *qd, &mut *input]) {
+            load(given, lanes);
+        }
+        let sound = self.mechanism.surely_sound(q) * surely_usable(qd) * surely_usable(input);
+        // Coupled mechanisms are taken one state at a time.
+        *self.sound = sound == S::ONE && (S::LANES > 1 || self.mechanism.check_couplings(q).is_ok());
     }
 }
 

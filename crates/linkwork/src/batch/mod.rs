@@ -5,6 +5,7 @@
 
 pub(crate) mod engine;
 mod quantity;
+mod rollout;
 
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
@@ -15,6 +16,7 @@ use quantity::Quantity;
 use rayon::prelude::*;
 
 pub use engine::Real;
+pub use rollout::{Method, Rollout};
 
 /// Memory for evaluating many states of a mechanism in one call.
 ///
@@ -181,7 +183,7 @@ pub(crate) fn share_out<E: Send, T: Send>(
     let failures = match engines {
         [engine] => run(engine, 0, out),
         engines => {
-            let block = states.div_ceil(engines.len()).next_multiple_of(BLOCK).max(BLOCK);
+            let block = share(states, engines.len());
             let parts = out.par_chunks_mut(block * size.max(1));
             engines
                 .par_iter_mut()
@@ -191,15 +193,12 @@ pub(crate) fn share_out<E: Send, T: Send>(
                 .reduce(Failures::default, Failures::and)
         }
     };
-    match failures.first {
-        None => Ok(()),
-        Some((index, problem)) => Err(Error::State {
-            index,
-            failed: failures.count,
-            states,
-            problem: Box::new(problem),
-        }),
-    }
+    failures.into_result(states)
+}
+
+/// How many states go to each of some engines.
+fn share(states: usize, engines: usize) -> usize {
+    states.div_ceil(engines).next_multiple_of(BLOCK).max(BLOCK)
 }
 
 /// Blocks are whole groups of lanes.

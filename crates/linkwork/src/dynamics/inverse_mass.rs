@@ -25,8 +25,8 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
         }
         s.need_gains(m);
         out.fill(S::ZERO);
-        s.make_room(6 * layout.width);
-        columns::innovations::<S, S>(m, &s.joints, &s.riccati.gains, layout, &mut s.tiles, out);
+        let first = s.make_room(6 * layout.width);
+        columns::innovations::<S, S>(m, &s.joints, &s.riccati.gains, layout, &mut s.tiles[first..], out);
         s.need_columns(m);
         outward(m, s, out);
         columns::complete(m, out, &mut s.dofs);
@@ -47,8 +47,8 @@ impl PackedSweep for MassMatrixInverse {
 #[inline(always)]
 fn product<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, layout: &Layout, out: &mut [S]) {
     s.need_gains(m);
-    s.make_room((6 + layout.width) * layout.width);
-    let (room, rows) = s.tiles.split_at_mut(6 * layout.width);
+    let first = s.make_room((6 + layout.width) * layout.width);
+    let (room, rows) = s.tiles[first..].split_at_mut(6 * layout.width);
     columns::innovations::<S, P>(m, &s.joints, &s.riccati.gains, layout, room, rows);
     if layout.tree_end.first() != Some(&layout.width) {
         out.fill(S::ZERO);

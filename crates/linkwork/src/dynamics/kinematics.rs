@@ -1,8 +1,8 @@
 //! Poses, velocities, accelerations and Jacobians of frames.
 
 use crate::model::{Compiled, Placed};
-use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
 
@@ -19,7 +19,15 @@ impl<S: Scalar> Sweep<S> for LinkPoses {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
-        s.world.place_links(m);
+        s.world.place_links::<S>(m);
+    }
+}
+
+impl PackedSweep for LinkPoses {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, _: At<'_>, _: &[f64], _: &mut [f64]) {
+        s.need_world_packed::<P>(m);
+        s.world.place_links::<P>(m);
     }
 }
 
@@ -33,6 +41,14 @@ impl<S: Scalar> Sweep<S> for Placements {
 impl<S: Scalar> Sweep<S> for Columns {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+        s.need_columns(m);
+    }
+}
+
+impl PackedSweep for Columns {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, _: At<'_>, _: &[f64], _: &mut [f64]) {
+        s.need_world_packed::<P>(m);
         s.need_columns(m);
     }
 }

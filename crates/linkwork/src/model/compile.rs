@@ -1,6 +1,6 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed};
+use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Slide, Spin};
 use super::{Joint, JointKind, Link};
 use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
@@ -33,20 +33,12 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     }
     let branches = connect(&mut bodies);
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
-    for body in &mut bodies {
-        let q = body.q;
-        (body.turned_by, body.shifted_by, body.pitch) = match body.hinge {
-            Hinge::Revolute | Hinge::Planar => (q, nq, 0.0),
-            Hinge::Prismatic => (nq, q, 1.0),
-            Hinge::Helical { pitch } => (q, q, pitch),
-            Hinge::Cylindrical => (q, q + 1, 1.0),
-            Hinge::Translation | Hinge::Spherical | Hinge::Free => (nq, nq, 0.0),
-        };
-    }
     let link_space = link_space(&given, &placed);
     Compiled {
         nq,
         nv: given.armature.len(),
+        turning: turning(&bodies, nq),
+        sliding: sliding(&bodies),
         general_links: (0..bodies.len())
             .filter(|&k| bodies[k].passage == Passage::General)
             .collect(),
@@ -61,6 +53,45 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         link_frames: placed.links,
         bodies,
     }
+}
+
+/// What turns the links' screws, and places for no link up to a whole register.
+fn turning(bodies: &[Body], nq: usize) -> Vec<Spin> {
+    let turning = |body: &Body| Spin {
+        by: match body.hinge {
+            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => body.q,
+            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => nq,
+        },
+        theta: body.theta,
+        shift: body.shift,
+    };
+    let none = Spin {
+        by: nq,
+        theta: 0.0,
+        shift: 0.0,
+    };
+    let mut all: Vec<Spin> = bodies.iter().map(turning).collect();
+    all.resize(bodies.len().next_multiple_of(PACK), none);
+    all
+}
+
+/// What slides them.
+fn sliding(bodies: &[Body]) -> Vec<Slide> {
+    let sliding = |(link, body): (usize, &Body)| {
+        let (by, pitch) = match body.hinge {
+            Hinge::Prismatic => (body.q, 1.0),
+            Hinge::Helical { pitch } => (body.q, pitch),
+            Hinge::Cylindrical => (body.q + 1, 1.0),
+            _ => return None,
+        };
+        Some(Slide {
+            link,
+            by,
+            pitch,
+            shift: body.shift,
+        })
+    };
+    bodies.iter().enumerate().filter_map(sliding).collect()
 }
 
 /// The moving links in the users' order: each one's body, and its frame seen from there. The cross of a universal joint
@@ -153,9 +184,6 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 across: 0.0,
                 theta: 0.0,
                 shift: 0.0,
-                turned_by: 0,
-                shifted_by: 0,
-                pitch: 0.0,
                 inertia: RigidBody::ZERO,
                 has_child: false,
                 branch: None,
@@ -163,6 +191,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 end: 0,
                 root: 0,
                 placement,
+                at_origin: false,
                 general: 0,
             });
             inertias.push(inertia);
@@ -244,6 +273,7 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
         if !body.hinge.is_screw() {
             body.passage = Passage::General;
             body.general = generals;
+            body.at_origin = body.placement == Pose::IDENTITY;
             generals += 1;
         } else if let Some(p) = body.parent {
             let factors = factor(&body.placement);
@@ -331,7 +361,7 @@ fn factor(t: &Pose) -> Factored {
     // What remains after inner turn and tilt is a turn about z; its x axis lies in the first column.
     let x = unturned.rotation.x;
     let outer_angle = cos.mul_add(x.y, sin * x.z).atan2(x.x);
-    // Sliding along the child's axis, (0, −sin, cos), moves its origin to the common normal.
+    // Slide along the child's axis, (0, −sin, cos), moves its origin to the common normal.
     let slide = if sin > NEARLY_PARALLEL { -l.y / sin } else { 0.0 };
     let across = if sin > NEARLY_PARALLEL || parallel { 0.0 } else { l.y };
     let lean = if cos.abs() < ROUNDING {

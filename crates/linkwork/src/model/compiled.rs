@@ -100,10 +100,6 @@ pub(crate) struct Body {
     /// What the joint's own screw starts from.
     pub(crate) theta: f64,
     pub(crate) shift: f64,
-    /// The coordinates that turn and shift it, the latter times a pitch; nq, which is always nought, if none does.
-    pub(crate) turned_by: usize,
-    pub(crate) shifted_by: usize,
-    pub(crate) pitch: f64,
     /// M(k).
     pub(crate) inertia: RigidBody<f64>,
     /// Whether the next link is its child.
@@ -118,6 +114,8 @@ pub(crate) struct Body {
     pub(crate) root: usize,
     /// The constant part of the placement in the parent, for roots and general passages.
     pub(crate) placement: Pose,
+    /// Whether that is the identity, as for most free bases.
+    pub(crate) at_origin: bool,
     /// Where a general passage keeps its placement.
     pub(crate) general: usize,
 }
@@ -132,6 +130,23 @@ impl Body {
             special => special,
         }
     }
+}
+
+/// What turns a link's screw: a coordinate, or nq, which is always nought; and where its shift starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spin {
+    pub(crate) by: usize,
+    pub(crate) theta: f64,
+    pub(crate) shift: f64,
+}
+
+/// What slides a link's screw: a coordinate, times a pitch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slide {
+    pub(crate) link: usize,
+    pub(crate) by: usize,
+    pub(crate) pitch: f64,
+    pub(crate) shift: f64,
 }
 
 /// A frame fixed to a compiled link, or to the world.
@@ -188,6 +203,10 @@ pub(crate) struct Compiled {
     pub(crate) bodies: Vec<Body>,
     pub(crate) nq: usize,
     pub(crate) nv: usize,
+    /// Per link, in whole registers: what turns it.
+    pub(crate) turning: Vec<Spin>,
+    /// The links whose screw slides.
+    pub(crate) sliding: Vec<Slide>,
     /// The links that have [`Passage::General`].
     pub(crate) general_links: Vec<usize>,
     /// How many links have more than one child.

@@ -214,21 +214,25 @@ impl Mechanism {
                 }
             }
         }
-        self.check_couplings(q)
+        if self.is_coupled() {
+            self.check_couplings(q)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Whether [`Mechanism::check_configuration`] would find nothing in many configurations.
-    pub(crate) fn sound_configurations<S: Scalar>(&self, q: &[S]) -> bool {
-        let unit = |q: &[S]| {
-            let norm = |i: usize| q[i..i + 4].iter().map(|x| x.lane(0).powi(2)).sum::<f64>().sqrt();
-            self.quaternions
-                .iter()
-                .all(|&(i, _)| (norm(i) - 1.0).abs() <= QUATERNION_TOLERANCE)
-        };
-        let mut each = q.chunks_exact(self.nq().max(1));
-        all_usable(q)
-            && (self.quaternions.is_empty() || each.clone().all(unit))
-            && each.all(|q| self.check_couplings(q).is_ok())
+    /// One in the lanes whose configuration is sound, nought in others and where a quaternion is hardly of unit length.
+    #[inline(always)]
+    pub(crate) fn surely_sound<S: Scalar>(&self, q: &[S]) -> S {
+        const EDGE: f64 = 0.99 * QUATERNION_TOLERANCE;
+        let mut sound = surely_usable(q);
+        for &(i, _) in &self.quaternions {
+            let (x, y, z, w) = (q[i], q[i + 1], q[i + 2], q[i + 3]);
+            let square = x.mul_add(x, y.mul_add(y, z.mul_add(z, w * w)));
+            let long = square.where_below((1.0 - EDGE) * (1.0 - EDGE), S::ZERO, S::ONE);
+            sound = sound * square.where_below((1.0 + EDGE) * (1.0 + EDGE), long, S::ZERO);
+        }
+        sound
     }
 
     fn not_finite(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {
@@ -270,6 +274,17 @@ fn usable<S: Scalar>(x: S) -> bool {
         (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST)
     };
     small & x.is_finite()
+}
+
+/// One in the lanes where all numbers are finite and small enough, nought in others.
+#[inline(always)]
+pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
+    let mut sound = S::ONE;
+    for x in x {
+        let above = (-*x).where_below(LARGEST, S::ONE, S::ZERO);
+        sound = sound * x.where_below(LARGEST, above, S::ZERO);
+    }
+    sound
 }
 
 /// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.

@@ -342,6 +342,7 @@ impl Mechanism {
     }
 
     /// Whether joints follow others.
+    #[inline]
     pub fn is_coupled(&self) -> bool {
         self.compiled.reduction.is_some()
     }

@@ -66,6 +66,9 @@ impl Hinge {
     /// H* x.
     #[inline(always)]
     pub(crate) fn motion<S: Scalar>(self, x: &[S]) -> Motion<S> {
+        if matches!(self, Self::Free) {
+            return Motion::new([x[0], x[1], x[2]], [x[3], x[4], x[5]]);
+        }
         let mut v = [S::ZERO; 6];
         for (i, &axis) in self.axes().iter().enumerate() {
             v[axis] = x[i];
@@ -127,6 +130,12 @@ impl Hinge {
         armature: &[f64],
         gains: &mut [Gain<S>],
     ) -> Articulated<S> {
+        if matches!(self, Self::Revolute) && armature[0] == 0.0 {
+            let d_inv = p.a[5].recip();
+            let (g, rest) = p.release_about_z(d_inv);
+            gains[0] = Gain { d_inv, g };
+            return rest.into();
+        }
         if matches!(self, Self::Free) && armature[..6].iter().all(|&rotor| rotor == 0.0) {
             release_all(&p, gains);
             return Articulated::ZERO;
@@ -167,6 +176,18 @@ impl Hinge {
             *z = Force::from_array(gains[0].g).mul_add(eps[0], *z);
             return;
         }
+        if matches!(self, Self::Free) {
+            let (tau, gains, eps) = (&tau[..6], &gains[..6], &mut eps[..6]);
+            let mut f = z.to_array();
+            for i in 0..6 {
+                eps[i] = tau[i] - f[i];
+                for j in 0..6 {
+                    f[j] = gains[i].g[j].mul_add(eps[i], f[j]);
+                }
+            }
+            *z = Force::from_array(f);
+            return;
+        }
         for (i, &axis) in self.axes().iter().enumerate() {
             let f = z.to_array();
             let mut h_z = f[axis];
@@ -187,6 +208,24 @@ impl Hinge {
             return;
         }
         let mut v = alpha.to_array();
+        if matches!(self, Self::Free) {
+            let (eps, gains, qdd) = (&eps[..6], &gains[..6], &mut qdd[..6]);
+            for i in (0..6).rev() {
+                // What was last resolved comes last, so that nothing else waits for it.
+                let g = &gains[i].g;
+                let mut along = g[0] * v[0];
+                for j in 1..=i {
+                    along = g[j].mul_add(v[j], along);
+                }
+                for j in (i + 1..6).rev() {
+                    along = g[j].mul_add(v[j], along);
+                }
+                qdd[i] = gains[i].d_inv.mul_sub(eps[i], along);
+                v[i] += qdd[i];
+            }
+            *alpha = Motion::from_array(v);
+            return;
+        }
         for (i, &axis) in self.axes().iter().enumerate().rev() {
             let along = Motion::from_array(v).dot(Force::from_array(gains[i].g));
             qdd[i] = gains[i].d_inv.mul_sub(eps[i], along);

@@ -82,11 +82,13 @@ impl Mechanism {
     }
 
     /// The number of position coordinates; joints that follow others have none.
+    #[inline]
     pub fn nq(&self) -> usize {
         self.compiled.reduction.as_ref().map_or(self.compiled.nq, |r| r.nq)
     }
 
     /// The number of degrees of freedom; joints that follow others have none.
+    #[inline]
     pub fn nv(&self) -> usize {
         self.compiled.reduction.as_ref().map_or(self.compiled.nv, |r| r.nv)
     }

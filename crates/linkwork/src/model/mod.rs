@@ -20,9 +20,9 @@ pub use builder::Builder;
 pub(crate) use builder::per_dof;
 #[doc(hidden)]
 pub use check::did_you_mean;
-pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, Passage, Placed};
-pub(crate) use configuration::all_usable;
+pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Spin};
 pub(crate) use configuration::check_length;
+pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};
 pub(crate) use coupling::{Elimination, Follower, Reduction};
 pub use dh::{Dh, DhRow};

@@ -55,21 +55,6 @@ impl Scalar for f64 {
     }
 
     #[inline(always)]
-    fn sin_cos_all(angles: &[Self], sin: &mut [Self], cos: &mut [Self]) {
-        let largest = angles.iter().fold(0.0, |m, x| if x.abs() > m { x.abs() } else { m });
-        if largest <= REDUCIBLE {
-            // No branch in the body: the compiler takes four angles at a time.
-            for ((x, s), c) in angles.iter().zip(sin).zip(cos) {
-                (*s, *c) = angle::sin_cos(*x);
-            }
-        } else {
-            for ((x, s), c) in angles.iter().zip(sin).zip(cos) {
-                (*s, *c) = Scalar::sin_cos(*x);
-            }
-        }
-    }
-
-    #[inline(always)]
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if self < bound { yes } else { no }
     }

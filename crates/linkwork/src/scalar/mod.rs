@@ -90,14 +90,6 @@ pub trait Scalar:
     /// Lane by lane: `yes` where `self < bound`, else `no`.
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self;
 
-    /// Sines and cosines of many angles; implementations may take several at a time.
-    #[inline(always)]
-    fn sin_cos_all(angles: &[Self], sin: &mut [Self], cos: &mut [Self]) {
-        for ((x, s), c) in angles.iter().zip(sin).zip(cos) {
-            (*s, *c) = x.sin_cos();
-        }
-    }
-
     /// `self · b − c`.
     #[inline(always)]
     fn mul_sub(self, b: Self, c: Self) -> Self {

@@ -16,10 +16,11 @@ pub(crate) trait Lanes: Scalar {
     fn from_lanes(lane: impl Fn(usize) -> Self::Element) -> Self;
     /// What stands in a lane.
     fn element(self, lane: usize) -> Self::Element;
-    /// States after states of `lanes.len()` numbers, one state to each lane; the last one also in the lanes left over.
-    fn load(states: &[Self::Element], lanes: &mut [Self]);
-    /// Lanes into states after states of `lanes.len()` numbers, as many as there is room for.
-    fn store(lanes: &[Self], states: &mut [Self::Element]);
+    /// States of `lanes.len()` numbers, one every `stride` numbers and to each lane; the last one also in the lanes left
+    /// over.
+    fn load(states: &[Self::Element], stride: usize, lanes: &mut [Self]);
+    /// Lanes into states of `lanes.len()` numbers, one every `stride` numbers, as many as there is room for.
+    fn store(lanes: &[Self], states: &mut [Self::Element], stride: usize);
 }
 
 macro_rules! single_lane {
@@ -37,12 +38,12 @@ macro_rules! single_lane {
                 self
             }
 
-            fn load(states: &[Self], lanes: &mut [Self]) {
+            fn load(states: &[Self], _: usize, lanes: &mut [Self]) {
                 lanes.copy_from_slice(&states[..lanes.len()]);
             }
 
-            fn store(lanes: &[Self], states: &mut [Self]) {
-                states.copy_from_slice(lanes);
+            fn store(lanes: &[Self], states: &mut [Self], _: usize) {
+                states[..lanes.len()].copy_from_slice(lanes);
             }
         }
     )*};
@@ -57,7 +58,7 @@ macro_rules! lanes {
         $name:ident: $register:ty = [$element:ty; $n:literal], $builds:ident, sine $sine:ident below $reducible:ident,
         $set:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $root:ident, $fma:ident, $fms:ident,
         $features:literal, $transpose:ident, $load:ident, $store:ident,
-        below |$x:ident, $bound:ident, $yes:ident, $no:ident| $below:expr,
+        below |$x:ident, $bound:ident, $yes:ident, $no:ident| $below:expr, within |$of:ident, $edge:ident| $within:expr,
         unfold |$shifted:ident, $sin:ident, $cos:ident| $unfold:expr
     ) => {
         $(#[$about])*
@@ -203,10 +204,16 @@ macro_rules! lanes {
             #[inline(always)]
             fn sin_cos(self) -> (Self, Self) {
                 use crate::scalar::angle;
-                let x = self.to_array();
-                if x.iter().fold(true, |small, x| small & (x.abs() <= angle::$reducible)) {
+                let $of = self.0;
+                // SAFETY: as in `neg`.
+                let small = unsafe {
+                    let $edge = $set(angle::$reducible);
+                    $within
+                };
+                if small {
                     return angle::$sine(self);
                 }
+                let x = self.to_array();
                 let (mut sin, mut cos) = (x, x);
                 Self::sin_cos_one_by_one(x, &mut sin, &mut cos);
                 (Self::from_array(sin), Self::from_array(cos))
@@ -250,26 +257,25 @@ macro_rules! lanes {
                 self.to_array()[lane]
             }
 
-            fn load(states: &[$element], lanes: &mut [Self]) {
+            fn load(states: &[$element], stride: usize, lanes: &mut [Self]) {
                 // SAFETY: as in `neg`.
-                unsafe { $name::load_block(states, lanes) }
+                unsafe { $name::load_block(states, stride, lanes) }
             }
 
-            fn store(lanes: &[Self], states: &mut [$element]) {
+            fn store(lanes: &[Self], states: &mut [$element], stride: usize) {
                 // SAFETY: as in `neg`.
-                unsafe { $name::store_block(lanes, states) }
+                unsafe { $name::store_block(lanes, states, stride) }
             }
         }
 
         impl $name {
             #[target_feature(enable = $features)]
-            unsafe fn load_block(states: &[$element], lanes: &mut [Self]) {
-                let each = lanes.len();
-                let last = states.len() / each - 1;
+            unsafe fn load_block(states: &[$element], stride: usize, lanes: &mut [Self]) {
+                let last = (states.len() - lanes.len()) / stride;
                 for (i, lanes) in lanes.chunks_mut($n).enumerate() {
                     let mut rows = [Self::ZERO.0; $n];
                     for (lane, row) in rows.iter_mut().enumerate() {
-                        let start = lane.min(last) * each + i * $n;
+                        let start = lane.min(last) * stride + i * $n;
                         // SAFETY: the features are those of this function.
                         *row = unsafe { $load(&states[start..start + lanes.len()]) };
                     }
@@ -282,7 +288,7 @@ macro_rules! lanes {
             }
 
             #[target_feature(enable = $features)]
-            unsafe fn store_block(lanes: &[Self], states: &mut [$element]) {
+            unsafe fn store_block(lanes: &[Self], states: &mut [$element], stride: usize) {
                 let each = lanes.len();
                 for (i, lanes) in lanes.chunks($n).enumerate() {
                     let mut columns = [Self::ZERO.0; $n];
@@ -291,7 +297,7 @@ macro_rules! lanes {
                     }
                     // SAFETY: the features are those of this function.
                     let rows = unsafe { $transpose(columns) };
-                    for (row, state) in rows.into_iter().zip(states.chunks_exact_mut(each)) {
+                    for (row, state) in rows.into_iter().zip(states.chunks_mut(stride).filter(|x| x.len() >= each)) {
                         let start = i * $n;
                         // SAFETY: as above.
                         unsafe { $store(&mut state[start..start + lanes.len()], row) };
@@ -318,6 +324,10 @@ mod x86 {
         _mm256_fmadd_pd, _mm256_fmsub_pd,
         "avx2,fma", transpose_f64x4, load_f64x4, store_f64x4,
         below |x, bound, yes, no| _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(x, bound)),
+        within |x, edge| {
+            let size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+            _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LE_OQ>(size, edge)) == 0xf
+        },
         unfold |shifted, sin, cos| {
             let (q, one, two) = (_mm256_castpd_si256(shifted), _mm256_set1_epi64x(1), _mm256_set1_epi64x(2));
             let odd = _mm256_castsi256_pd(_mm256_slli_epi64::<63>(q));
@@ -336,6 +346,10 @@ mod x86 {
         _mm256_fmadd_ps, _mm256_fmsub_ps,
         "avx2,fma", transpose_f32x8, load_f32x8, store_f32x8,
         below |x, bound, yes, no| _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)),
+        within |x, edge| {
+            let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(size, edge)) == 0xff
+        },
         unfold |shifted, sin, cos| {
             let (q, one, two) = (_mm256_castps_si256(shifted), _mm256_set1_epi32(1), _mm256_set1_epi32(2));
             let odd = _mm256_castsi256_ps(_mm256_slli_epi32::<31>(q));
@@ -354,6 +368,7 @@ mod x86 {
         _mm512_fmadd_pd, _mm512_fmsub_pd,
         "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f64x8, load_f64x8, store_f64x8,
         below |x, bound, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, bound), no, yes),
+        within |x, edge| _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), edge) == 0xff,
         unfold |shifted, sin, cos| {
             let (q, one, two) = (_mm512_castpd_si512(shifted), _mm512_set1_epi64(1), _mm512_set1_epi64(2));
             let odd = _mm512_test_epi64_mask(q, one);
@@ -372,6 +387,7 @@ mod x86 {
         _mm512_fmadd_ps, _mm512_fmsub_ps,
         "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f32x16, load_f32x16, store_f32x16,
         below |x, bound, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, bound), no, yes),
+        within |x, edge| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_abs_ps(x), edge) == 0xffff,
         unfold |shifted, sin, cos| {
             let (q, one, two) = (_mm512_castps_si512(shifted), _mm512_set1_epi32(1), _mm512_set1_epi32(2));
             let odd = _mm512_test_epi32_mask(q, one);

@@ -1,10 +1,11 @@
 //! Configurations seen from the start of a step.
 
 use crate::model::{JointKind, Mechanism};
+use crate::scalar::Scalar;
 
 /// q ⊕ u and u̇ for the joints of one mechanism: neighbours whose coordinates are plain numbers go together.
 #[derive(Clone, Debug)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     plain: Vec<Run>,
     curved: Vec<(JointKind, Run)>,
 }
@@ -17,7 +18,7 @@ struct Run {
 }
 
 impl Chart {
-    pub(super) fn new(mechanism: &Mechanism) -> Self {
+    pub(crate) fn new(mechanism: &Mechanism) -> Self {
         let mut chart = Self {
             plain: Vec::new(),
             curved: Vec::new(),
@@ -37,12 +38,12 @@ impl Chart {
     }
 
     /// `out` = q ⊕ u.
-    #[inline]
-    pub(super) fn moved(&self, q: &[f64], u: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn moved<S: Scalar>(&self, q: &[S], u: &[S], out: &mut [S]) {
         for run in &self.plain {
             let out = &mut out[run.q.clone()];
             for ((out, q), u) in out.iter_mut().zip(&q[run.q.clone()]).zip(&u[run.v.clone()]) {
-                *out = q + u;
+                *out = *q + *u;
             }
         }
         for (kind, run) in &self.curved {
@@ -50,9 +51,9 @@ impl Chart {
         }
     }
 
-    /// `v` ← u̇ where q ⊕ u has velocity `v`. False if a turn is too wide.
-    #[inline]
-    pub(super) fn rate(&self, u: &[f64], v: &mut [f64]) -> bool {
+    /// `v` ← u̇ where q ⊕ u has velocity `v`; NaN, and false, if a turn is too wide.
+    #[inline(always)]
+    pub(crate) fn rate<S: Scalar>(&self, u: &[S], v: &mut [S]) -> bool {
         let mut near = true;
         for (kind, run) in &self.curved {
             near &= kind.chart_rate(&u[run.v.clone()], &mut v[run.v.clone()]);

@@ -23,7 +23,7 @@
 //! ```
 
 mod adaptive;
-mod chart;
+pub(crate) mod chart;
 mod diagonalized;
 mod explicit;
 mod implicit;

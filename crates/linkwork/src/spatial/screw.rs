@@ -3,7 +3,7 @@
 //! Any placement factors into a screw about z, one about x and one about z again. Each turns one plane only, so a
 //! symmetric 2×2 block changes instead of a 3×3 matrix.
 
-use super::{Force, Motion, Pose, Rotation, Vec3};
+use super::{Force, Motion, Pose, Row, Rows, Vec3};
 use crate::scalar::Scalar;
 
 /// A turn of one plane, applied to what lives in it.
@@ -294,13 +294,20 @@ impl<S: Scalar> Screw<S> {
 
     /// The frame that the screw takes a frame to.
     #[inline(always)]
-    pub(crate) fn after(self, pose: Pose<S>) -> Pose<S> {
-        let Rotation { x, y, z } = pose.rotation;
-        let (x, y) = turn_axes(self.turn, x, y);
-        Pose {
-            rotation: Rotation { x, y, z },
-            translation: z.mul_add(self.shift, pose.translation),
+    pub(crate) fn after(self, mut row: Row<S>) -> Row<S> {
+        (row.x, row.y) = self.turn.pair_back(row.x, row.y);
+        row.origin = row.z.mul_add(self.shift, row.origin);
+        row
+    }
+
+    /// The same for a whole frame.
+    #[inline(always)]
+    pub(crate) fn after_pose(self, pose: &Pose<S>) -> Pose<S> {
+        let mut rows = Rows::<S>::of(pose);
+        for row in &mut rows.0 {
+            *row = self.after(*row);
         }
+        rows.pose()
     }
 
     #[inline(always)]
@@ -345,17 +352,6 @@ pub(crate) struct Tilt<T> {
     pub(crate) along: f64,
 }
 
-/// Two axes of a frame, turned about the third.
-#[inline(always)]
-fn turn_axes<S: Scalar>(turn: impl PlanarTurn<S>, u: Vec3<S>, v: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
-    let ((ux, vx), (uy, vy), (uz, vz)) = (
-        turn.pair_back(u.x, v.x),
-        turn.pair_back(u.y, v.y),
-        turn.pair_back(u.z, v.z),
-    );
-    (Vec3::new(ux, uy, uz), Vec3::new(vx, vy, vz))
-}
-
 impl<T: Copy> Tilt<T> {
     /// As it applies to one kind of number.
     #[inline(always)]
@@ -371,20 +367,16 @@ impl<T: Copy> Tilt<T> {
 
     /// The frame that the tilt takes a frame to.
     #[inline(always)]
-    pub(crate) fn after<S: Scalar>(&self, pose: Pose<S>) -> Pose<S>
+    pub(crate) fn after<S: Scalar>(&self, mut row: Row<S>) -> Row<S>
     where
         T: PlanarTurn<S>,
     {
-        let Rotation { x, y, z } = pose.rotation;
-        let mut translation = x.mul_add(S::lift(self.along), pose.translation);
+        row.origin = row.x.mul_add(S::lift(self.along), row.origin);
         if self.turn.across() != 0.0 {
-            translation = y.mul_add(S::lift(self.turn.across()), translation);
+            row.origin = row.y.mul_add(S::lift(self.turn.across()), row.origin);
         }
-        let (y, z) = turn_axes(self.turn, y, z);
-        Pose {
-            rotation: Rotation { x, y, z },
-            translation,
-        }
+        (row.y, row.z) = self.turn.pair_back(row.y, row.z);
+        row
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::model::{Body, Gain, Hinge, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
-    Screw, Skew, Tilt, Vec3,
+    Row, Screw, Skew, Tilt, Vec3,
 };
 
 /// φ(p, k) and H(k) of one link.
@@ -31,8 +31,8 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     /// φ P⁺ φ*.
     fn carry_in(self, rest: Self::Rest) -> Articulated<S>;
 
-    /// The link's pose in the world from its parent's; a root needs none.
-    fn place(self, parent: &Pose<S>) -> Pose<S>;
+    /// The link's place from its parent's, row by row.
+    fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P>;
 
     /// The joint.
     fn hinge(self) -> Hinge;
@@ -73,11 +73,10 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
     /// The same way for several columns.
     #[inline(always)]
     fn spread<P: Pack<S>>(self) -> Way<'a, P, T> {
-        let Screw { turn, shift } = self.z;
         Way {
             before: self.before,
             tilt: self.tilt,
-            z: Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift)),
+            z: spread_screw(self.z),
         }
     }
 }
@@ -135,10 +134,10 @@ impl<S: Scalar, T: ConstantTurn> Way<'_, S, T> {
     }
 
     #[inline(always)]
-    fn place(self, parent: &Pose<S>) -> Pose<S> {
+    fn place(self, parent: Row<S>) -> Row<S> {
         match self.before {
-            Some(z) => self.z.after(self.tilt().after(z.lift().after(*parent))),
-            None => self.z.after(self.tilt().after(*parent)),
+            Some(z) => self.z.after(self.tilt().after(z.lift().after(parent))),
+            None => self.z.after(self.tilt().after(parent)),
         }
     }
 
@@ -206,8 +205,8 @@ macro_rules! same_way {
         }
 
         #[inline(always)]
-        fn place(self, parent: &Pose<S>) -> Pose<S> {
-            self.0.place(parent)
+        fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P> {
+            self.0.spread::<P>().place(parent)
         }
 
         #[inline(always)]
@@ -360,7 +359,11 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
         by_route!(self,
-            root placement => self.z.motion_out(placement.motion_out(v)),
+            // The world does not turn.
+            root placement => Motion {
+                angular: Vec3::ZERO,
+                linear: self.z.vector_out(placement.rotation.inverse_mul(v.linear)),
+            },
             screws way => way.motion_out(v),
             general pose => pose.motion_out(v))
     }
@@ -385,11 +388,11 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 
     #[inline(always)]
-    fn place(self, parent: &Pose<S>) -> Pose<S> {
+    fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P> {
         by_route!(self,
-            root placement => self.z.after(placement),
-            screws way => way.place(parent),
-            general pose => *parent * *pose)
+            root placement => spread_screw(self.z).after(parent.times(&placement)),
+            screws way => way.spread::<P>().place(parent),
+            general pose => parent.times(pose))
     }
 
     #[inline(always)]
@@ -432,6 +435,12 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     fn rest(self, full: &Articulated<S>) -> Self::Rest {
         *full
     }
+}
+
+/// The same screw in every column.
+#[inline(always)]
+fn spread_screw<S: Scalar, P: Pack<S>>(Screw { turn, shift }: Screw<S>) -> Screw<P> {
+    Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift))
 }
 
 /// The same in every column.

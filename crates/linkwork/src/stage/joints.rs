@@ -1,47 +1,55 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Body, Compiled, Hinge, Passage};
-use crate::scalar::Scalar;
+use crate::model::{Body, Compiled, Hinge, PACK, Passage, Spin};
+use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
 /// The screw of every one-axis joint, and the placement of every other link.
 #[derive(Clone, Debug)]
 pub(crate) struct Joints<S> {
-    angle: Vec<S>,
-    cos: Vec<S>,
-    sin: Vec<S>,
+    /// In whole registers: the last few may be no joint's.
     pub(crate) screws: Vec<Screw<S>>,
     pub(crate) general: Vec<Pose<S>>,
 }
 
 impl<S: Scalar> Joints<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
-        // Angles in whole groups of four: the sines of a short arm then need no remainder.
-        let n = m.bodies.len().next_multiple_of(4);
+        let screw = |turn: &Spin| Screw::new(S::ONE, S::ZERO, S::lift(turn.shift));
         Self {
-            angle: vec![S::ZERO; n],
-            cos: vec![S::ONE; n],
-            sin: vec![S::ZERO; n],
-            screws: vec![Screw::new(S::ONE, S::ZERO, S::ZERO); m.bodies.len()],
+            screws: m.turning.iter().map(screw).collect(),
             general: vec![Pose::IDENTITY; m.general_links.len()],
         }
     }
 
-    /// Fills the stage; q ends in a nought of its own.
+    /// Fills the stage, several angles to a register; q ends in a nought of its own.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, m: &Compiled, q: &[S]) {
-        for ((body, angle), screw) in m.bodies.iter().zip(&mut self.angle).zip(&mut self.screws) {
-            *angle = q[body.turned_by] + S::lift(body.theta);
-            screw.shift = q[body.shifted_by].mul_add(S::lift(body.pitch), S::lift(body.shift));
+    pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
+        let registers = m.bodies.len().div_ceil(P::COLUMNS);
+        let turning = m.turning.chunks_exact(P::COLUMNS);
+        let screws = self.screws.chunks_exact_mut(P::COLUMNS);
+        for (turning, screws) in turning.zip(screws).take(registers) {
+            let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
+            for i in 0..P::COLUMNS {
+                x[i] = q[turning[i].by] + S::lift(turning[i].theta);
+            }
+            let (s, c) = P::read(&x).sin_cos();
+            s.write(&mut sin);
+            c.write(&mut cos);
+            for i in 0..P::COLUMNS {
+                (screws[i].turn.cos, screws[i].turn.sin) = (cos[i], sin[i]);
+            }
         }
-        S::sin_cos_all(&self.angle, &mut self.sin, &mut self.cos);
-        for ((screw, cos), sin) in self.screws.iter_mut().zip(&self.cos).zip(&self.sin) {
-            (screw.turn.cos, screw.turn.sin) = (*cos, *sin);
+        for slide in &m.sliding {
+            self.screws[slide.link].shift = q[slide.by].mul_add(S::lift(slide.pitch), S::lift(slide.shift));
         }
         for &k in &m.general_links {
             let body = &m.bodies[k];
             let moved = self.displacement(body.hinge, k, &q[body.q..]);
-            self.general[body.general] = body.placement.lift() * moved;
+            self.general[body.general] = if body.at_origin {
+                moved
+            } else {
+                body.placement.lift() * moved
+            };
         }
     }
 
@@ -54,24 +62,24 @@ impl<S: Scalar> Joints<S> {
     /// The joint's own motion for the kinds that are no screw.
     #[inline(always)]
     fn displacement(&self, hinge: Hinge, k: usize, q: &[S]) -> Pose<S> {
-        let quaternion = |q: &[S]| Rotation::from_quaternion(unit([q[0], q[1], q[2], q[3]]));
         match hinge {
             Hinge::Planar => {
-                let (c, s, o) = (self.cos[k], self.sin[k], S::ZERO);
+                let (c, s, o) = (self.screws[k].turn.cos, self.screws[k].turn.sin, S::ZERO);
                 let turn = Rotation::from_rows([[c, -s, o], [s, c, o], [o, o, S::ONE]]);
                 Pose::new(turn, Vec3::new(q[1], q[2], o))
             }
             Hinge::Translation => Pose::new(Rotation::IDENTITY, Vec3::new(q[0], q[1], q[2])),
-            Hinge::Spherical => Pose::new(quaternion(q), Vec3::ZERO),
-            Hinge::Free => Pose::new(quaternion(q), Vec3::new(q[4], q[5], q[6])),
+            Hinge::Spherical => Pose::new(turned(q), Vec3::ZERO),
+            Hinge::Free => Pose::new(turned(q), Vec3::new(q[4], q[5], q[6])),
             _ => unreachable!("one-axis joints are screws"),
         }
     }
 }
 
+/// The rotation by a quaternion, brought to unit length.
 #[inline(always)]
-fn unit<S: Scalar>(q: [S; 4]) -> [S; 4] {
+fn turned<S: Scalar>(q: &[S]) -> Rotation<S> {
     let square = q[0].mul_add(q[0], q[1].mul_add(q[1], q[2].mul_add(q[2], q[3] * q[3])));
     let r = square.sqrt().recip();
-    q.map(|x| x * r)
+    Rotation::from_quaternion([q[0] * r, q[1] * r, q[2] * r, q[3] * r])
 }

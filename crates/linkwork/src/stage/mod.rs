@@ -18,7 +18,7 @@ pub(crate) mod velocity;
 pub(crate) mod world;
 
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use coupled::Coupled;
 use diagonal::Diagonal;
@@ -83,6 +83,9 @@ pub(crate) struct Stages<S: 'static> {
 /// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
 pub(crate) const LARGE: usize = 1000;
 
+/// Numbers in a line of the cache.
+const LINE: usize = 8;
+
 /// Which stages are filled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Filled {
@@ -144,25 +147,27 @@ impl<S: Scalar> Stages<S> {
     /// How much room dense results need for columns and rows.
     fn tiles(m: &Compiled) -> usize {
         match &m.columns.packed {
-            Some(layout) => (6 + layout.width) * layout.width,
+            Some(layout) => (6 + layout.width) * layout.width + LINE,
             None => 0,
         }
     }
 
-    /// Room for so many numbers in `tiles`.
+    /// Makes room for so many numbers in `tiles`; where the first of them stands, so that registers do not straddle lines
+    /// of the cache.
     #[inline(always)]
-    pub(crate) fn make_room(&mut self, numbers: usize) {
-        if self.tiles.len() < numbers {
-            self.tiles.resize(numbers, S::ZERO);
+    pub(crate) fn make_room(&mut self, numbers: usize) -> usize {
+        if self.tiles.len() < numbers + LINE {
+            self.tiles.resize(numbers + LINE, S::ZERO);
         }
+        self.tiles.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE)
     }
 
     /// A new configuration: nothing that depended on the old one holds.
     #[inline(always)]
-    pub(crate) fn pose(&mut self, m: &Compiled, q: &[S]) {
+    pub(crate) fn pose<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         self.leave();
         self.q[..m.nq].copy_from_slice(q);
-        self.joints.fill(m, &self.q);
+        self.joints.fill::<P>(m, &self.q);
     }
 
     /// Nothing holds any longer, and nothing pushes.
@@ -189,7 +194,16 @@ impl<S: Scalar> Stages<S> {
 
     #[inline(always)]
     pub(crate) fn fill_world(&mut self, m: &Compiled) {
-        self.world.place(m, &self.joints);
+        self.world.place::<S>(m, &self.joints);
+    }
+
+    /// The same with several coordinates to a register.
+    #[inline(always)]
+    pub(crate) fn need_world_packed<P: Pack<S>>(&mut self, m: &Compiled) {
+        if !self.filled.world {
+            self.world.place::<P>(m, &self.joints);
+            self.filled.world = true;
+        }
     }
 
     #[inline(always)]

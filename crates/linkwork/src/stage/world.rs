@@ -3,8 +3,8 @@
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
 use crate::model::{Compiled, Passage, Placed};
-use crate::scalar::Scalar;
-use crate::spatial::{Motion, Pose, Vec3};
+use crate::scalar::{Pack, Scalar};
+use crate::spatial::{Motion, Pose, Rows, Vec3};
 
 /// Poses of the links' compiled frames, and the joints' motions in the world's axes.
 ///
@@ -32,24 +32,33 @@ impl<S: Scalar> World<S> {
         }
     }
 
-    /// Outward: each link's pose from its parent's.
+    /// Outward: each link's pose from its parent's, which stays in registers along a chain.
     #[inline(always)]
-    pub(crate) fn place(&mut self, m: &Compiled, joints: &Joints<S>) {
+    pub(crate) fn place<P: Pack<S>>(&mut self, m: &Compiled, joints: &Joints<S>) {
         let n = m.bodies.len();
         let (poses, homes) = (&mut self.poses[..n], &mut self.homes[..n]);
+        let mut last = Rows::<P>::of(&Pose::IDENTITY);
         for k in 0..n {
             let body = &m.bodies[k];
-            if let Some(p) = body.parent {
-                homes[k] = homes[p];
-                at_joint!(m.bodies, joints, k, joint => poses[k] = joint.place(&poses[p]));
+            let Some(p) = body.parent else {
+                let mut pose = match body.passage {
+                    Passage::General => joints.general[body.general],
+                    _ => joints.screws[k].after_pose(&body.placement.lift()),
+                };
+                homes[k] = core::mem::replace(&mut pose.translation, Vec3::ZERO);
+                (poses[k], last) = (pose, Rows::of(&pose));
                 continue;
-            }
-            let pose = match body.passage {
-                Passage::General => joints.general[body.general],
-                _ => joints.screws[k].after(body.placement.lift()),
             };
-            homes[k] = pose.translation;
-            poses[k] = Pose::new(pose.rotation, Vec3::ZERO);
+            if p + 1 != k {
+                last = Rows::of(&poses[p]);
+            }
+            at_joint!(m.bodies, joints, k, joint => {
+                for i in 0..Rows::<P>::places::<S>() {
+                    last.0[i] = joint.place(last.0[i]);
+                }
+            });
+            poses[k] = last.pose();
+            homes[k] = homes[p];
         }
     }
 
@@ -64,9 +73,18 @@ impl<S: Scalar> World<S> {
 
     /// Link by link: the users' frames.
     #[inline(always)]
-    pub(crate) fn place_links(&mut self, m: &Compiled) {
-        for (i, link) in m.link_frames.iter().enumerate() {
-            self.links[i] = self.frame(link);
+    pub(crate) fn place_links<P: Pack<S>>(&mut self, m: &Compiled) {
+        for (link, pose) in m.link_frames.iter().zip(&mut self.links) {
+            let own = link.pose.lift();
+            *pose = own;
+            if let Some(k) = link.body {
+                let mut rows = Rows::<P>::of(&self.poses[k]);
+                for i in 0..Rows::<P>::places::<S>() {
+                    rows.0[i] = rows.0[i].times(&own);
+                }
+                *pose = rows.pose();
+                pose.translation += self.homes[k];
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod accelerating;
 mod blocks;
+mod conditioning;
 mod coupled;
 mod curvature;
 mod diagonal;
@@ -24,6 +25,7 @@ mod sweeps;
 pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;
 pub use blocks::{Block, Seen, Small};
+pub use conditioning::{Conditioning, Pivot};
 pub use curvature::Curvature;
 pub use linearized::{Derivatives, Linearized};
 pub use meaning::TotalRate;
@@ -33,8 +35,8 @@ pub use posed::{Configured, Posed};
 
 use crate::dynamics::forward;
 use crate::model::{Compiled, FrameId, Mechanism};
-use crate::scalar::Scalar;
-use crate::simd::{At, Instructions, Sweep};
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, Instructions, PackedSweep, Sweep};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
@@ -91,8 +93,10 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     /// Sets the configuration. Quaternions are normalised if they are almost of unit length, and refused otherwise.
     pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, 'm, S>> {
         self.mechanism.check_configuration("q", q)?;
-        self.mechanism
-            .check_derivatives(2 + S::ORDER, "dynamics over these numbers")?;
+        if self.mechanism.is_coupled() {
+            self.mechanism
+                .check_derivatives(2 + S::ORDER, "dynamics over these numbers")?;
+        }
         let mut view = View {
             mechanism: self.mechanism,
             sweeps: self.sweeps,
@@ -101,6 +105,11 @@ impl<'m, S: Scalar> Workspace<'m, S> {
         };
         view.configure(q);
         Ok(Posed(Configured { view }))
+    }
+
+    /// What the processor has.
+    pub(crate) fn instructions(&self) -> Instructions {
+        self.instructions
     }
 
     /// A state known to be right.
@@ -124,7 +133,14 @@ struct Configure;
 impl<S: Scalar> Sweep<S> for Configure {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, q: &[S], _: &mut [S]) {
-        s.pose(m, q);
+        s.pose::<S>(m, q);
+    }
+}
+
+impl PackedSweep for Configure {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, _: At<'_>, q: &[f64], _: &mut [f64]) {
+        s.pose::<P>(m, q);
     }
 }
 

@@ -47,10 +47,10 @@ macro_rules! ready {
 }
 
 sweeps![
-    super::Configure as Often,
-    kinematics::LinkPoses as Often,
+    super::Configure as Packed,
+    kinematics::LinkPoses as Packed,
     kinematics::Placements,
-    kinematics::Columns as Often,
+    kinematics::Columns as Packed,
     kinematics::Velocities,
     kinematics::PlaceOf,
     kinematics::VelocityOf,

@@ -4,6 +4,7 @@
 pub mod arm;
 pub mod coupled;
 pub mod dense;
+pub mod double_double;
 pub mod dual;
 pub mod expressions;
 pub mod golden;

@@ -21,32 +21,36 @@ impl JointKind {
         matches!(self, Self::Spherical | Self::Free | Self::Planar)
     }
 
-    /// `v` ← u̇, the rate of u at which q₀ ⊕ u has velocity `v`, for any q₀. False if u turns too far for that.
+    /// `v` ← u̇, the rate of u at which q₀ ⊕ u has velocity `v`, for any q₀; NaN, and false, if u turns too far for that.
+    #[inline(always)]
     pub(crate) fn chart_rate<S: Scalar>(&self, u: &[S], v: &mut [S]) -> bool {
         match self {
             Self::Spherical => turn(u, v),
             Self::Free => screw(u, v),
             Self::Planar => planar(u, v),
-            _ => true,
+            _ => return true,
         }
+        (0..S::LANES).all(|lane| !v[0].lane(lane).is_nan())
     }
 
     /// `out` = q ⊕ u.
-    pub(crate) fn moved(&self, q: &[f64], u: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn moved<S: Scalar>(&self, q: &[S], u: &[S], out: &mut [S]) {
         super::exponential::step(self, q, u, out);
     }
 }
 
-fn turn<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
+#[inline(always)]
+fn turn<S: Scalar>(u: &[S], v: &mut [S]) {
     let (a, w) = (Vec3::new(u[0], u[1], u[2]), Vec3::new(v[0], v[1], v[2]));
     let square = a.dot(a);
     let first = a.cross(w);
     let rate = w + first * S::lift(0.5) + a.cross(first) * rest(square).0;
-    v.copy_from_slice(&rate.to_array());
-    square.lane(0) < WIDEST * WIDEST
+    v.copy_from_slice(&within(square, rate.to_array()));
 }
 
-fn screw<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
+#[inline(always)]
+fn screw<S: Scalar>(u: &[S], v: &mut [S]) {
     let motion = |x: &[S]| Motion::new([x[0], x[1], x[2]], [x[3], x[4], x[5]]);
     let (u, w) = (motion(u), motion(v));
     let square = u.angular.dot(u.angular);
@@ -56,30 +60,50 @@ fn screw<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
     let fourth = u.cross(u.cross(second));
     let rate = first.mul_add(S::lift(0.5), w);
     let rate = fourth.mul_add(-slope, second.mul_add(c - square * slope, rate));
-    v.copy_from_slice(&rate.to_array());
-    square.lane(0) < WIDEST * WIDEST
+    v.copy_from_slice(&within(square, rate.to_array()));
+}
+
+/// NaN unless the square of an angle is small enough.
+#[inline(always)]
+fn within<S: Scalar, const N: usize>(square: S, rate: [S; N]) -> [S; N] {
+    rate.map(|x| square.where_below(WIDEST * WIDEST, x, S::lift(f64::NAN)))
 }
 
 /// A screw whose axis is normal to the plane.
-fn planar<S: Scalar>(u: &[S], v: &mut [S]) -> bool {
+#[inline(always)]
+fn planar<S: Scalar>(u: &[S], v: &mut [S]) {
     let o = S::ZERO;
     let mut whole = [o, o, v[0], v[1], v[2], o];
-    let near = screw(&[o, o, u[0], u[1], u[2], o], &mut whole);
+    screw(&[o, o, u[0], u[1], u[2], o], &mut whole);
     v.copy_from_slice(&whole[2..5]);
-    near
 }
 
 /// C(y) and C′(y) at y = θ².
+#[inline(always)]
 fn rest<S: Scalar>(y: S) -> (S, S) {
-    if y.lane(0) < 1.0 {
-        // Σ |B₂ₖ| yᵏ⁻¹ / (2k)!: the first term left out is below 1e-19.
-        let (mut c, mut slope) = (S::ZERO, S::ZERO);
-        for term in SERIES.into_iter().rev() {
-            slope = slope * y + c;
-            c = c * y + S::lift(term);
-        }
-        return (c, slope);
+    if S::LANES == 1 && y.lane(0) < SMALL {
+        return series(y);
     }
+    let (near, far) = (series(y), closed(y));
+    (y.where_below(SMALL, near.0, far.0), y.where_below(SMALL, near.1, far.1))
+}
+
+/// Below this square of an angle the series is used.
+const SMALL: f64 = 1.0;
+
+/// Σ |B₂ₖ| yᵏ⁻¹ / (2k)!: the first term left out is below 1e-19.
+#[inline(always)]
+fn series<S: Scalar>(y: S) -> (S, S) {
+    let (mut c, mut slope) = (S::ZERO, S::ZERO);
+    for term in SERIES.into_iter().rev() {
+        slope = slope * y + c;
+        c = c * y + S::lift(term);
+    }
+    (c, slope)
+}
+
+#[inline(always)]
+fn closed<S: Scalar>(y: S) -> (S, S) {
     let half = S::lift(0.5) * y.sqrt();
     let (sin, cos) = half.sin_cos();
     let (cotangent, inverse) = (half * cos * sin.recip(), y.recip());
@@ -146,6 +170,8 @@ mod tests {
 
     #[test]
     fn turns_close_to_a_circle_are_refused() {
-        assert!(!turn(&[3.0, 4.0, 0.0], &mut [0.1; 3]));
+        let mut v = [0.1; 3];
+        turn(&[3.0, 4.0, 0.0], &mut v);
+        assert!(v.iter().all(|x: &f64| x.is_nan()));
     }
 }

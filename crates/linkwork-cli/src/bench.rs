@@ -226,7 +226,7 @@ fn robots(arguments: &Arguments) -> Result<Vec<(String, Mechanism)>> {
                 robot: robot.clone(),
                 loading: arguments.loading.clone(),
             };
-            let loaded = chosen.load()?;
+            let loaded = chosen.load_tree()?;
             return Ok(vec![(loaded.name, loaded.robot.mechanism)]);
         }
         None => examples::all()

@@ -47,11 +47,22 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         anstream::eprintln!("  because: {cause}");
     }
     let complaint = error.downcast_ref::<Complaint>();
-    if let Some(Complaint { hint, .. }) = complaint {
+    let coupled = |cause: &&(dyn std::error::Error + 'static)| {
+        let problem = cause.downcast_ref::<linkwork::Error>();
+        problem.is_some_and(|e| matches!(e, linkwork::Error::Coupled { .. }))
+    };
+    let hint = match complaint {
+        Some(Complaint { hint, .. }) => Some(&**hint),
+        None => error.chain().find(coupled).map(|_| UNCOUPLE),
+    };
+    if let Some(hint) = hint {
         anstream::eprintln!("{}: {hint}", style::paint(style::HEAD, "hint"));
     }
     ExitCode::from(if complaint.is_some_and(|c| c.usage) { 2 } else { 1 })
 }
+
+/// What helps where joints that follow others are not known.
+const UNCOUPLE: &str = "--ignore-couplings lets every joint move on its own";
 
 /// Whether the reader of our output has gone, as `head` does: no reason to complain.
 fn broken_pipe(error: &anyhow::Error) -> bool {

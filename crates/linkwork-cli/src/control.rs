@@ -84,7 +84,7 @@ struct Line<'a> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let loaded = arguments.chosen.load()?;
+    let loaded = arguments.chosen.load_tree()?;
     let mechanism = &loaded.robot.mechanism;
     let task = task(arguments, mechanism)?;
     let (trial, omega) = (&task.trial, arguments.quickness);

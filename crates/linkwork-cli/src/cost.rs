@@ -11,8 +11,9 @@ use clap::Args;
 use linkwork::model::{Joint, Link};
 use linkwork::scalar::{Count, Operations};
 use linkwork::spatial::{Inertia, Pose, Rotation};
+use linkwork::workspace::Derivatives;
 use linkwork::workspace::Scaling::{Normalized, Unnormalized};
-use linkwork::{Mechanism, Workspace};
+use linkwork::{Error, Mechanism, Workspace};
 use serde::Serialize;
 use std::io::Write;
 
@@ -26,7 +27,8 @@ Examples:
 
 Without a robot: general revolute arms, in which nothing is parallel, orthogonal or nought; the published counts are for
 those. Published: a Featherstone 1987, b Brandl, Johanni and Otter 1986, c Kozłowski 1993 (Kalman filtering), d Kozłowski
-(diagonalized). Sines and cosines are not counted.")]
+(diagonalized), e to h Jain and Rodriguez (linearized: Algorithms 1, 2, 5 and 6). δq̈ is counted from the linearized point
+on. Sines and cosines are not counted.")]
 pub(crate) struct Arguments {
     /// A built-in robot or a file; general arms if left out.
     robot: Option<String>,
@@ -45,7 +47,39 @@ pub(crate) struct Arguments {
 struct Algorithm {
     name: &'static str,
     run: fn(&mut Bench<'_>) -> linkwork::Result<()>,
-    published: &'static [(&'static str, i64, i64)],
+    /// Each by its source and the coefficients of N², N and 1.
+    published: &'static [(&'static str, [f64; 3])],
+    /// What is done before and not counted.
+    beforehand: Option<fn(&mut Bench<'_>) -> linkwork::Result<()>>,
+}
+
+impl Algorithm {
+    /// Multiplications and additions; none where joints that follow others are not known.
+    fn count(&self, bench: &mut Bench<'_>) -> linkwork::Result<Option<Operations>> {
+        let mut before = Operations::default();
+        let mut done = Ok(());
+        if let Some(prepare) = self.beforehand {
+            before = Count::operations(|| done = prepare(bench));
+        }
+        let mut all = before;
+        if done.is_ok() {
+            all = Count::operations(|| done = (self.run)(bench));
+        }
+        match done {
+            Ok(()) => Ok(Some(Operations {
+                multiplications: all.multiplications - before.multiplications,
+                additions: all.additions - before.additions,
+            })),
+            Err(Error::Coupled { .. }) => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+/// What was published for N links.
+fn published([square, linear, rest]: [f64; 3], n: usize) -> i64 {
+    let n = n as f64;
+    (square * n * n + linear * n + rest).round() as i64
 }
 
 /// A robot of counting numbers.
@@ -54,8 +88,12 @@ struct Bench<'m> {
     q: Vec<Count>,
     qd: Vec<Count>,
     given: Vec<Count>,
+    /// 3nv numbers: changes of q, q̇ and q̈ or T.
+    change: Vec<Count>,
     vector: Vec<Count>,
+    second: Vec<Count>,
     matrix: Vec<Count>,
+    derivatives: Derivatives<Count>,
 }
 
 static ALGORITHMS: &[Algorithm] = &[
@@ -67,7 +105,12 @@ static ALGORITHMS: &[Algorithm] = &[
                 .moving(&b.qd)?
                 .forward_dynamics(&b.given, &mut b.vector)
         },
-        published: &[("a", 579, -526), ("b", 470, -420), ("c", 477, -503)],
+        published: &[
+            ("a", [0.0, 579.0, -526.0]),
+            ("b", [0.0, 470.0, -420.0]),
+            ("c", [0.0, 477.0, -503.0]),
+        ],
+        beforehand: None,
     },
     Algorithm {
         name: "forward dynamics, bias-free",
@@ -78,6 +121,7 @@ static ALGORITHMS: &[Algorithm] = &[
                 .forward_dynamics_bias_free(&b.given, &mut b.vector)
         },
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "forward dynamics, biased",
@@ -88,6 +132,7 @@ static ALGORITHMS: &[Algorithm] = &[
                 .forward_dynamics_biased(&b.given, &mut b.vector)
         },
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "inverse dynamics",
@@ -98,31 +143,37 @@ static ALGORITHMS: &[Algorithm] = &[
                 .inverse_dynamics(&b.given, &mut b.vector)
         },
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "bias",
         run: |b| b.workspace.at(&b.q)?.moving(&b.qd)?.bias(&mut b.vector),
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "gravity torque",
         run: |b| b.workspace.at(&b.q)?.gravity_torque(&mut b.vector),
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "mass matrix",
         run: |b| b.workspace.at(&b.q)?.mass_matrix(&mut b.matrix),
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "mass matrix inverse",
         run: |b| b.workspace.at(&b.q)?.mass_matrix_inverse(&mut b.matrix),
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "𝓜⁻¹ x",
         run: |b| b.workspace.at(&b.q)?.inverse_mass_times(&b.given, &mut b.vector),
         published: &[],
+        beforehand: None,
     },
     Algorithm {
         name: "diagonalized, normalized",
@@ -131,7 +182,8 @@ static ALGORITHMS: &[Algorithm] = &[
             let mut moving = posed.moving_at_total_rates(Normalized, &b.qd)?;
             moving.total_accelerations(Normalized, &b.given, &mut b.vector)
         },
-        published: &[("d", 1135, -910)],
+        published: &[("d", [0.0, 1135.0, -910.0])],
+        beforehand: None,
     },
     Algorithm {
         name: "diagonalized, un-normalized",
@@ -140,7 +192,55 @@ static ALGORITHMS: &[Algorithm] = &[
             let mut moving = posed.moving_at_total_rates(Unnormalized, &b.qd)?;
             moving.total_accelerations(Unnormalized, &b.given, &mut b.vector)
         },
-        published: &[("d", 926, -605)],
+        published: &[("d", [0.0, 926.0, -605.0])],
+        beforehand: None,
+    },
+    Algorithm {
+        name: "δT of δq, δq̇, δq̈",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving(&b.qd)?;
+            let mut linearized = moving.linearized(&b.given)?;
+            linearized.torque_change(&b.change, &mut b.vector)
+        },
+        published: &[("e", [0.0, 623.0, -308.0])],
+        beforehand: None,
+    },
+    Algorithm {
+        name: "𝓜, ∂T/∂q, ∂T/∂q̇",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving(&b.qd)?;
+            moving.linearized(&b.given)?.inverse_derivatives(&mut b.derivatives)
+        },
+        published: &[("f", [44.5, 635.5, -277.0])],
+        beforehand: None,
+    },
+    Algorithm {
+        name: "δq̈ of δq, δq̇, δT",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving(&b.qd)?;
+            let mut linearized = moving.linearized_under(&b.given, &mut b.second)?;
+            linearized.acceleration_change(&b.change, &mut b.vector)
+        },
+        published: &[("g", [0.0, 491.0, -252.0])],
+        beforehand: Some(|b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving(&b.qd)?;
+            moving.linearized_under(&b.given, &mut b.second).map(drop)
+        }),
+    },
+    Algorithm {
+        name: "𝓜⁻¹, ∂q̈/∂q, ∂q̈/∂q̇",
+        run: |b| {
+            let mut posed = b.workspace.at(&b.q)?;
+            let mut moving = posed.moving(&b.qd)?;
+            let mut linearized = moving.linearized_under(&b.given, &mut b.second)?;
+            linearized.forward_derivatives(&mut b.derivatives)
+        },
+        published: &[("h", [69.0, 1554.0, -480.0])],
+        beforehand: None,
     },
 ];
 
@@ -172,7 +272,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 robot: robot.clone(),
                 loading: arguments.loading.clone(),
             };
-            let loaded = chosen.load()?;
+            let loaded = chosen.load_tree()?;
             vec![(loaded.name, loaded.robot.mechanism)]
         }
         None => {
@@ -182,16 +282,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     };
     let mut out = anstream::stdout();
-    let mut counted: Vec<Vec<Operations>> = Vec::new();
+    let mut counted: Vec<Vec<Option<Operations>>> = Vec::new();
     for (name, mechanism) in &robots {
         let mut bench = Bench::new(mechanism);
         let mut column = Vec::new();
         for algorithm in ALGORITHMS {
-            let mut done = Ok(());
-            let operations = Count::operations(|| done = (algorithm.run)(&mut bench));
-            done?;
-            if arguments.json {
-                writeln!(out, "{}", line(name, mechanism.nv(), algorithm, &operations, general)?)?;
+            let operations = algorithm.count(&mut bench)?;
+            if let (true, Some(counted)) = (arguments.json, &operations) {
+                writeln!(out, "{}", line(name, mechanism.nv(), algorithm, counted, general)?)?;
             }
             column.push(operations);
         }
@@ -204,9 +302,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn line(robot: &str, nv: usize, algorithm: &Algorithm, counted: &Operations, general: bool) -> Result<String> {
-    let published = algorithm.published.iter().map(|(source, per_link, rest)| Published {
+    let published = algorithm.published.iter().map(|(source, formula)| Published {
         source,
-        total: per_link * nv as i64 + rest,
+        total: published(*formula, nv),
     });
     Ok(serde_json::to_string(&Line {
         robot,
@@ -214,13 +312,13 @@ fn line(robot: &str, nv: usize, algorithm: &Algorithm, counted: &Operations, gen
         algorithm: algorithm.name,
         multiplications: counted.multiplications,
         additions: counted.additions,
-        total: counted.multiplications + counted.additions,
+        total: counted.total(),
         published: if general { published.collect() } else { Vec::new() },
     })?)
 }
 
 /// Multiplications and additions together: a row per algorithm, a column per robot.
-fn table(robots: &[(String, Mechanism)], counted: &[Vec<Operations>], general: bool) -> Result<()> {
+fn table(robots: &[(String, Mechanism)], counted: &[Vec<Option<Operations>>], general: bool) -> Result<()> {
     const NAME: usize = 28;
     let mut out = anstream::stdout();
     let width = |name: &str| name.chars().count().max(10);
@@ -233,14 +331,19 @@ fn table(robots: &[(String, Mechanism)], counted: &[Vec<Operations>], general: b
     for (i, algorithm) in ALGORITHMS.iter().enumerate() {
         let mut row = pad(algorithm.name, NAME);
         for ((name, _), column) in robots.iter().zip(counted) {
-            let total = column[i].multiplications + column[i].additions;
-            row += &format!(" {:>w$}", grouped(total), w = width(name));
+            let total = column[i].map_or_else(|| "–".to_owned(), |o| grouped(o.total()));
+            row += &format!(" {total:>w$}", w = width(name));
         }
         writeln!(out, "{row}")?;
-        for (source, per_link, rest) in algorithm.published.iter().filter(|_| general) {
-            let mut row = pad(&format!("  {source}: {per_link}N − {}", -rest), NAME);
+        for (source, formula) in algorithm.published.iter().filter(|_| general) {
+            let [square, linear, rest] = *formula;
+            let square = match square {
+                0.0 => String::new(),
+                _ => format!("{square}N² + "),
+            };
+            let mut row = pad(&format!("  {source}: {square}{linear}N − {}", -rest), NAME);
             for (name, mechanism) in robots {
-                let total = per_link * mechanism.nv() as i64 + rest;
+                let total = published(*formula, mechanism.nv());
                 let total = u64::try_from(total).map_or_else(|_| "–".to_owned(), grouped);
                 row += &format!(" {total:>w$}", w = width(name));
             }
@@ -254,13 +357,18 @@ impl<'m> Bench<'m> {
     fn new(mechanism: &'m Mechanism) -> Self {
         let mut random = Random::new(1);
         let nv = mechanism.nv();
-        let mut numbers = || random.numbers(nv).into_iter().map(Count).collect::<Vec<_>>();
+        let mut some = |n: usize| random.numbers(n).into_iter().map(Count).collect::<Vec<_>>();
+        let change = some(3 * nv);
+        let mut numbers = || some(nv);
         Self {
             workspace: mechanism.workspace_of(),
             q: mechanism.random(1).into_iter().map(Count).collect(),
             qd: numbers(),
             given: numbers(),
+            change,
             vector: numbers(),
+            second: numbers(),
+            derivatives: mechanism.derivatives_of(),
             matrix: vec![Count(0.0); nv * nv],
         }
     }

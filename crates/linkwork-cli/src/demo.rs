@@ -15,7 +15,7 @@ use linkwork::Mechanism;
 use linkwork::model::{JointKind, examples};
 use linkwork::simulate::{Integrator, Resistance, RungeKutta4, Standard, State};
 use linkwork::spatial::Vec3;
-use report::{Energy, Report};
+use report::{Kept, Report};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         steps: course.steps,
         wall_seconds: course.wall_seconds,
         real_time_factor: course.steps as f64 * STEP / course.wall_seconds,
-        energy: Energy::along(&course.samples),
+        energy: Kept::along(&course.samples),
         plot: out.display().to_string(),
     };
     report.print(arguments.json)?;

@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return explain(arguments, &expression, None);
     };
     let loaded = arguments.loading.load(robot)?;
+    loaded.warn_of_loops();
     let mechanism = &loaded.robot.mechanism;
     let given = given(&arguments.bind, mechanism)?;
     let frames = frames(arguments, mechanism)?;
@@ -204,7 +205,7 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
     match space {
         Space::Joint => {
             for joint in mechanism.joints() {
-                let d = joint.kind.nv();
+                let d = mechanism.joint(&joint.name).map_or(0, |id| mechanism.v_range(id).len());
                 names.extend((0..d).map(|i| {
                     if d == 1 {
                         joint.name.clone()

@@ -80,7 +80,7 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mechanism = arguments.chosen.load()?.robot.mechanism;
+    let mechanism = arguments.chosen.load_tree()?.robot.mechanism;
     let seen = seen(arguments, &mechanism)?;
     let asked: Vec<Asked> = asked(&arguments.quantities)
         .map(|q| Asked::new(q, mechanism.nv()))

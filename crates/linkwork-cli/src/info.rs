@@ -8,10 +8,12 @@ use crate::style::{self, grouped, pad};
 use anyhow::Result;
 use clap::Args;
 use figures::Figures;
+use linkwork::Mechanism;
 use linkwork::model::Joint;
 use linkwork_formats::{Coupling, Finding, Robot};
 use serde::Serialize;
 use std::io::Write;
+use std::ops::Range;
 
 /// Arguments of `linkwork info`.
 #[derive(Args)]
@@ -63,6 +65,11 @@ struct JointLine<'a> {
     nq: usize,
     v_start: usize,
     nv: usize,
+    /// The joint that it follows, having no coordinates of its own, and c₀, c₁, … of q = c₀ + c₁y + …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follows: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coefficients: Option<&'a [f64]>,
     armature: &'a [f64],
     damping: &'a [f64],
     friction: &'a [f64],
@@ -111,26 +118,31 @@ fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
         report,
         ..
     } = &loaded.robot;
-    let (mut q, mut v) = (0, 0);
-    let joints = m.joints().iter().map(|j| {
-        let line = JointLine {
-            name: &j.name,
-            kind: j.kind.name(),
-            parent: &j.parent,
-            child: &j.child,
-            q_start: q,
-            nq: j.kind.nq(),
-            v_start: v,
-            nv: j.kind.nv(),
-            armature: &j.armature,
-            damping: &j.damping,
-            friction: &j.friction,
-            position_limits: &j.position_limits,
-        };
-        q += line.nq;
-        v += line.nv;
-        line
-    });
+    let joints = placed(m).map(
+        |Placed {
+             joint: j,
+             q,
+             v,
+             follows,
+         }| {
+            JointLine {
+                name: &j.name,
+                kind: j.kind.name(),
+                parent: &j.parent,
+                child: &j.child,
+                q_start: q.start,
+                nq: q.len(),
+                v_start: v.start,
+                nv: v.len(),
+                follows: follows.map(|(leader, _)| leader),
+                coefficients: follows.map(|(_, c)| c),
+                armature: &j.armature,
+                damping: &j.damping,
+                friction: &j.friction,
+                position_limits: &j.position_limits,
+            }
+        },
+    );
     Page {
         name: &loaded.name,
         nq: m.nq(),
@@ -203,16 +215,11 @@ fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
     writeln!(out, "\n{}", head("tree"))?;
     tree::draw(&mut out, m)?;
     writeln!(out, "\n{}", head("joints in the order of coordinates"))?;
-    joints(&mut out, m.joints())?;
-    if !robot.couplings.is_empty() {
-        writeln!(out, "\n{}", head("couplings, not applied"))?;
-        for c in &robot.couplings {
-            let leader = c.leader.as_deref().unwrap_or("nothing");
-            writeln!(
-                out,
-                "{} follows {leader}, coefficients {:?}",
-                c.follower, c.coefficients
-            )?;
+    joints(&mut out, m)?;
+    if !robot.loops.is_empty() {
+        writeln!(out, "\n{}", head("closed loops, which `linkwork simulate` closes"))?;
+        for l in &robot.loops {
+            writeln!(out, "{} of {} and {}", l.word(), l.first.0, l.second.0)?;
         }
     }
     let summary = robot.report.summary();
@@ -229,32 +236,83 @@ fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
     Ok(())
 }
 
+/// A joint and its coordinates.
+struct Placed<'a> {
+    joint: &'a Joint,
+    q: Range<usize>,
+    v: Range<usize>,
+    /// Whom it follows in the end, and how.
+    follows: Option<(&'a str, &'a [f64])>,
+}
+
+/// All joints, in the order of coordinates.
+fn placed(m: &Mechanism) -> impl Iterator<Item = Placed<'_>> {
+    m.joints().iter().filter_map(|joint| {
+        let id = m.joint(&joint.name).ok()?;
+        let follows = m.follows(id);
+        Some(Placed {
+            joint,
+            q: m.q_range(id),
+            v: m.v_range(id),
+            follows: follows.map(|(leader, c)| (m.joints()[leader.index()].name.as_str(), c)),
+        })
+    })
+}
+
+/// c₀ + c₁y + …, without what is nought.
+fn polynomial(coefficients: &[f64], y: &str) -> String {
+    let mut text = String::new();
+    for (i, c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+        let sign = match (c.is_sign_negative(), text.is_empty()) {
+            (true, true) => "−",
+            (true, false) => " − ",
+            (false, true) => "",
+            (false, false) => " + ",
+        };
+        let size = match (c.abs(), i) {
+            (1.0, 1..) => String::new(),
+            (size, 0) => size.to_string(),
+            (size, _) => format!("{size} "),
+        };
+        let power = match i {
+            0 => String::new(),
+            1 => y.to_owned(),
+            i => format!("{y}^{i}"),
+        };
+        text += &format!("{sign}{size}{power}");
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}
+
 /// A line per moving joint.
-fn joints(out: &mut impl Write, joints: &[Joint]) -> Result<()> {
+fn joints(out: &mut impl Write, m: &Mechanism) -> Result<()> {
     const SHOWN: usize = 200;
-    let moving = || joints.iter().filter(|j| j.kind.nv() > 0);
-    let width = moving().map(|j| j.name.chars().count()).max().unwrap_or(0).min(40);
-    let (mut q, mut v) = (0, 0);
-    for joint in moving().take(SHOWN) {
-        let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
-        let range = |start: usize, n: usize| match n {
-            1 => start.to_string(),
-            n => format!("{start}..{}", start + n),
+    let moving = || placed(m).filter(|p| p.joint.kind.nv() > 0);
+    let width = moving()
+        .map(|p| p.joint.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(40);
+    for Placed { joint, q, v, follows } in moving().take(SHOWN) {
+        let range = |range: Range<usize>| match range.len() {
+            0 => String::new(),
+            1 => range.start.to_string(),
+            _ => format!("{}..{}", range.start, range.end),
         };
         let limits = match joint.position_limits[..] {
             [(lower, upper), ..] => format!("{lower} to {upper}"),
             [] => String::new(),
         };
-        let line = format!(
-            "{}  {}  q {}  v {}  {limits}",
-            pad(&joint.name, width),
-            pad(joint.kind.name(), 11),
-            pad(&range(q, nq), 8),
-            pad(&range(v, nv), 8)
-        );
+        let (name, kind) = (pad(&joint.name, width), pad(joint.kind.name(), 11));
+        let line = match follows {
+            None => format!(
+                "{name}  {kind}  q {}  v {}  {limits}",
+                pad(&range(q), 8),
+                pad(&range(v), 8)
+            ),
+            Some((leader, c)) => format!("{name}  {kind}  = {}", polynomial(c, leader)),
+        };
         writeln!(out, "{}", line.trim_end())?;
-        q += nq;
-        v += nv;
     }
     let more = moving().count().saturating_sub(SHOWN);
     if more > 0 {

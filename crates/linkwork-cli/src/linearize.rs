@@ -89,7 +89,7 @@ struct State {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let loaded = arguments.chosen.load()?;
+    let loaded = arguments.chosen.load_tree()?;
     let mechanism = &loaded.robot.mechanism;
     let point = point(arguments, mechanism)?;
     let model = model(arguments, mechanism, &point)?;

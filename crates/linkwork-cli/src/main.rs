@@ -11,6 +11,7 @@ mod convert;
 mod cost;
 mod demo;
 mod derive;
+mod energy;
 mod eval;
 mod info;
 mod linearize;

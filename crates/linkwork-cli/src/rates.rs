@@ -102,7 +102,7 @@ struct Table<'a> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let loaded = arguments.chosen.load()?;
+    let loaded = arguments.chosen.load_tree()?;
     let mechanism = &loaded.robot.mechanism;
     let (q, v) = state(arguments, mechanism)?;
     let mut workspace = mechanism.workspace();

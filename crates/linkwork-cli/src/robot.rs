@@ -37,6 +37,9 @@ pub(crate) struct Loading {
     /// Let meshes and included files lie anywhere, not only beside the robot's file and in packages.
     #[arg(long)]
     pub(crate) anywhere: bool,
+    /// Let joints that follow others, as mimic joints do, move on their own.
+    #[arg(long)]
+    pub(crate) ignore_couplings: bool,
     /// Other gravity: its acceleration along the world's x, y and z, in m/s².
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) gravity: Option<Vec<f64>>,
@@ -55,6 +58,29 @@ impl Chosen {
         warn(&self.robot, &loaded.robot.report);
         Ok(loaded)
     }
+
+    /// Loads the robot for a command that knows trees alone.
+    pub(crate) fn load_tree(&self) -> Result<Loaded> {
+        let loaded = self.load()?;
+        loaded.warn_of_loops();
+        Ok(loaded)
+    }
+}
+
+impl Loaded {
+    /// Says that closed loops are left open, if there are any.
+    pub(crate) fn warn_of_loops(&self) {
+        let loops = match self.robot.loops.len() {
+            0 => return,
+            1 => "its closed loop is".to_owned(),
+            n => format!("its {n} closed loops are"),
+        };
+        let word = style::paint(style::HEAD, "warning");
+        anstream::eprintln!(
+            "{word}: {}: {loops} left open here; `linkwork simulate` closes them",
+            self.name
+        );
+    }
 }
 
 impl Loading {
@@ -68,6 +94,7 @@ impl Loading {
             mode,
             packages: self.package.clone(),
             anywhere: self.anywhere,
+            independent: self.ignore_couplings,
         }
     }
 
@@ -101,7 +128,7 @@ impl Loading {
 
     fn find(&self, robot: &str) -> Result<Loaded> {
         if let Some(example) = examples::by_name(robot) {
-            return Ok(plain(robot, example()));
+            return self.plain(robot, example());
         }
         if robot == "-" {
             let mut bytes = Vec::new();
@@ -127,13 +154,26 @@ impl Loading {
         Ok(Loaded { name, robot })
     }
 
+    /// A mechanism and nothing else.
+    fn plain(&self, name: &str, mechanism: Mechanism) -> Result<Loaded> {
+        let mechanism = if self.ignore_couplings {
+            mechanism.uncoupled()?
+        } else {
+            mechanism
+        };
+        Ok(Loaded {
+            name: name.to_owned(),
+            robot: Robot::from(mechanism),
+        })
+    }
+
     /// A robot from bytes, whose format only they tell.
     fn parse(&self, file: &str, name: &str, bytes: &[u8]) -> Result<Loaded> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         if first.is_none_or(|b| b.is_ascii_digit()) || file != "-" {
             let text = std::str::from_utf8(bytes).with_context(|| format!("cannot read `{file}`"))?;
-            return Ok(plain(name, text_model::parse(file, name, text)?));
+            return self.plain(name, text_model::parse(file, name, text)?);
         }
         // Whether XML is URDF or MJCF, its root tells.
         let format = if first == Some(&b'{') {
@@ -145,15 +185,6 @@ impl Loading {
         let robot = read.map_err(|refusal| refused(file, refusal))?;
         let name = robot.mechanism.name().to_owned();
         Ok(Loaded { name, robot })
-    }
-}
-
-/// A mechanism and nothing else.
-fn plain(name: &str, mechanism: Mechanism) -> Loaded {
-    let robot = Robot::from(mechanism);
-    Loaded {
-        name: name.to_owned(),
-        robot,
     }
 }
 

@@ -12,10 +12,10 @@ mod start;
 mod torque_file;
 
 use crate::complaint::Complaint;
+use crate::energy::Energy;
 use crate::numbers::{positive, seconds};
 use crate::plot;
 use crate::robot::Chosen;
-use crate::style::{self, paint};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use control::{Control, Driver};
@@ -24,9 +24,10 @@ use linkwork::Mechanism;
 use linkwork::closed::{Closed, ClosedMotion};
 use linkwork::simulate::{Diagonalized, Resistance, Standard, State};
 use linkwork::workspace::Scaling;
+use log::Stream;
 use push::Push;
 use record::{Record, Recorder};
-use report::{End, Energy, Report};
+use report::{End, Report};
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -42,6 +43,7 @@ Examples:
   linkwork simulate double_pendulum --q 1.5708,0 --integrator adaptive
   linkwork simulate arm7 --random 1 --controller computed-torque --seconds 3 --plot reach.svg
   linkwork simulate puma560 -c gravity --push link6:0.5:0.7:0,40,0 --log push.csv --log push.mcap
+  linkwork simulate cart_pole --q 0,0.2 -c lqr --driven rail --plot balance.svg
   linkwork simulate quadruped --gravity 0,0,0 --v 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --seconds 2 --json
 
 Joints have what their model says: damping, friction, springs, and stops at their limits. Dry friction is
@@ -175,12 +177,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         );
         return Err(Complaint::usage(problem, "leave --equations out"));
     }
-    for coupling in &loaded.robot.couplings {
+    if closed.is_some() && arguments.control.is_lqr() {
         let problem = format!(
-            "joint `{}` should follow another but moves freely here",
-            coupling.follower
+            "`{}` has closed loops, which the lqr controller does not know",
+            loaded.name
         );
-        anstream::eprintln!("{}: {problem}", paint(style::HEAD, "warning"));
+        return Err(Complaint::usage(problem, "choose another --controller"));
     }
     let rows = arguments.seconds * arguments.log_rate;
     if rows * record::width(mechanism) as f64 > LARGEST {
@@ -225,10 +227,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             Posing::Diagonalized(equations)
         }
     };
-    let (outcome, record) = simulate(&plan, mechanism, state, equations, recorder)?;
+    let streams = log::streams(&arguments.log, &Record::new(mechanism), mechanism)?;
+    let (outcome, record) = simulate(&plan, mechanism, state, equations, recorder, streams)?;
     let mut written = Vec::new();
     for path in &arguments.log {
-        log::write(path, &record, mechanism)?;
+        log::write(path, &record)?;
         written.push(path.display().to_string());
     }
     for path in &arguments.plot {
@@ -266,14 +269,14 @@ fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Re
     } else {
         within_limits(mechanism, &state.q)?;
     }
-    for joint in resistance.unstopped() {
+    if let Some(joint) = resistance.unstopped().first() {
         let joint = &mechanism.joints()[joint.index()];
         let problem = format!(
-            "joint `{}` is {}: its limits have no stops",
+            "joint `{}` is {} and has limits, which no stops can be built for",
             joint.name,
             joint.kind.name()
         );
-        anstream::eprintln!("{}: {problem}", paint(style::HEAD, "warning"));
+        return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
     }
     if arguments.integrator != Method::Adaptive && arguments.integrator != Method::Midpoint {
         resistance = resistance.for_steps(mechanism, arguments.dt.unwrap_or(STEP));
@@ -283,9 +286,11 @@ fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Re
 
 /// An error if a joint starts beyond its limits, where its stop would throw it out.
 fn within_limits(mechanism: &Mechanism, q: &[f64]) -> Result<()> {
+    let all = mechanism.all_coordinates(q)?;
+    let mut start = 0;
     for joint in mechanism.joints() {
-        let Ok(id) = mechanism.joint(&joint.name) else { continue };
-        let mine = &q[mechanism.q_range(id)];
+        let mine = &all[start..start + joint.kind.nq()];
+        start += mine.len();
         if mine.len() != joint.kind.nv() {
             continue;
         }
@@ -313,13 +318,14 @@ enum Posing<'m> {
     Closed(Box<ClosedMotion<'m, Driver>>),
 }
 
-/// Runs the plan on this thread, and records on another.
+/// Runs the plan on this thread, records on another, and writes logs on a third.
 fn simulate(
     plan: &Plan,
     mechanism: &Mechanism,
     start: State,
     equations: Posing<'_>,
     recorder: Recorder<'_>,
+    streams: Vec<Box<dyn Stream + '_>>,
 ) -> Result<(Outcome, Record)> {
     static STOP: AtomicBool = AtomicBool::new(false);
     // A second Ctrl-C does not wait. Without a handler the first does not either.
@@ -329,8 +335,10 @@ fn simulate(
         }
     });
     let (sender, receiver) = channel();
-    let (outcome, record) = std::thread::scope(|scope| {
-        let recording = scope.spawn(move || listen(recorder, &receiver));
+    let (rows, written) = channel();
+    let (outcome, record, logs) = std::thread::scope(|scope| {
+        let writing = scope.spawn(move || keep(streams, &written));
+        let recording = scope.spawn(move || listen(recorder, &receiver, &rows));
         let mut audience = Listener::new(sender, plan.end);
         let outcome = match equations {
             Posing::Standard(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
@@ -345,20 +353,31 @@ fn simulate(
         };
         audience.end();
         let record = recording.join().expect("recording does not panic");
-        (outcome, record)
+        let logs = writing.join().expect("writing does not panic");
+        (outcome, record, logs)
     });
+    logs?;
     Ok((outcome, record?))
 }
 
 /// So many states go to the recorder at once.
 const PARCEL: usize = 64;
 
-/// Records states as they come.
-fn listen(mut recorder: Recorder<'_>, states: &Receiver<Vec<State>>) -> Result<Record> {
-    for state in states.iter().flatten() {
-        recorder.add(&state)?;
+/// Records states as they come, and hands their rows on.
+fn listen(mut recorder: Recorder<'_>, states: &Receiver<Vec<State>>, rows: &Sender<Vec<f64>>) -> Result<Record> {
+    for states in states {
+        // A writer that failed says why itself.
+        let _ = rows.send(recorder.add(&states)?);
     }
     Ok(recorder.finish())
+}
+
+/// Writes rows to logs as they come.
+fn keep(mut streams: Vec<Box<dyn Stream + '_>>, rows: &Receiver<Vec<f64>>) -> Result<()> {
+    for rows in rows {
+        streams.iter_mut().try_for_each(|stream| stream.add(&rows))?;
+    }
+    streams.into_iter().try_for_each(Stream::finish)
 }
 
 /// Hands states on, and shows progress on a terminal when a run takes long.
@@ -445,7 +464,7 @@ fn report(
         wall_seconds: outcome.wall_seconds,
         real_time_factor: seconds / outcome.wall_seconds,
         closure: outcome.closure,
-        energy: Energy::along(&record.of("kinetic").numbers, &record.energy(), conserved),
+        energy: Energy::along(record.energies(), conserved),
         end: End {
             t: record.times().last().copied().unwrap_or(0.0),
             q: last("q"),

@@ -236,3 +236,44 @@ fn help_has_examples_and_the_version_is_the_package_s() {
     let version = text(&linkwork(&here, &["--version"]).stdout);
     assert_eq!(version.trim(), concat!("linkwork ", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn counts_stand_beside_the_published_ones() {
+    let output = linkwork(
+        Path::new(env!("CARGO_TARGET_TMPDIR")),
+        &["cost", "--links", "6,12", "--json"],
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let find = |name: &str, nv: u64| {
+        let mut found = lines.iter().filter(|l| l["algorithm"] == name && l["nv"] == nv);
+        found.next().unwrap_or_else(|| panic!("{name} is counted")).clone()
+    };
+    for n in [6, 12] {
+        for (name, published, at_most) in [
+            ("forward dynamics", 579 * n - 526, 1.0),
+            ("diagonalized, normalized", 1135 * n - 910, 1.0),
+            ("diagonalized, un-normalized", 926 * n - 605, 1.0),
+            ("δT of δq, δq̇, δq̈", 623 * n - 308, 1.25),
+            ("𝓜, ∂T/∂q, ∂T/∂q̇", (89 * n * n + 1271 * n) / 2 - 277, 1.2),
+            ("δq̈ of δq, δq̇, δT", 491 * n - 252, 1.0),
+            ("𝓜⁻¹, ∂q̈/∂q, ∂q̈/∂q̇", 69 * n * n + 1554 * n - 480, 1.7),
+        ] {
+            let line = find(name, n);
+            assert_eq!(line["published"][0]["total"], published, "{name}");
+            let total = line["total"].as_u64().expect("a number");
+            assert!(
+                total > 0 && total as f64 <= at_most * published as f64,
+                "{name}: {total} of {published}"
+            );
+        }
+    }
+    let table = text(&linkwork(Path::new(env!("CARGO_TARGET_TMPDIR")), &["cost", "--links", "6"]).stdout);
+    assert!(
+        table.contains("h: 69N² + 1554N − 480") && table.contains("d: 926N − 605"),
+        "{table}"
+    );
+}

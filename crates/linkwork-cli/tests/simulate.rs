@@ -358,6 +358,145 @@ fn loops_stay_closed() {
     );
 }
 
+/// Two fingers, of which one follows the other.
+const GRIPPER: &str = r#"<robot name="gripper">
+  <link name="base"/>
+  <link name="left"><inertial><origin xyz="0 0 0.1"/><mass value="0.2"/><inertia ixx="0.001" iyy="0.001" izz="0.0005" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="right"><inertial><origin xyz="0 0 0.1"/><mass value="0.2"/><inertia ixx="0.001" iyy="0.001" izz="0.0005" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="open" type="continuous"><parent link="base"/><child link="left"/><axis xyz="1 0 0"/></joint>
+  <joint name="mirror" type="continuous"><parent link="base"/><child link="right"/><axis xyz="1 0 0"/><mimic joint="open" multiplier="-2"/></joint>
+</robot>
+"#;
+
+#[test]
+fn followers_follow_in_every_command() {
+    let here = directory("simulate_couplings");
+    std::fs::write(here.join("gripper.urdf"), GRIPPER).expect("a file can be written");
+    let ask = |arguments: &[&str]| -> Value {
+        let output = linkwork(&here, arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let page = ask(&["info", "gripper.urdf", "--json"]);
+    assert_eq!((&page["nv"], &page["joints"][1]["v_start"]), (&1.into(), &0.into()));
+    let mirror = &page["joints"][2];
+    assert_eq!((&mirror["nq"], &mirror["follows"]), (&0.into(), &"open".into()));
+    assert_eq!(numbers(&mirror["coefficients"]), [0.0, -2.0]);
+    // J = 0.001 + 0.2 · 0.1² each, the second one 2² times.
+    let answer = ask(&["eval", "gripper.urdf", "mass_matrix", "--q", "0.3"]);
+    assert!(
+        (number(&answer["mass_matrix"][0][0]) - 5.0 * 0.003).abs() < 1e-15,
+        "{answer}"
+    );
+    let answer = ask(&[
+        "eval",
+        "gripper.urdf",
+        "mass_matrix",
+        "--q",
+        "0.3,1",
+        "--ignore-couplings",
+    ]);
+    assert!((number(&answer["mass_matrix"][0][0]) - 0.003).abs() < 1e-15, "{answer}");
+    let run = [
+        "gripper.urdf",
+        "--q",
+        "0.3",
+        "--seconds",
+        "2",
+        "--log",
+        "a.csv",
+        "--plot",
+        "a.svg",
+    ];
+    let summary = simulate(&here, &run);
+    assert!(number(&summary["energy"]["largest_change"]) < 1e-9, "{summary}");
+    let log = std::fs::read_to_string(here.join("a.csv")).expect("a log");
+    assert!(log.starts_with("t,q.open,v.open,tau.open,"), "{log:.60}");
+    let loose = simulate(&here, &["gripper.urdf", "--seconds", "1", "--ignore-couplings"]);
+    assert_eq!(loose["nv"], 2);
+    // What is converted still follows.
+    for file in ["gripper.xml", "gripper.json", "again.urdf"] {
+        let output = linkwork(&here, &["convert", "gripper.urdf", file]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let answer = ask(&["eval", file, "mass_matrix", "--q", "0.3"]);
+        assert!(
+            (number(&answer["mass_matrix"][0][0]) - 0.015).abs() < 1e-14,
+            "{file}: {answer}"
+        );
+        let output = linkwork(&here, &["check", "--strict", file]);
+        assert!(output.status.success(), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn the_regulator_balances_and_holds() {
+    let here = directory("simulate_lqr");
+    let balance = [
+        "cart_pole",
+        "--q",
+        "0.1,0.2",
+        "-c",
+        "lqr",
+        "--driven",
+        "rail",
+        "--weights",
+        "1,10,1,1",
+    ];
+    for (integrator, equations) in [("rk4", "standard"), ("adaptive", "standard"), ("rk4", "diagonalized")] {
+        let how = ["-i", integrator, "--equations", equations];
+        let end = simulate(&here, &[&balance[..], &how].concat())["end"].clone();
+        let state = [numbers(&end["q"]), numbers(&end["v"])].concat();
+        assert!(state.iter().all(|x| x.abs() < 1e-3), "{integrator}: {state:?}");
+    }
+    // The same start falls without it.
+    let end = numbers(&simulate(&here, &["cart_pole", "--q", "0.1,0.2", "--seconds", "2"])["end"]["q"]);
+    assert!(end[1].abs() > 1.0, "{end:?}");
+    let target = "0.2,-0.5,0.3,0.4,-0.2,0.1";
+    let hold = [
+        "puma560",
+        "--target",
+        target,
+        "-c",
+        "lqr",
+        "--weights",
+        "1000",
+        "--effort",
+        "0.01",
+        "--seconds",
+        "20",
+    ];
+    let start = ["--q", "0.3,-0.4,0.2,0.5,-0.1,0.0"];
+    let end = numbers(&simulate(&here, &[&hold[..], &start].concat())["end"]["q"]);
+    let goal: Vec<f64> = target.split(',').map(|x| x.parse().expect("a number")).collect();
+    assert!(end.iter().zip(goal).all(|(q, goal)| (q - goal).abs() < 1e-3), "{end:?}");
+    for (arguments, code, words) in [
+        (&["double_pendulum", "-c", "lqr", "--weights", "1,2"][..], 2, "4 states"),
+        (&["double_pendulum", "--driven", "shoulder"], 2, "--controller lqr"),
+        (&["double_pendulum", "-c", "lqr", "--driven", "knee"], 1, "knee"),
+        (
+            &["cart_pole", "-c", "lqr", "--driven", "rail", "--target", "0,0.5"],
+            1,
+            "cannot rest there",
+        ),
+        (
+            &[
+                "quadruped",
+                "-c",
+                "lqr",
+                "--gravity",
+                "0,0,0",
+                "--driven",
+                "front_left_knee",
+            ],
+            1,
+            "control",
+        ),
+    ] {
+        let (found, message) = complaint(&[&["simulate"], arguments].concat());
+        assert!(found == code && message.contains(words), "{arguments:?}: {message}");
+    }
+}
+
 #[test]
 fn a_run_that_fails_keeps_what_came_before() {
     let here = directory("simulate_failure");

@@ -32,6 +32,7 @@ mod roots;
 mod source;
 mod turn;
 mod urdf;
+mod vocabulary;
 mod write;
 mod xml;
 
@@ -64,6 +65,8 @@ pub struct Options {
     pub packages: Vec<PathBuf>,
     /// Whether meshes and included files may lie outside of the robot's directory and the packages.
     pub anywhere: bool,
+    /// Whether joints that follow others, as mimic joints do, move on their own. Otherwise they have no coordinates.
+    pub independent: bool,
 }
 
 /// A kind of file.
@@ -135,7 +138,7 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     if format == Some(Format::Native) {
         let source = xml::decode(file, bytes, &mut findings);
         return match source.and_then(|s| native::read(s, &mut findings)) {
-            Some(draft) => draft.with_meshes(roots, &mut findings).assemble(findings),
+            Some(draft) => draft.with_meshes(roots, &mut findings).assemble(findings, options),
             None => Err(findings.refusal()),
         };
     }
@@ -169,5 +172,5 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
             return Err(findings.refusal());
         }
     };
-    draft.with_meshes(roots, &mut findings).assemble(findings)
+    draft.with_meshes(roots, &mut findings).assemble(findings, options)
 }

@@ -4,7 +4,7 @@ use crate::draft::free_name;
 use crate::report::Report;
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, Constraint, ConstraintKind};
-use linkwork::model::WORLD;
+use linkwork::model::{Law, WORLD};
 use linkwork::spatial::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 /// A robot as a file describes it.
 #[derive(Clone, Debug)]
 pub struct Robot {
-    /// Links, joints and frames.
+    /// Links, joints and frames. Joints that follow others have no coordinates.
     pub mechanism: Mechanism,
     /// What its links look like and collide with.
     pub geometry: Vec<Geometry>,
-    /// Joints that follow others. The mechanism does not apply them; [`Robot::coupled`] does.
+    /// The mechanism's couplings, with their names.
     pub couplings: Vec<Coupling>,
     /// Loops that links are closed in. The mechanism does not apply them; [`Robot::closed`] does.
     pub loops: Vec<Loop>,
@@ -142,30 +142,34 @@ pub struct Transmission {
     pub rotor_inertia: f64,
 }
 
-impl Robot {
-    /// The mechanism with its couplings applied: followers have no coordinates of their own, and a joint that follows
-    /// nobody keeps its place.
-    pub fn coupled(&self) -> linkwork::Result<Mechanism> {
-        let held = self.couplings.iter().filter(|c| c.leader.is_none());
-        let held: Vec<(&str, [f64; 1])> = held
-            .map(|c| (&*c.follower, [c.coefficients.first().copied().unwrap_or(0.0)]))
-            .collect();
-        let held: Vec<(&str, &[f64])> = held.iter().map(|(name, at)| (*name, &at[..])).collect();
-        let mut builder = self.mechanism.lock(&held)?.to_builder();
-        for coupling in &self.couplings {
-            if let Some(leader) = &coupling.leader {
-                let coefficients = coupling.coefficients.clone();
-                builder = builder.couple(linkwork::model::Coupling::polynomial(
-                    &coupling.follower,
-                    leader,
-                    coefficients,
-                ));
-            }
-        }
-        builder.build()
+impl Coupling {
+    /// As the library's builder takes it; none where there is no leader.
+    pub(crate) fn applied(&self) -> Option<linkwork::model::Coupling> {
+        let coefficients = self.coefficients.clone();
+        Some(linkwork::model::Coupling::polynomial(
+            &self.follower,
+            self.leader.as_ref()?,
+            coefficients,
+        ))
     }
+}
 
-    /// The mechanism with its loops closed; couplings are not applied.
+impl Loop {
+    /// Its kind in a word.
+    pub fn word(&self) -> &'static str {
+        match self.kind {
+            ConstraintKind::Weld => "weld",
+            ConstraintKind::Hinge { .. } => "hinge",
+            ConstraintKind::Slider { .. } => "slider",
+            ConstraintKind::Distance { .. } => "distance",
+            // The library's list of kinds may grow; points are what is left of it today.
+            _ => "point",
+        }
+    }
+}
+
+impl Robot {
+    /// The mechanism with its loops closed.
     ///
     /// Every loop adds two frames, named as the loop with `_a` and `_b`; loops without a name are `loop1`, `loop2` …
     pub fn closed(&self) -> linkwork::Result<Closed> {
@@ -192,12 +196,22 @@ impl Robot {
 }
 
 impl From<Mechanism> for Robot {
-    /// A mechanism without geometry, couplings, loops or findings.
+    /// A mechanism without geometry, loops or findings.
     fn from(mechanism: Mechanism) -> Self {
+        // Functions cannot be written down.
+        let couplings = mechanism.couplings().iter().filter_map(|c| match &c.law {
+            Law::Polynomial(coefficients) => Some(Coupling {
+                name: String::new(),
+                follower: c.follower.clone(),
+                leader: Some(c.leader.clone()),
+                coefficients: coefficients.clone(),
+            }),
+            Law::Function(_) => None,
+        });
         Self {
+            couplings: couplings.collect(),
             mechanism,
             geometry: Vec::new(),
-            couplings: Vec::new(),
             loops: Vec::new(),
             transmissions: Vec::new(),
             report: Report::default(),

@@ -334,6 +334,20 @@ impl<'a> Element<'a> {
         Some(quick_xml::escape::unescape(raw).unwrap_or(Cow::Borrowed(raw)))
     }
 
+    /// The names of its attributes, and where they stand.
+    pub(crate) fn attributes(self) -> impl Iterator<Item = (&'a str, Spot)> {
+        let (first, end) = self.node().attributes;
+        let all = &self.document.attributes[first as usize..end as usize];
+        all.iter().map(move |a| {
+            let offset = a.name.start;
+            let spot = Spot {
+                offset,
+                ..self.document.spot
+            };
+            (self.document.get(a.name), spot)
+        })
+    }
+
     fn find(self, name: &str) -> Option<&'a Attribute> {
         let (first, end) = self.node().attributes;
         let all = &self.document.attributes[first as usize..end as usize];

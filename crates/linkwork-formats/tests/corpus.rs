@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use support::reference::{Reference, State, compare, error, states};
 
 const ROBOTS: usize = 69;
+/// So many of them have joints that follow others; in five more the followers are fixed, or nobody leads them.
+const COUPLED: usize = 8;
 
 /// All URDF files below a directory, in order.
 fn files(root: &Path) -> Vec<PathBuf> {
@@ -59,11 +61,16 @@ fn every_example_robot_loads_and_agrees_with_pinocchio() {
     let place = reference.ask(&json!({"ask": "where"}));
     let files = files(Path::new(place["robots"].as_str().expect("a path")));
     assert_eq!(files.len(), ROBOTS);
-    let (mut compared, mut refused) = ([0; 2], Vec::new());
+    let (mut compared, mut coupled, mut refused) = ([0; 2], 0, Vec::new());
     for file in &files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let robot = load(file, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
-        let fixed = robot.mechanism;
+        // The other library lets joints that follow others move on their own.
+        let independent = Options {
+            independent: true,
+            ..Options::default()
+        };
+        let fixed = load(file, &independent).unwrap_or_else(|e| panic!("{e}")).mechanism;
+        coupled += usize::from(coupled_as_by_hand(file, &fixed));
         let floating = fixed.with_floating_base();
         for (floats, m) in [(false, Some(fixed)), (true, floating.ok())] {
             // Where a link of the file is the world, the other library frees that link, and we free what stands on it.
@@ -107,4 +114,63 @@ fn every_example_robot_loads_and_agrees_with_pinocchio() {
     }
     // The one that Pinocchio does not read has no links.
     assert_eq!((compared, refused.len()), ([ROBOTS - 1, 57], 1), "{refused:?}");
+    assert_eq!(coupled, COUPLED);
+}
+
+/// Whether joints of a file follow others; if so, its dynamics is compared with that of its joints on their own, q̇ being
+/// Rẏ: 𝓜 with R\*𝓜R, and inverse dynamics with R\*T.
+fn coupled_as_by_hand(file: &Path, independent: &Mechanism) -> bool {
+    let robot = load(file, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let m = &robot.mechanism;
+    if robot.couplings.is_empty() {
+        return false;
+    }
+    let (n, all) = (m.nv(), independent.nv());
+    assert_eq!(n + robot.couplings.len(), all);
+    // R by columns, from the file's own words: chains of mimic joints are followed to their end.
+    let mut r = vec![0.0; n * all];
+    for joint in independent.joints() {
+        let (mut name, mut ratio) = (joint.name.as_str(), 1.0);
+        while let Some(c) = robot.couplings.iter().find(|c| c.follower == name) {
+            ratio *= c.coefficients[1];
+            name = c.leader.as_deref().expect("mimic joints have leaders");
+        }
+        let rows = independent.v_range(independent.joint(&joint.name).expect("a joint"));
+        let columns = m.v_range(m.joint(name).expect("a joint"));
+        for (row, column) in rows.zip(columns) {
+            r[column * all + row] = ratio;
+        }
+    }
+    for state in states(m) {
+        let q = m.all_coordinates(&state.q).expect("coordinates");
+        let expand =
+            |y: &[f64]| -> Vec<f64> { (0..all).map(|i| (0..n).map(|k| r[k * all + i] * y[k]).sum()).collect() };
+        let contract =
+            |x: &[f64]| -> Vec<f64> { (0..n).map(|k| (0..all).map(|i| r[k * all + i] * x[i]).sum()).collect() };
+        let tau = independent
+            .inverse_dynamics(&q, &expand(&state.v), &expand(&state.a))
+            .expect("torques");
+        let ours = m.inverse_dynamics(&state.q, &state.v, &state.a).expect("torques");
+        assert!(error(&ours, &contract(&tau)) < 1e-9, "{}", file.display());
+        let mass = independent.mass_matrix(&q).expect("a matrix");
+        let ours = m.mass_matrix(&state.q).expect("a matrix");
+        for k in 0..n {
+            let column: Vec<f64> = (0..all)
+                .map(|i| (0..all).map(|j| mass[i * all + j] * r[k * all + j]).sum())
+                .collect();
+            assert!(
+                error(&ours[k * n..(k + 1) * n], &contract(&column)) < 1e-9,
+                "{}",
+                file.display()
+            );
+        }
+        // And forward dynamics undoes inverse dynamics.
+        let tau = m.inverse_dynamics(&state.q, &state.v, &state.a).expect("torques");
+        let a = m
+            .forward_dynamics(&state.q, &state.v, &tau)
+            .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let back = m.inverse_dynamics(&state.q, &state.v, &a).expect("torques");
+        assert!(error(&back, &tau) < 1e-6, "{}", file.display());
+    }
+    true
 }

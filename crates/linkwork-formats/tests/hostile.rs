@@ -341,11 +341,11 @@ fn joints_are_checked() {
     );
     damaged(
         "<dynamics damping=\"0.1\"/>",
-        "<mimic joint=\"shoulder\"/>",
-        "coupling-not-applied",
+        "<mimic joint=\"shoulder\" multiplier=\"nan\"/>",
+        "number",
         14,
-        true,
-        true,
+        false,
+        false,
     );
 }
 

@@ -33,7 +33,12 @@ fn robots_agree_with_mujoco() {
         return;
     };
     for name in ["arm.xml", "legged.xml", "pendulums.xml"] {
-        let robot = robot(name);
+        // Equality constraints are not part of what is compared.
+        let options = Options {
+            independent: true,
+            ..Options::default()
+        };
+        let robot = load(&file(name), &options).unwrap_or_else(|e| panic!("{e}"));
         let m = &robot.mechanism;
         let states = states(m);
         // Links that only join several joints are ours.
@@ -103,7 +108,7 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
     let legged = robot("legged.xml");
     let codes: Vec<_> = legged.report.findings.iter().map(|f| (f.code, f.severity)).collect();
     for expected in [
-        ("loop-not-applied", Severity::Warning),
+        ("closed-loop", Severity::Note),
         ("tendon", Severity::Warning),
         ("actuator", Severity::Note),
     ] {
@@ -138,7 +143,7 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
     assert_eq!(closed.rows(), 9);
     assert!(closed.workspace().at(&q).unwrap().closure() < 1e-12);
     let arm = robot("arm.xml");
-    assert_eq!(arm.coupled().unwrap().nv() + 1, arm.mechanism.nv());
+    assert_eq!(arm.mechanism.uncoupled().unwrap().nv(), arm.mechanism.nv() + 1);
     assert_eq!(arm.couplings[0].coefficients, [0.1, 0.02, 0.003]);
     assert_eq!(
         (&*arm.couplings[0].follower, arm.couplings[0].leader.as_deref()),
@@ -158,6 +163,126 @@ fn couplings_are_about_the_references_of_their_joints() {
     .unwrap();
     // y = 2 + 0.5 + 2 (x − 3) + (x − 3)² = 5.5 − 4 x + x².
     assert_eq!(robot.couplings[0].coefficients, [5.5, -4.0, 1.0]);
+    assert_eq!(robot.mechanism.all_coordinates(&[1.0]).unwrap(), [2.5, 1.0]);
+}
+
+#[test]
+fn joints_that_follow_nobody_are_held_and_so_are_their_followers() {
+    let robot = read(
+        r#"<worldbody><body><joint name="a" type="slide"/><geom size="1"/></body>
+        <body><joint name="b" type="slide"/><geom size="1"/></body>
+        <body><joint name="c" type="slide"/><geom size="1"/></body></worldbody>
+        <equality><joint joint1="a" polycoef="0.5 0 0 0 0"/><joint joint1="b" joint2="a" polycoef="1 2 0 0 0"/></equality>"#,
+        Mode::Strict,
+    )
+    .unwrap();
+    let m = &robot.mechanism;
+    assert_eq!((m.nv(), robot.couplings.len()), (1, 0));
+    let place = |joint: usize| m.joints()[joint].origin.translation.to_array();
+    assert_eq!((place(0), place(1)), ([0.0, 0.0, 0.5], [0.0, 0.0, 2.0]));
+    assert_eq!(robot.report.of("held-joint").count(), 1);
+}
+
+#[test]
+fn couplings_that_cannot_be_computed_are_left_out() {
+    let chain = |coefficients: &str, n: usize| {
+        let bodies: String = (0..=n)
+            .map(|i| format!("<body><joint name=\"j{i}\" type=\"slide\"/><geom size=\"1\"/></body>"))
+            .collect();
+        let couplings: String = (0..n)
+            .map(|i| {
+                format!(
+                    "<joint joint1=\"j{i}\" joint2=\"j{}\" polycoef=\"{coefficients}\"/>",
+                    i + 1
+                )
+            })
+            .collect();
+        read(
+            &format!("<worldbody>{bodies}</worldbody><equality>{couplings}</equality>"),
+            Mode::Warn,
+        )
+        .unwrap()
+    };
+    // Curves of curves; each second one is dropped.
+    let curved = chain("0 0 1 0 0", 3);
+    assert_eq!((curved.couplings.len(), curved.report.of("coupling").count()), (2, 1));
+    // Ratios that multiply beyond all numbers.
+    let steep = chain("0 1e25 0 0 0", 20);
+    assert!(steep.report.of("coupling").count() > 0);
+    assert!(support::dynamics_are_finite(&steep));
+    // More than a dense system can hold.
+    let many = chain("0 1 0 0 0", 3000);
+    assert_eq!(
+        (many.couplings.len(), many.report.of("too-many-couplings").count()),
+        (0, 1)
+    );
+    assert!(support::dynamics_are_finite(&many));
+}
+
+#[test]
+fn unknown_names_are_reported_with_their_place() {
+    let text = "<worldbody>\n<body nme=\"a\">\n<joint type=\"hinge\" dampng=\"1\"/><gem size=\"1\"/><geom size=\"1\"/></body></worldbody>\n<sensr/>";
+    let found = read(text, Mode::Warn).unwrap().report;
+    let listed: Vec<_> = found
+        .findings
+        .iter()
+        .filter(|f| f.code.starts_with("unknown-"))
+        .collect();
+    let places: Vec<_> = listed.iter().map(|f| (f.code, f.line, f.severity)).collect();
+    for expected in [
+        ("unknown-attribute", 2, Severity::Warning),
+        ("unknown-attribute", 3, Severity::Warning),
+        ("unknown-element", 3, Severity::Warning),
+        ("unknown-element", 4, Severity::Warning),
+    ] {
+        assert!(places.contains(&expected), "{places:?}");
+    }
+    assert_eq!(listed.len(), 4, "{listed:?}");
+    let said = |words: &str| listed.iter().any(|f| f.message.contains(words));
+    assert!(
+        said("`dampng` is no known attribute of <joint>; did you mean `damping`?"),
+        "{listed:?}"
+    );
+    assert!(said("`gem` is no known element; did you mean `geom`?"), "{listed:?}");
+    assert!(read(text, Mode::Strict).is_err());
+    let shell = world("<body><joint/><geom size=\"1\" shellinertia=\"true\"/></body>");
+    assert_eq!(shell.report.of("unmodelled-attribute").count(), 1);
+}
+
+#[test]
+fn every_name_of_mujoco_is_known() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let answer = reference.ask(&json!({"ask": "names"}));
+    let mut met = 0;
+    for line in answer["elements"].as_array().expect("a list") {
+        let words = |value: &serde_json::Value| -> Vec<String> {
+            let list = value.as_array().expect("a list");
+            list.iter().map(|x| x.as_str().expect("a word").to_owned()).collect()
+        };
+        let (path, attributes) = (words(&line[0]), words(&line[1]));
+        if path.len() < 2 {
+            continue;
+        }
+        let attributes: String = attributes.iter().map(|a| format!(" {a}=\"\"")).collect();
+        let mut text = format!("<{}{attributes}/>", path[path.len() - 1]);
+        for outer in path[1..path.len() - 1].iter().rev() {
+            text = format!("<{outer}>{text}</{outer}>");
+        }
+        let report = match read(&text, Mode::Warn) {
+            Ok(robot) => robot.report,
+            Err(refusal) => refusal.report,
+        };
+        let unknown: Vec<_> = report
+            .findings
+            .iter()
+            .filter(|f| f.code.starts_with("unknown-"))
+            .collect();
+        assert!(unknown.is_empty(), "{text}: {unknown:?}");
+        met += 1;
+    }
+    assert!(met > 100, "{met}");
 }
 
 #[test]

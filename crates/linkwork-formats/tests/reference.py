@@ -156,8 +156,27 @@ def schema(request):
     return {"errors": [e.message for e in validator.iter_errors(request["document"])]}
 
 
+def names(_request):
+    """Every element of MJCF by its path, and its attributes."""
+    import mujoco
+
+    elements, path = [], []
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        head, rest = line[:30].rstrip(), line[30:].split()
+        if head:
+            depth = (len(head) - len(head.lstrip())) // 3
+            name = head.split("(")[0].strip() or "body"
+            path = path[:depth] + (["worldbody", "body"] if head.strip().startswith("(world)body") else [name])
+            elements.append((path[:], []))
+            if path[-1] == "body":
+                path = path[:depth] + ["worldbody"]
+        if elements:
+            elements[-1][1].extend(rest)
+    return {"elements": elements}
+
+
 def main():
-    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "schema": schema}
+    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "schema": schema, "names": names}
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -2,7 +2,7 @@
 
 use linkwork::model::{JointKind, WORLD};
 use linkwork::spatial::Vec3;
-use linkwork_formats::{Format, Mode, Options, Refusal, Robot, Role, Severity, Shape, read};
+use linkwork_formats::{Format, Mode, Options, Refusal, Robot, Role, Shape, read};
 
 const BODY: &str = r#"<inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
     <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0.01" ixz="0.02" iyz="0.03"/></inertial>"#;
@@ -108,7 +108,7 @@ fn moments_are_turned_with_the_inertial_frame() {
 }
 
 #[test]
-fn mimic_joints_are_kept_as_couplings() {
+fn mimic_joints_follow() {
     let text = one_joint("continuous", "")
         + &format!(
             r#"<link name="second">{BODY}</link><joint name="k" type="continuous"><parent link="tip"/><child link="second"/>
@@ -118,28 +118,58 @@ fn mimic_joints_are_kept_as_couplings() {
     let coupling = &loaded.couplings[0];
     assert_eq!((&*coupling.follower, coupling.leader.as_deref()), ("k", Some("j")));
     assert_eq!(coupling.coefficients, [0.25, -2.0]);
-    assert_eq!(
-        codes(&loaded).iter().filter(|c| **c == "coupling-not-applied").count(),
-        1
+    let said: Vec<_> = loaded.report.of("coupling-applied").collect();
+    assert!(
+        said.len() == 1 && said[0].message.contains("no coordinate of its own"),
+        "{said:?}"
     );
-    // Applied, the follower has no coordinate of its own.
-    let coupled = loaded.coupled().unwrap();
-    assert_eq!((loaded.mechanism.nv(), coupled.nv()), (2, 1));
+    // The follower has no coordinate of its own.
+    let independent = Options {
+        independent: true,
+        ..Options::default()
+    };
+    let whole_text = format!("<robot name=\"r\">{text}</robot>");
+    let loose = read("test", whole_text.as_bytes(), Format::Urdf, &independent).unwrap();
+    assert!(loose.couplings.is_empty() && codes(&loose).contains(&"coupling-ignored"));
+    let coupled = &loaded.mechanism;
+    assert_eq!((loose.mechanism.nv(), coupled.nv()), (2, 1));
     assert_eq!(coupled.all_coordinates(&[0.5]).unwrap(), [0.5, -0.75]);
-    let whole = loaded.mechanism.mass_matrix(&[0.5, -0.75]).unwrap();
+    let whole = loose.mechanism.mass_matrix(&[0.5, -0.75]).unwrap();
     let expect = whole[0] - 2.0 * (whole[1] + whole[2]) + 4.0 * whole[3];
     assert!((coupled.mass_matrix(&[0.5]).unwrap()[0] - expect).abs() < 1e-12);
-    let refusal = parse(&text, Mode::Strict).unwrap_err();
-    assert!(
-        refusal
-            .report
-            .of("coupling-not-applied")
-            .all(|f| f.severity == Severity::Error)
-    );
+    // Nothing is wrong with them.
+    assert!(!codes(&loaded).contains(&"coupling"));
+    assert!(parse(&text, Mode::Strict).is_ok());
     let circle = text.replace(r#"<origin xyz="1 2 3""#, r#"<mimic joint="k"/><origin xyz="1 2 3""#);
     let broken = robot(&circle);
     assert_eq!(broken.couplings.len(), 1);
     assert_eq!(broken.report.of("coupling-cycle").count(), 1);
+}
+
+#[test]
+fn misspelt_names_are_reported_and_foreign_ones_are_noted() {
+    let text =
+        one_joint("continuous", "<dynamics dampin=\"1\"/><orgin xyz=\"0 0 1\"/><axel/>") + "<hologram/><hologram/>";
+    let loaded = robot(&text);
+    let found = |code: &str| {
+        let all = loaded.report.of(code);
+        all.map(|f| (f.message.clone(), f.line)).collect::<Vec<_>>()
+    };
+    let attributes = found("unknown-attribute");
+    assert!(
+        attributes.len() == 1 && attributes[0].0.contains("did you mean `damping`?") && attributes[0].1 == 6,
+        "{attributes:?}"
+    );
+    let elements = found("unknown-element");
+    assert!(
+        elements.iter().any(|(m, _)| m.contains("did you mean `origin`?")),
+        "{elements:?}"
+    );
+    let ignored = found("ignored-name");
+    assert!(
+        ignored.iter().filter(|(m, _)| m.contains("hologram")).count() == 1,
+        "{ignored:?}"
+    );
 }
 
 #[test]

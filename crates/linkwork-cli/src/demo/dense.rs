@@ -1,5 +1,7 @@
 //! Small dense matrices, row by row: the plain way, to compare with.
 
+use crate::energy::worse;
+
 /// A B − I, its largest element.
 pub(crate) fn product_less_identity(a: &[f64], b: &[f64], n: usize) -> f64 {
     let mut largest = 0.0_f64;
@@ -31,11 +33,6 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
 /// The largest absolute difference; NaN if there is one.
 pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (a, b)| worse(m, (a - b).abs()))
-}
-
-/// The larger of two; NaN if one is.
-pub(crate) fn worse(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
 }
 
 /// The largest sum of absolute values of a row.

@@ -4,7 +4,8 @@
 //! equation, one recursion against another, sweeps against dense matrices, the chain rule against a formula.
 
 use super::Sample;
-use super::dense::{self, worse};
+use super::dense;
+use crate::energy::worse;
 use crate::random::Random;
 use anyhow::Result;
 use linkwork::scalar::Dual;

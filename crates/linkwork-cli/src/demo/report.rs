@@ -2,6 +2,7 @@
 
 use super::Sample;
 use super::laws::Law;
+use crate::energy::Energy;
 use crate::style::{self, paint};
 use anyhow::Result;
 use serde::Serialize;
@@ -23,18 +24,16 @@ pub(crate) struct Report {
     pub(crate) steps: u64,
     pub(crate) wall_seconds: f64,
     pub(crate) real_time_factor: f64,
-    pub(crate) energy: Energy,
+    pub(crate) energy: Kept,
     pub(crate) plot: String,
 }
 
-/// How well energy was kept, in joules.
+/// How well energy was kept.
 #[derive(Serialize)]
-pub(crate) struct Energy {
-    pub(crate) start: f64,
-    pub(crate) peak_kinetic: f64,
-    /// The largest change of kinetic and potential energy together.
-    pub(crate) drift: f64,
-    /// The same as a share of the peak kinetic energy.
+pub(crate) struct Kept {
+    #[serde(flatten)]
+    pub(crate) energy: Energy,
+    /// The largest change as a share of the peak kinetic energy.
     pub(crate) relative_drift: f64,
     pub(crate) kept: bool,
 }
@@ -42,26 +41,18 @@ pub(crate) struct Energy {
 /// What a step of a millisecond may lose, as a share of the peak kinetic energy.
 const DRIFT: f64 = 1e-4;
 
-impl Energy {
+impl Kept {
     pub(crate) fn along(samples: &[Sample]) -> Self {
-        let start = samples.first().map_or(0.0, |s| s.kinetic + s.potential);
-        let mut energy = Self {
-            start,
-            peak_kinetic: 0.0,
-            drift: 0.0,
-            relative_drift: 0.0,
-            kept: true,
+        let energy = Energy::along(samples.iter().map(|s| (s.kinetic, s.potential)), true);
+        let relative_drift = match energy.largest_change {
+            0.0 => 0.0,
+            drift => drift / energy.peak_kinetic,
         };
-        for sample in samples {
-            let change = (sample.kinetic + sample.potential - start).abs();
-            energy.drift = super::dense::worse(energy.drift, change);
-            energy.peak_kinetic = super::dense::worse(energy.peak_kinetic, sample.kinetic);
+        Self {
+            energy,
+            relative_drift,
+            kept: relative_drift <= DRIFT,
         }
-        if energy.drift != 0.0 {
-            energy.relative_drift = energy.drift / energy.peak_kinetic;
-        }
-        energy.kept = energy.relative_drift <= DRIFT;
-        energy
     }
 }
 
@@ -106,7 +97,11 @@ impl Report {
             "speed",
             format!("{faster} × real time ({} s simulated)", self.seconds),
         )?;
-        let energy = &self.energy;
+        let Kept {
+            energy,
+            relative_drift,
+            kept,
+        } = &self.energy;
         row(
             &mut out,
             "energy",
@@ -118,10 +113,10 @@ impl Report {
         writeln!(
             out,
             "  {} {} {:.1e} J, {:.1e} of the peak kinetic energy",
-            mark(energy.kept),
+            mark(*kept),
             style::pad("energy drift", 15),
-            energy.drift,
-            energy.relative_drift
+            energy.largest_change,
+            relative_drift
         )?;
         writeln!(out, "\n{}  {}", paint(style::HEAD, "Plot"), self.plot)?;
         Ok(())

@@ -7,7 +7,7 @@ use crate::numbers::positive;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
-use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping};
+use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Regulator};
 use linkwork::simulate::{Drive, Now};
 use linkwork::workspace::Moving;
 use std::path::PathBuf;
@@ -35,6 +35,21 @@ pub(crate) struct Control {
     /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
     #[arg(long, value_name = "FILE.csv")]
     torques: Option<PathBuf>,
+    /// The joints that the lqr controller drives; all if left out.
+    #[arg(long, value_name = "JOINT", value_delimiter = ',')]
+    driven: Vec<String>,
+    /// The lqr controller's weights of the states, target ⊖ q and then q̇: one for all, or 2nv numbers.
+    #[arg(
+        long,
+        value_name = "WEIGHTS",
+        value_delimiter = ',',
+        default_value = "1",
+        allow_negative_numbers = true
+    )]
+    weights: Vec<f64>,
+    /// The lqr controller's weight of every torque.
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
+    effort: f64,
     /// Let motors exert more than the joints' effort limits.
     #[arg(long)]
     no_effort_limits: bool,
@@ -54,6 +69,8 @@ enum Kind {
     RateDamping,
     /// T = mε with ε = −kd ν + kp ℓJ*e, and gravity: a frame to its pose at the target, in total joint rates.
     Pose,
+    /// T = T₀ − K[q ⊖ target; q̇] at the driven joints, the regulator of least cost about the target.
+    Lqr,
     /// Torques from a file.
     File,
 }
@@ -99,6 +116,9 @@ impl Control {
         for (option, given, of) in [
             ("--torques", self.torques.is_some(), Kind::File),
             ("--frame", self.frame.is_some(), Kind::Pose),
+            ("--driven", !self.driven.is_empty(), Kind::Lqr),
+            ("--weights", self.weights != [1.0], Kind::Lqr),
+            ("--effort", self.effort != 1.0, Kind::Lqr),
         ] {
             if given && self.controller != of {
                 let of = of
@@ -132,6 +152,10 @@ impl Control {
                 let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame);
                 self.limited(mechanism, PoseControl::new(mechanism, frame, target, &kd, self.kp)?)?
             }
+            Kind::Lqr => {
+                let law = Controlled::new(mechanism, self.regulator(mechanism)?).without_gravity();
+                Box::new(self.unlimited(mechanism, law)?)
+            }
             Kind::File => {
                 let Some(path) = &self.torques else {
                     let hint = "name one with --torques FILE.csv";
@@ -154,6 +178,42 @@ impl Control {
             return Ok(law.limits(&vec![f64::INFINITY; mechanism.nv()])?);
         }
         Ok(law)
+    }
+
+    fn regulator(&self, mechanism: &Mechanism) -> Result<Regulator> {
+        let states = 2 * mechanism.nv();
+        let weights = match self.weights[..] {
+            [one] => vec![one; states],
+            _ => self.weights.clone(),
+        };
+        if weights.len() != states {
+            let problem = format!("--weights has {} numbers but there are {states} states", weights.len());
+            return Err(Complaint::usage(
+                problem,
+                "give one for all, or one for each of q ⊖ target and q̇",
+            ));
+        }
+        let target = self.target(mechanism)?;
+        let driven = match self.driven.len() {
+            0 => mechanism.nv(),
+            _ => self
+                .driven
+                .iter()
+                .map(|name| Ok(mechanism.v_range(mechanism.joint(name)?).len()))
+                .sum::<linkwork::Result<usize>>()?,
+        };
+        Ok(Regulator::new(
+            mechanism,
+            &target,
+            &self.driven,
+            &weights,
+            &vec![self.effort; driven],
+        )?)
+    }
+
+    /// Whether it is the regulator, which knows trees alone.
+    pub(crate) fn is_lqr(&self) -> bool {
+        self.controller == Kind::Lqr
     }
 
     fn target(&self, mechanism: &Mechanism) -> Result<Vec<f64>> {

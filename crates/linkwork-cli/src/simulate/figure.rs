@@ -38,29 +38,30 @@ pub(crate) fn draw(robot: &str, record: &Record, path: &Path) -> Result<()> {
     let energies = [
         ("kinetic", record.of("kinetic").numbers.clone()),
         ("potential", record.of("potential").numbers.clone()),
-        ("total", record.energy()),
+        ("total", record.energies().map(|(k, p)| k + p).collect()),
     ];
     let energies = energies.map(|(name, y)| Curve {
         name: name.into(),
         y: thinned(&mut y.into_iter()),
     });
     let t = thinned(&mut record.times().iter().copied());
+    let panels = [
+        panel("q", "position"),
+        panel("nu", "total rate ν"),
+        panel("v", "velocity"),
+        panel("eps", "working moment ε"),
+        panel("tau", "torque"),
+        Panel {
+            label: "energy (J)".into(),
+            curves: energies.into(),
+            more: 0,
+        },
+    ];
     let figure = Figure {
         title: robot.to_owned(),
         t: &t,
         columns: 2,
-        panels: vec![
-            panel("q", "position"),
-            panel("nu", "total rate ν"),
-            panel("v", "velocity"),
-            panel("eps", "working moment ε"),
-            panel("tau", "torque"),
-            Panel {
-                label: "energy (J)".into(),
-                curves: energies.into(),
-                more: 0,
-            },
-        ],
+        panels: panels.into_iter().filter(|p| !p.curves.is_empty()).collect(),
     };
     figure.write(path)
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A log's format, by its file's name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,16 +37,62 @@ impl Format {
     }
 }
 
-/// Writes a record.
-pub(crate) fn write(path: &Path, record: &Record, mechanism: &Mechanism) -> Result<()> {
-    let format = Format::of(path)?;
+/// A log that is written while states come.
+pub(crate) trait Stream: Send {
+    /// Takes some rows, one after another.
+    fn add(&mut self, rows: &[f64]) -> Result<()>;
+    /// Writes what is left.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Opens the logs that can be written while states come; the others are written in the end.
+pub(crate) fn streams<'m>(
+    paths: &[PathBuf],
+    form: &Record,
+    mechanism: &'m Mechanism,
+) -> Result<Vec<Box<dyn Stream + 'm>>> {
+    let mut streams: Vec<Box<dyn Stream + 'm>> = Vec::new();
+    for path in paths {
+        let format = Format::of(path)?;
+        match format {
+            Format::Csv => streams.push(Box::new(csv::Csv::new(create(path)?, form)?)),
+            Format::Mcap => streams.push(Box::new(mcap::Mcap::new(create(path)?, form, mechanism)?)),
+            Format::Npz | Format::Parquet => {}
+        }
+    }
+    Ok(streams)
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("cannot write the log to `{}`", path.display()))?;
+    Ok(BufWriter::with_capacity(1 << 18, file))
+}
+
+/// Writes a record to a log that holds one column after another.
+pub(crate) fn write(path: &Path, record: &Record) -> Result<()> {
     let problem = || format!("cannot write the log to `{}`", path.display());
-    let mut out = BufWriter::new(File::create(path).with_context(problem)?);
+    let format = Format::of(path)?;
+    if matches!(format, Format::Csv | Format::Mcap) {
+        return Ok(());
+    }
+    let mut out = create(path)?;
     match format {
-        Format::Csv => csv::write(&mut out, record).with_context(problem)?,
         Format::Npz => npz::write(&mut out, record).with_context(problem)?,
-        Format::Parquet => parquet::write(&mut out, record).with_context(problem)?,
-        Format::Mcap => mcap::write(&mut out, record, mechanism).with_context(problem)?,
+        _ => parquet::write(&mut out, record).with_context(problem)?,
     }
     out.flush().with_context(problem)
+}
+
+/// Numbers as bytes, many at a time.
+fn write_numbers(out: &mut impl Write, numbers: impl Iterator<Item = f64>) -> std::io::Result<()> {
+    const MANY: usize = 1 << 16;
+    let mut bytes = Vec::with_capacity(MANY);
+    for x in numbers {
+        bytes.extend(x.to_le_bytes());
+        if bytes.len() == MANY {
+            out.write_all(&bytes)?;
+            bytes.clear();
+        }
+    }
+    out.write_all(&bytes)
 }

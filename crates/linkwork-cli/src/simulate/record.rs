@@ -6,7 +6,7 @@ use super::control::Driver;
 use linkwork::model::JointKind;
 use linkwork::simulate::{Drive, Now, Resistance, State};
 use linkwork::workspace::Scaling;
-use linkwork::{Mechanism, Workspace};
+use linkwork::{Error, Mechanism, Workspace};
 
 /// Named columns over time; several columns make a quantity.
 pub(crate) struct Record {
@@ -59,6 +59,7 @@ pub(crate) fn width(mechanism: &Mechanism) -> usize {
 }
 
 impl Record {
+    /// An empty one; without ν and ε where a mechanism has none.
     pub(crate) fn new(mechanism: &Mechanism) -> Self {
         let quantity = |name, unit, labels: &[String]| Quantity {
             name,
@@ -72,14 +73,15 @@ impl Record {
             ..quantity(name, unit, &[])
         };
         let (q, v) = labels(mechanism);
+        let total = if has_total_rates(mechanism) { &v[..] } else { &[] };
         Self {
             quantities: vec![
                 number("t", "s"),
                 quantity("q", "rad, m", &q),
                 quantity("v", "rad/s, m/s", &v),
                 quantity("tau", "N m, N", &v),
-                quantity("nu", "√J", &v),
-                quantity("eps", "√J/s", &v),
+                quantity("nu", "√J", total),
+                quantity("eps", "√J/s", total),
                 number("kinetic", "J"),
                 number("potential", "J"),
             ],
@@ -92,16 +94,44 @@ impl Record {
         found.expect("every record has the same quantities")
     }
 
+    /// Numbers per row.
+    pub(crate) fn width(&self) -> usize {
+        self.quantities.iter().map(Quantity::width).sum()
+    }
+
+    /// Adds rows, in which quantities stand one after another.
+    pub(crate) fn extend(&mut self, rows: &[f64]) {
+        for row in rows.chunks(self.width()) {
+            let mut rest = row;
+            for quantity in &mut self.quantities {
+                let (own, after) = rest.split_at(quantity.width());
+                quantity.numbers.extend_from_slice(own);
+                rest = after;
+            }
+            self.rows += 1;
+        }
+    }
+
     /// The times.
     pub(crate) fn times(&self) -> &[f64] {
         &self.of("t").numbers
     }
 
-    /// Kinetic and potential energy together.
-    pub(crate) fn energy(&self) -> Vec<f64> {
+    /// Kinetic and potential energies.
+    pub(crate) fn energies(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let (kinetic, potential) = (&self.of("kinetic").numbers, &self.of("potential").numbers);
-        kinetic.iter().zip(potential).map(|(k, p)| k + p).collect()
+        kinetic.iter().copied().zip(potential.iter().copied())
     }
+}
+
+/// Whether total rates are defined: not where joints follow others.
+fn has_total_rates(mechanism: &Mechanism) -> bool {
+    let (mut out, zero) = (vec![0.0; mechanism.nv()], vec![0.0; mechanism.nv()]);
+    let mut workspace = mechanism.workspace();
+    let tried = workspace
+        .at(&mechanism.neutral())
+        .and_then(|mut posed| posed.moving(&zero)?.total_rates(Scaling::Normalized, &zero, &mut out));
+    !matches!(tried, Err(Error::Coupled { .. }))
 }
 
 /// A label for every number of q and of v.
@@ -146,6 +176,8 @@ pub(crate) struct Recorder<'m> {
     qd: Vec<f64>,
     tau: Vec<f64>,
     room: Vec<f64>,
+    /// Whether there are total rates.
+    total: bool,
     record: Record,
 }
 
@@ -158,7 +190,9 @@ impl<'m> Recorder<'m> {
         whole: bool,
     ) -> Self {
         let vector = vec![0.0; mechanism.nv()];
+        let record = Record::new(mechanism);
         Self {
+            total: record.of("nu").width() > 0,
             workspace: mechanism.workspace(),
             driver,
             resistance,
@@ -167,11 +201,21 @@ impl<'m> Recorder<'m> {
             qd: vector.clone(),
             tau: vector.clone(),
             room: vector,
-            record: Record::new(mechanism),
+            record,
         }
     }
 
-    pub(crate) fn add(&mut self, State { t, q, v }: &State) -> linkwork::Result<()> {
+    /// Works out the rows of some states, keeps them, and gives them.
+    pub(crate) fn add(&mut self, states: &[State]) -> linkwork::Result<Vec<f64>> {
+        let mut rows = Vec::with_capacity(states.len() * self.record.width());
+        for state in states {
+            self.row(state, &mut rows)?;
+        }
+        self.record.extend(&rows);
+        Ok(rows)
+    }
+
+    fn row(&mut self, State { t, q, v }: &State, row: &mut Vec<f64>) -> linkwork::Result<()> {
         let mechanism = self.workspace.mechanism();
         let mut posed = self.workspace.at(q)?;
         match self.scaling {
@@ -181,27 +225,28 @@ impl<'m> Recorder<'m> {
         let potential = posed.potential_energy();
         let mut moving = posed.moving(&self.qd)?;
         let kinetic = moving.kinetic_energy();
-        let [times, qs, vs, taus, nus, epss, kinetics, potentials] = &mut self.record.quantities[..] else {
-            unreachable!("every record has the same quantities");
-        };
-        times.numbers.push(*t);
-        qs.numbers.extend_from_slice(q);
-        vs.numbers.extend_from_slice(&self.qd);
-        kinetics.numbers.push(kinetic);
-        potentials.numbers.push(potential);
-        self.record.rows += 1;
-        if !self.whole {
-            return Ok(());
-        }
-        moving.total_rates(Scaling::Normalized, &self.qd, &mut self.room)?;
-        nus.numbers.extend_from_slice(&self.room);
+        row.push(*t);
+        row.extend_from_slice(q);
+        row.extend_from_slice(&self.qd);
         self.tau.fill(0.0);
-        let now = Now { t: *t, q, v: &self.qd };
-        self.driver.drive(now, &mut moving, &mut self.tau)?;
-        taus.numbers.extend_from_slice(&self.tau);
-        self.resistance.add(mechanism, q, &self.qd, &mut self.tau)?;
-        moving.working_moments(Scaling::Normalized, &self.tau, &mut self.room)?;
-        epss.numbers.extend_from_slice(&self.room);
+        self.room.fill(0.0);
+        if self.whole && self.total {
+            moving.total_rates(Scaling::Normalized, &self.qd, &mut self.room)?;
+        }
+        if self.whole {
+            let now = Now { t: *t, q, v: &self.qd };
+            self.driver.drive(now, &mut moving, &mut self.tau)?;
+        }
+        row.extend_from_slice(&self.tau);
+        if self.total {
+            row.extend_from_slice(&self.room);
+            if self.whole {
+                self.resistance.add(mechanism, q, &self.qd, &mut self.tau)?;
+                moving.working_moments(Scaling::Normalized, &self.tau, &mut self.room)?;
+            }
+            row.extend_from_slice(&self.room);
+        }
+        row.extend([kinetic, potential]);
         Ok(())
     }
 

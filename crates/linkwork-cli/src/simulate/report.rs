@@ -1,5 +1,6 @@
 //! What came of a simulation, for people and for programs.
 
+use crate::energy::Energy;
 use crate::style::{self, grouped, pad, paint};
 use anyhow::Result;
 use serde::Serialize;
@@ -31,37 +32,11 @@ pub(crate) struct Report {
     pub(crate) written: Vec<String>,
 }
 
-/// Kinetic and potential energy, in joules.
-#[derive(Serialize)]
-pub(crate) struct Energy {
-    pub(crate) start: f64,
-    pub(crate) end: f64,
-    pub(crate) peak_kinetic: f64,
-    /// The largest change of the sum since the start.
-    pub(crate) largest_change: f64,
-    /// Whether nothing gives or takes energy, so that any change is the integrator's error.
-    pub(crate) conserved: bool,
-}
-
 #[derive(Serialize)]
 pub(crate) struct End {
     pub(crate) t: f64,
     pub(crate) q: Vec<f64>,
     pub(crate) v: Vec<f64>,
-}
-
-impl Energy {
-    pub(crate) fn along(kinetic: &[f64], total: &[f64], conserved: bool) -> Self {
-        let start = total.first().copied().unwrap_or(0.0);
-        let change = |worst: f64, x: &f64| worst.max((x - start).abs());
-        Self {
-            start,
-            end: total.last().copied().unwrap_or(0.0),
-            peak_kinetic: kinetic.iter().fold(0.0, |peak: f64, x| peak.max(*x)),
-            largest_change: total.iter().fold(0.0, change),
-            conserved,
-        }
-    }
 }
 
 impl Report {

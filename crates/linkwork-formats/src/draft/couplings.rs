@@ -3,7 +3,13 @@
 use super::{Draft, is_world};
 use crate::report::{Findings, Remedy, Severity};
 use crate::source::{At, shortened};
+use linkwork::Mechanism;
 use std::collections::{HashMap, HashSet};
+
+/// More followers are not coupled: forward dynamics solves a dense system as large as they are many.
+const MOST_FOLLOWERS: usize = 1000;
+/// Beyond this nothing can be computed.
+const FURTHEST: f64 = 1e30;
 
 impl Draft {
     /// Leaves out loops between links that do not exist.
@@ -93,18 +99,123 @@ impl Draft {
         }
         let mut keep = kept.iter();
         self.couplings.retain(|_| keep.next() == Some(&true));
-        if let Some(first) = self.couplings.first() {
+        // In strict mode circles are still there.
+        if !f.failed() {
+            self.chains(f);
+            self.number(f);
+        }
+    }
+
+    /// Leaves out couplings to joints that follow others if the whole of it is no ratio twice, or leads far out of all
+    /// bounds.
+    fn chains(&mut self, f: &mut Findings) {
+        let place: HashMap<&str, usize> = self
+            .couplings
+            .iter()
+            .enumerate()
+            .map(|(i, c)| (&*c.item.follower, i))
+            .collect();
+        let next = |i: usize| place.get(self.couplings[i].item.leader.as_deref()?).copied();
+        // Whether a joint follows the last leader by more than a ratio, and a bound on its coordinate where |y| ≤ 1.
+        let mut known: Vec<Option<(bool, f64)>> = vec![None; self.couplings.len()];
+        let mut kept = vec![true; self.couplings.len()];
+        for start in 0..self.couplings.len() {
+            if known[start].is_some() {
+                continue;
+            }
+            let mut path = vec![start];
+            while let Some(leader) = next(path[path.len() - 1]).filter(|i| known[*i].is_none()) {
+                path.push(leader);
+            }
+            for i in path.into_iter().rev() {
+                let coefficients = &self.couplings[i].item.coefficients;
+                let curved = coefficients.len() > 2;
+                let (bent, far) = next(i)
+                    .filter(|i| kept[*i])
+                    .and_then(|i| known[i])
+                    .unwrap_or((false, 1.0));
+                let size = coefficients.iter().rev().fold(0.0, |sum, c| sum * far + c.abs());
+                known[i] = Some((curved || bent, size.max(1.0)));
+                let message = if curved && bent {
+                    "it follows a joint that follows another, both by more than a ratio and an offset"
+                } else if size > FURTHEST {
+                    "the ratios of the joints that it follows grow beyond all bounds"
+                } else {
+                    continue;
+                };
+                let at = At::new(self.couplings[i].spot, "joint", &self.couplings[i].item.follower);
+                let remedy = Remedy::Change("the coupling is left out");
+                let advice = "couple it to the last leader";
+                kept[i] = f.judge(at, "coupling", message, advice, remedy) == Severity::Error;
+            }
+        }
+        let mut keep = kept.iter();
+        self.couplings.retain(|_| keep.next() == Some(&true));
+    }
+
+    /// Leaves all of them out if there are too many.
+    fn number(&mut self, f: &mut Findings) {
+        if self.couplings.len() <= MOST_FOLLOWERS {
+            return;
+        }
+        let message = format!(
+            "{} joints follow others, more than {MOST_FOLLOWERS}",
+            self.couplings.len()
+        );
+        let remedy = Remedy::Change("the couplings are left out");
+        let advice = "fix followers that hardly move, or lead them by a drive";
+        let first = &self.couplings[0];
+        let at = At::new(first.spot, "joint", &first.item.follower);
+        if f.judge(at, "too-many-couplings", message, advice, remedy) < Severity::Error {
+            self.couplings.clear();
+        }
+    }
+
+    /// Says what couplings do.
+    pub(super) fn note_couplings(&self, f: &mut Findings) {
+        let (followers, held): (Vec<_>, Vec<_>) = self.couplings.iter().partition(|c| c.item.leader.is_some());
+        if let Some(first) = followers.first() {
             let at = At::new(first.spot, "joint", &first.item.follower);
-            let message = match self.couplings.len() {
-                1 => "it follows another joint; the coupling is kept but not applied".to_owned(),
-                n => format!("{n} joints follow others; the couplings are kept but not applied"),
+            let message = match followers.len() {
+                1 => "it follows another joint and has no coordinate of its own".to_owned(),
+                n => format!("{n} joints follow others and have no coordinates of their own"),
             };
-            f.doubt(
+            f.note(at, "coupling-applied", message, "");
+        }
+        for coupling in held {
+            let place = coupling.item.coefficients.first().copied().unwrap_or(0.0);
+            let at = At::new(coupling.spot, "joint", &coupling.item.follower);
+            f.note(
                 at,
-                "coupling-not-applied",
-                message,
-                "the joints of the mechanism move on their own: ask for the robot with its couplings, or drive or lock the followers",
+                "held-joint",
+                format!("it is held at {place}, so that it is fixed"),
+                "",
             );
         }
+    }
+
+    /// Leaves out all couplings, as was asked.
+    pub(super) fn uncouple(&mut self, f: &mut Findings) {
+        let Some(first) = self.couplings.first() else { return };
+        let at = At::new(first.spot, "joint", &first.item.follower);
+        let message = match self.couplings.len() {
+            1 => "its coupling is left out, as was asked: it moves on its own".to_owned(),
+            n => format!("{n} couplings are left out, as was asked: their joints move on their own"),
+        };
+        f.note(at, "coupling-ignored", message, "");
+        self.couplings.clear();
+    }
+
+    /// A mechanism whose joints keep the places that couplings to no joint say.
+    pub(super) fn hold(&self, mechanism: Mechanism) -> linkwork::Result<Mechanism> {
+        let held = self.couplings.iter().map(|c| &c.item).filter(|c| c.leader.is_none());
+        let held: Vec<(&str, [f64; 1])> = held
+            .map(|c| (&*c.follower, [c.coefficients.first().copied().unwrap_or(0.0)]))
+            .collect();
+        if held.is_empty() {
+            return Ok(mechanism);
+        }
+        let held: Vec<(&str, &[f64])> = held.iter().map(|(name, at)| (*name, &at[..])).collect();
+        mechanism.lock(&held)
     }
 }

@@ -8,6 +8,7 @@ mod inertia;
 mod joints;
 mod tree;
 
+use crate::Options;
 use crate::report::{Findings, Remedy, Severity};
 use crate::robot::{Coupling, Geometry, Loop, Robot, Shape, Transmission};
 use crate::roots::Roots;
@@ -15,7 +16,7 @@ use crate::source::{At, Spot, shortened};
 use linkwork::Error;
 use linkwork::model::{Frame, Joint, Link, Mechanism, WORLD};
 use linkwork::spatial::Vec3;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// Longer names are refused.
@@ -87,7 +88,7 @@ impl Draft {
     }
 
     /// Checks everything and builds the robot, or reports why not.
-    pub(crate) fn assemble(mut self, mut f: Findings) -> Result<Robot, crate::Refusal> {
+    pub(crate) fn assemble(mut self, mut f: Findings, options: &Options) -> Result<Robot, crate::Refusal> {
         if self.links.is_empty() {
             let advice = "check that the file is the one meant, and that it was expanded without errors";
             f.doubt(At::FILE, "empty-robot", "the robot has no links", advice);
@@ -99,6 +100,10 @@ impl Draft {
         let physical = self.inertias(&mut f);
         self.joints(&mut f);
         self.check_couplings(&mut f);
+        if options.independent {
+            self.uncouple(&mut f);
+        }
+        self.note_couplings(&mut f);
         self.check_loops(&mut f);
         if f.failed() {
             return Err(f.refusal());
@@ -178,6 +183,11 @@ impl Draft {
         for frame in &self.frames {
             builder = builder.frame(frame.item.name.clone(), frame.item.link.clone(), frame.item.pose);
         }
+        for coupling in &self.couplings {
+            if let Some(coupling) = coupling.item.applied() {
+                builder = builder.couple(coupling);
+            }
+        }
         // A joint that is given an armature no longer holds what is inward of it: look again until nothing is found.
         for _ in 0..MOST_ROUNDS {
             let mut trial = builder.clone();
@@ -185,7 +195,7 @@ impl Draft {
                 trial = trial.joint(joint.item.clone());
             }
             match trial.unresisted() {
-                Ok(found) if found.is_empty() => match trial.build() {
+                Ok(found) if found.is_empty() => match trial.build().and_then(|m| self.hold(m)) {
                     Ok(mechanism) => return Ok(self.robot(mechanism, f)),
                     Err(problem) => {
                         self.blame(&problem, &mut f);
@@ -231,10 +241,13 @@ impl Draft {
     }
 
     fn robot(self, mechanism: Mechanism, f: Findings) -> Robot {
+        let follows: HashSet<&str> = mechanism.couplings().iter().map(|c| &*c.follower).collect();
+        let couplings = self.couplings.into_iter().map(|c| c.item);
+        let couplings = couplings.filter(|c| follows.contains(&*c.follower)).collect();
         Robot {
             mechanism,
             geometry: self.geometry,
-            couplings: self.couplings.into_iter().map(|c| c.item).collect(),
+            couplings,
             loops: self.loops,
             transmissions: self.transmissions,
             report: f.report,

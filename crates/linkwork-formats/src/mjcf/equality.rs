@@ -51,10 +51,15 @@ pub(super) fn read<'a>(
     }
     if let Some(at) = first {
         let message = match draft.loops.len() - loops {
-            1 => "the loop is kept, but the tree alone moves as if it were open".to_owned(),
-            n => format!("{n} loops are kept, but the tree alone moves as if they were open"),
+            1 => "it closes a loop; the mechanism is the open tree".to_owned(),
+            n => format!("{n} loops are closed; the mechanism is the open tree"),
         };
-        f.doubt(at, "loop-not-applied", message, "close them with Robot::closed");
+        f.note(
+            at,
+            "closed-loop",
+            message,
+            "`linkwork simulate` and `Robot::closed` close them",
+        );
     }
 }
 

@@ -73,10 +73,17 @@ impl Includes {
         self.documents[0].root()
     }
 
+    /// All elements of all files.
+    pub(super) fn elements(&self) -> impl Iterator<Item = Element<'_>> {
+        self.documents.iter().flat_map(Document::elements)
+    }
+
     /// The names of all elements of a kind.
     pub(super) fn names(&self, tag: &str) -> HashSet<String> {
-        let all = self.documents.iter().flat_map(Document::elements);
-        let named = all.filter(|e| e.name() == tag).filter_map(|e| e.attribute("name"));
+        let named = self
+            .elements()
+            .filter(|e| e.name() == tag)
+            .filter_map(|e| e.attribute("name"));
         named.map(|n| n.into_owned()).collect()
     }
 

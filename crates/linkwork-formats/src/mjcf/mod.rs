@@ -11,6 +11,7 @@ mod equality;
 mod geom;
 mod includes;
 mod joint;
+mod names;
 mod orientation;
 
 use crate::draft::Draft;
@@ -35,6 +36,7 @@ struct Context<'a> {
 pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft {
     let includes = Includes::load(document, roots, f);
     let root = includes.root();
+    names::look(&includes, root, f);
     let sections = includes.children(root);
     let named = |name: &'static str| sections.iter().copied().filter(move |e| e.name() == name);
     let mut draft = Draft {

@@ -247,13 +247,10 @@ pub(super) struct LoopRecord {
 
 impl From<&Loop> for LoopRecord {
     fn from(l: &Loop) -> Self {
-        let (kind, axis, length) = match l.kind {
-            ConstraintKind::Weld => ("weld", None, None),
-            ConstraintKind::Hinge { axis } => ("hinge", Some(axis.to_array()), None),
-            ConstraintKind::Slider { axis } => ("slider", Some(axis.to_array()), None),
-            ConstraintKind::Distance { length } => ("distance", None, Some(length)),
-            // The library's list of kinds may grow; points are what is left of it today.
-            _ => ("point", None, None),
+        let (axis, length) = match l.kind {
+            ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => (Some(axis.to_array()), None),
+            ConstraintKind::Distance { length } => (None, Some(length)),
+            _ => (None, None),
         };
         let end = |(link, pose): &(String, Pose)| End {
             link: link.clone(),
@@ -261,7 +258,7 @@ impl From<&Loop> for LoopRecord {
         };
         Self {
             name: l.name.clone(),
-            kind: kind.to_owned(),
+            kind: l.word().to_owned(),
             axis,
             length,
             first: end(&l.first),

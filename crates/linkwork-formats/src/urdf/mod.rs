@@ -2,6 +2,7 @@
 
 mod geometry;
 mod joint;
+mod names;
 
 use crate::draft::{Draft, Placed};
 use crate::numbers::{self, Range};
@@ -34,19 +35,12 @@ pub(crate) fn read(document: &Document, f: &mut Findings) -> Draft {
         f.error(e.at(), "xacro", message, crate::EXPAND);
     }
     let materials = geometry::materials(root, f);
-    let mut ignored: Vec<&str> = Vec::new();
+    names::look(root, f);
     for e in root.children() {
         match e.name() {
             "link" => link(e, &materials, &mut draft, f),
             "joint" => joint::read(e, &mut draft, f),
-            // Old files put joints' transmissions here; they are read when all joints are known.
-            "transmission" | "material" | "gazebo" | "ros2_control" | "sensor" | "robot" => {}
-            other if other.starts_with("xacro:") => {}
-            other if !ignored.contains(&other) && ignored.len() < 20 => {
-                ignored.push(other);
-                let message = format!("<{}> elements are ignored", shortened(other));
-                f.note(e.at(), "ignored-element", message, "");
-            }
+            // Transmissions are read when all joints are known.
             _ => {}
         }
     }

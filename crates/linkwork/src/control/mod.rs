@@ -2,8 +2,8 @@
 //!
 //! In ν and ε a robot is nv unit masses side by side, coupled only by a Coriolis force that does no work. So a torque that
 //! opposes each ν by itself takes energy away whatever the others do: [`RateDamping`] is ε = −cν, with ½ν\*ν falling at the
-//! rate ν\*cν, and [`PoseControl`] adds a spring from the tip to a pose. [`JointPd`] and [`ComputedTorque`] are the usual
-//! alternatives.
+//! rate ν\*cν, and [`PoseControl`] adds a spring from the tip to a pose. [`JointPd`], [`ComputedTorque`] and the linear
+//! [`Regulator`] are the usual alternatives.
 //!
 //! [`Controlled`] makes any of them a [`Drive`] of the simulator: it adds the torques that hold the robot against gravity and
 //! keeps to the joints' limits. A [`Trial`] sets one task to several and measures what each makes of it.
@@ -27,11 +27,13 @@
 mod joint;
 mod pose;
 mod rate;
+mod regulator;
 mod trial;
 
 pub use joint::{ComputedTorque, JointPd};
 pub use pose::PoseControl;
 pub use rate::RateDamping;
+pub use regulator::Regulator;
 pub use trial::{Outcome, Trial};
 
 use crate::model::{JointId, per_dof};

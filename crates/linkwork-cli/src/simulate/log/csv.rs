@@ -1,30 +1,47 @@
 //! Comma-separated values: a line of names, then a line for every state.
 
+use super::Stream;
 use crate::simulate::record::Record;
 use anyhow::Result;
 use std::io::Write;
 
-pub(super) fn write(out: &mut impl Write, record: &Record) -> Result<()> {
-    let names = record.quantities.iter().flat_map(|q| q.columns());
-    let names: Vec<String> = names.map(|name| quoted(&name)).collect();
-    writeln!(out, "{}", names.join(","))?;
-    let mut line = Vec::new();
-    for row in 0..record.rows {
-        line.clear();
-        for quantity in &record.quantities {
-            let width = quantity.width();
-            for x in &quantity.numbers[row * width..(row + 1) * width] {
-                if !line.is_empty() {
-                    line.push(b',');
-                }
-                // The shortest digits that read back as the same number.
-                serde_json::to_writer(&mut line, x)?;
-            }
-        }
-        line.push(b'\n');
-        out.write_all(&line)?;
+pub(super) struct Csv<W> {
+    out: W,
+    width: usize,
+    text: Vec<u8>,
+}
+
+impl<W: Write> Csv<W> {
+    pub(super) fn new(mut out: W, form: &Record) -> Result<Self> {
+        let names = form.quantities.iter().flat_map(|q| q.columns());
+        let names: Vec<String> = names.map(|name| quoted(&name)).collect();
+        writeln!(out, "{}", names.join(","))?;
+        Ok(Self {
+            out,
+            width: names.len(),
+            text: Vec::new(),
+        })
     }
-    Ok(())
+}
+
+impl<W: Write + Send> Stream for Csv<W> {
+    fn add(&mut self, rows: &[f64]) -> Result<()> {
+        self.text.clear();
+        for row in rows.chunks(self.width) {
+            for x in row {
+                // The shortest digits that read back as the same number.
+                serde_json::to_writer(&mut self.text, x)?;
+                self.text.push(b',');
+            }
+            self.text.pop();
+            self.text.push(b'\n');
+        }
+        Ok(self.out.write_all(&self.text)?)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
 }
 
 /// A column's name; quoted where the joint's has commas or quotes in it.

@@ -1,102 +1,205 @@
-//! MCAP, which Foxglove and others open: states on the topic `/state`, poses of all links on `/tf`, both as JSON.
+//! MCAP, which Foxglove and the tools of ROS 2 open: states on the topic `/state`, poses of all links on `/tf`.
+//!
+//! Messages are in CDR, as those of ROS 2: a head of four bytes, then numbers in little-endian order, each at a multiple
+//! of its own size.
 
+use super::Stream;
 use crate::simulate::record::{Quantity, Record};
 use anyhow::Result;
-use linkwork::Mechanism;
+use linkwork::{Mechanism, Workspace};
 use mcap::records::MessageHeader;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{Seek, Write};
 
-pub(super) fn write(out: &mut (impl Write + Seek), record: &Record, mechanism: &Mechanism) -> Result<()> {
-    let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
-    let options = mcap::WriteOptions::new().compression(None).library(library);
-    let mut file = options.create(out)?;
-    let mut channel = |name: &str, topic: &str, schema: &Value| -> Result<u16> {
-        let schema = file.add_schema(name, "jsonschema", schema.to_string().as_bytes())?;
-        Ok(file.add_channel(schema, topic, "json", &BTreeMap::new())?)
-    };
-    let states = channel("linkwork.State", "/state", &state_schema(record))?;
-    let poses = channel("foxglove.FrameTransforms", "/tf", &transforms_schema())?;
-    let mut workspace = mechanism.workspace();
-    for row in 0..record.rows {
-        let log_time = (1e9 * record.times()[row]).round() as u64;
-        let header = |channel_id| MessageHeader {
-            channel_id,
-            sequence: row as u32,
-            log_time,
-            publish_time: log_time,
+pub(super) struct Mcap<'m, W: Write + Seek> {
+    file: mcap::Writer<W>,
+    states: u16,
+    poses: u16,
+    workspace: Workspace<'m>,
+    width: usize,
+    /// Where q stands in a row.
+    q: std::ops::Range<usize>,
+    sequence: u32,
+    message: Cdr,
+}
+
+impl<'m, W: Write + Seek> Mcap<'m, W> {
+    pub(super) fn new(out: W, form: &Record, mechanism: &'m Mechanism) -> Result<Self> {
+        let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
+        let options = mcap::WriteOptions::new().compression(None).library(library);
+        let mut file = options.profile("ros2").create(out)?;
+        let mut channel = |name: &str, topic: &str, schema: &str| -> Result<u16> {
+            let schema = file.add_schema(name, "ros2msg", schema.as_bytes())?;
+            Ok(file.add_channel(schema, topic, "cdr", &BTreeMap::new())?)
         };
-        let state: Map<String, Value> = record
-            .quantities
-            .iter()
-            .map(|q| (q.name.to_owned(), numbers(q, row)))
-            .collect();
-        file.write_to_known_channel(&header(states), &serde_json::to_vec(&state)?)?;
-        let q = record.of("q");
-        let mut posed = workspace.at(&q.numbers[row * q.labels.len()..(row + 1) * q.labels.len()])?;
-        let transform = |(link, pose): (&linkwork::model::Link, &linkwork::spatial::Pose)| {
-            let ([x, y, z], [a, b, c, d]) = (pose.translation.to_array(), pose.rotation.to_quaternion());
-            json!({
-                "timestamp": {"sec": log_time / 1_000_000_000, "nsec": log_time % 1_000_000_000},
-                "parent_frame_id": "world",
-                "child_frame_id": link.name,
-                "translation": {"x": x, "y": y, "z": z},
-                "rotation": {"x": a, "y": b, "z": c, "w": d},
-            })
-        };
-        let transforms: Vec<Value> = mechanism.links().iter().zip(posed.poses()).map(transform).collect();
-        file.write_to_known_channel(&header(poses), &serde_json::to_vec(&json!({"transforms": transforms}))?)?;
+        let states = channel("linkwork/msg/State", "/state", &state_schema(form))?;
+        let poses = channel("tf2_msgs/msg/TFMessage", "/tf", TRANSFORMS)?;
+        let before = form.quantities.iter().take_while(|q| q.name != "q");
+        let start = before.map(Quantity::width).sum();
+        Ok(Self {
+            file,
+            states,
+            poses,
+            workspace: mechanism.workspace(),
+            width: form.width(),
+            q: start..start + mechanism.nq(),
+            sequence: 0,
+            message: Cdr::default(),
+        })
     }
-    file.finish()?;
-    Ok(())
 }
 
-/// A number, or an object with a number for each label. Viewers address them as `/state.q.elbow`, so that dots within
-/// labels become underscores.
-fn numbers(quantity: &Quantity, row: usize) -> Value {
-    if quantity.is_number() {
-        return quantity.numbers[row].into();
+impl<W: Write + Seek + Send> Stream for Mcap<'_, W> {
+    fn add(&mut self, rows: &[f64]) -> Result<()> {
+        for row in rows.chunks(self.width) {
+            let time = (1e9 * row[0]).round() as u64;
+            let header = |channel_id| MessageHeader {
+                channel_id,
+                sequence: self.sequence,
+                log_time: time,
+                publish_time: time,
+            };
+            let message = &mut self.message;
+            message.begin();
+            row.iter().for_each(|x| message.double(*x));
+            self.file.write_to_known_channel(&header(self.states), &message.bytes)?;
+            message.begin();
+            let mechanism = self.workspace.mechanism();
+            message.word(mechanism.links().len() as u32);
+            let mut posed = self.workspace.at(&row[self.q.clone()])?;
+            for (link, pose) in mechanism.links().iter().zip(posed.poses()) {
+                message.word((time / 1_000_000_000) as u32);
+                message.word((time % 1_000_000_000) as u32);
+                message.text("world");
+                message.text(&link.name);
+                let turn = pose.rotation.to_quaternion();
+                pose.translation
+                    .to_array()
+                    .into_iter()
+                    .chain(turn)
+                    .for_each(|x| message.double(x));
+            }
+            self.file.write_to_known_channel(&header(self.poses), &message.bytes)?;
+            self.sequence = self.sequence.wrapping_add(1);
+        }
+        Ok(())
     }
-    let width = quantity.labels.len();
-    let numbers = &quantity.numbers[row * width..(row + 1) * width];
-    let labelled = quantity.labels.iter().zip(numbers);
-    labelled
-        .map(|(label, x)| (label.replace('.', "_"), Value::from(*x)))
-        .collect()
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.file.finish()?;
+        Ok(())
+    }
 }
 
-fn state_schema(record: &Record) -> Value {
-    let property = |q: &Quantity| {
-        let about = match q.is_number() {
-            true => json!({"type": "number", "description": q.unit}),
-            false => json!({"type": "object", "description": q.unit, "additionalProperties": {"type": "number"}}),
-        };
-        (q.name.to_owned(), about)
-    };
-    let properties: Map<String, Value> = record.quantities.iter().map(property).collect();
-    json!({"type": "object", "title": "linkwork.State", "properties": properties})
+/// A message that is being written.
+#[derive(Default)]
+struct Cdr {
+    bytes: Vec<u8>,
 }
 
-/// Foxglove's own message for poses.
-fn transforms_schema() -> Value {
-    let object = |names: &[&str], kind: &str| {
-        let properties: Map<String, Value> = names.iter().map(|n| ((*n).to_owned(), json!({"type": kind}))).collect();
-        json!({"type": "object", "properties": properties})
-    };
-    json!({
-        "type": "object",
-        "title": "foxglove.FrameTransforms",
-        "properties": {"transforms": {"type": "array", "items": {
-            "type": "object",
-            "title": "foxglove.FrameTransform",
-            "properties": {
-                "timestamp": object(&["sec", "nsec"], "integer"),
-                "parent_frame_id": {"type": "string"},
-                "child_frame_id": {"type": "string"},
-                "translation": object(&["x", "y", "z"], "number"),
-                "rotation": object(&["x", "y", "z", "w"], "number"),
-            },
-        }}},
-    })
+/// Little-endian, plain.
+const HEAD: [u8; 4] = [0, 1, 0, 0];
+
+impl Cdr {
+    fn begin(&mut self) {
+        self.bytes.clear();
+        self.bytes.extend(HEAD);
+    }
+
+    /// Places are counted after the head.
+    fn align(&mut self, size: usize) {
+        while !(self.bytes.len() - HEAD.len()).is_multiple_of(size) {
+            self.bytes.push(0);
+        }
+    }
+
+    fn word(&mut self, x: u32) {
+        self.align(4);
+        self.bytes.extend(x.to_le_bytes());
+    }
+
+    fn double(&mut self, x: f64) {
+        self.align(8);
+        self.bytes.extend(x.to_le_bytes());
+    }
+
+    /// Its length, its bytes, and a nought that counts.
+    fn text(&mut self, text: &str) {
+        self.word(text.len() as u32 + 1);
+        self.bytes.extend(text.as_bytes());
+        self.bytes.push(0);
+    }
 }
+
+const RULE: &str = "\n================================================================================\nMSG: ";
+
+/// A field for every number, in groups: viewers address them as `/state.q.elbow`.
+fn state_schema(form: &Record) -> String {
+    let (mut fields, mut groups) = (String::new(), String::new());
+    for quantity in &form.quantities {
+        if quantity.is_number() {
+            fields += &format!("float64 {}  # {}\n", quantity.name, quantity.unit);
+        } else if quantity.width() > 0 {
+            let group = format!("linkwork/{}", capital(quantity.name));
+            fields += &format!("{group} {}  # {}\n", quantity.name, quantity.unit);
+            groups += &format!("{RULE}{group}\n");
+            let mut taken = HashSet::new();
+            for label in &quantity.labels {
+                groups += &format!("float64 {}\n", identifier(label, &mut taken));
+            }
+        }
+    }
+    fields + &groups
+}
+
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A label as the name of a field: letters, digits and underscores, not taken yet.
+fn identifier(label: &str, taken: &mut HashSet<String>) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let mut name: String = label.chars().map(plain).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name.insert_str(0, "joint_");
+    }
+    while !taken.insert(name.clone()) {
+        name.push('_');
+    }
+    name
+}
+
+/// ROS's own message for poses.
+const TRANSFORMS: &str = "\
+geometry_msgs/TransformStamped[] transforms
+================================================================================
+MSG: geometry_msgs/TransformStamped
+std_msgs/Header header
+string child_frame_id
+geometry_msgs/Transform transform
+================================================================================
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+================================================================================
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+================================================================================
+MSG: geometry_msgs/Transform
+geometry_msgs/Vector3 translation
+geometry_msgs/Quaternion rotation
+================================================================================
+MSG: geometry_msgs/Vector3
+float64 x
+float64 y
+float64 z
+================================================================================
+MSG: geometry_msgs/Quaternion
+float64 x
+float64 y
+float64 z
+float64 w
+";

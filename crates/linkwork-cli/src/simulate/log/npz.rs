@@ -13,7 +13,7 @@ pub(super) fn write(out: &mut (impl Write + Seek), record: &Record) -> Result<()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(zip::DateTime::default())
         .large_file(true);
-    for quantity in &record.quantities {
+    for quantity in record.quantities.iter().filter(|q| q.width() > 0) {
         let shape = if quantity.is_number() {
             format!("({},)", record.rows)
         } else {
@@ -21,9 +21,7 @@ pub(super) fn write(out: &mut (impl Write + Seek), record: &Record) -> Result<()
         };
         archive.start_file(format!("{}.npy", quantity.name), stored)?;
         archive.write_all(&header("<f8", &shape))?;
-        for x in &quantity.numbers {
-            archive.write_all(&x.to_le_bytes())?;
-        }
+        super::write_numbers(&mut archive, quantity.numbers.iter().copied())?;
     }
     for name in ["q", "v"] {
         let labels = &record.of(name).labels;

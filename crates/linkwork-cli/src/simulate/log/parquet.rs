@@ -35,9 +35,7 @@ pub(super) fn write(out: &mut impl Write, record: &Record) -> Result<()> {
             for page in numbers.chunks(PAGE) {
                 let head = page_header(page.len());
                 out.write_all(&head)?;
-                for x in page {
-                    out.write_all(&x.to_le_bytes())?;
-                }
+                super::write_numbers(out, page.iter().copied())?;
                 at += (head.len() + 8 * page.len()) as i64;
             }
             columns.push(Column {

@@ -6,10 +6,13 @@ use program_support::{complaint, directory, linkwork_with, text};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 6] = [
     ("arm6", include_str!("../../linkwork/tests/golden/arm6.json")),
     ("scara", include_str!("../../linkwork/tests/golden/scara.json")),
     ("quadruped", include_str!("../../linkwork/tests/golden/quadruped.json")),
+    ("forest", include_str!("../../linkwork/tests/golden/forest.json")),
+    ("zoo", include_str!("../../linkwork/tests/golden/zoo.json")),
+    ("chain100", include_str!("../../linkwork/tests/golden/chain100.json")),
 ];
 
 /// All numbers in a value, in order.
@@ -21,30 +24,32 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// A mechanism of the golden files as a text model.
-fn text_model(mechanism: &Value) -> String {
-    let links = mechanism["links"].as_array().unwrap();
-    let mut text = format!("{}\n", links.len());
-    for link in links {
-        let kind = match link["kind"].as_str().unwrap() {
-            "revolute" => "RevoluteUnaligned",
-            "prismatic" => "PrismaticUnaligned",
-            "free" => "FreeFlyer",
-            other => panic!("no {other} in text models"),
+/// A mechanism of the golden files in the native format.
+fn native_model(name: &str, mechanism: &Value) -> String {
+    let (mut links, mut joints) = (Vec::new(), Vec::new());
+    for (i, link) in mechanism["links"].as_array().unwrap().iter().enumerate() {
+        let inertia = numbers(&link["inertia"]);
+        let moments = [0, 1, 2, 4, 5, 8].map(|k| inertia[k]);
+        let name = format!("link{}", i + 1);
+        links.push(json!({"name": name, "mass": link["mass"], "com": link["com"], "moments": moments}));
+        let parent = match link["parent"].as_i64().unwrap() {
+            -1 => "world".to_owned(),
+            k => format!("link{}", k + 1),
         };
-        write!(text, "{kind} {}", link["parent"].as_i64().unwrap() + 1).unwrap();
-        for key in ["R", "p", "mass", "com", "inertia"] {
-            numbers(&link[key]).iter().for_each(|x| write!(text, " {x:?}").unwrap());
+        let mut joint = json!({
+            "name": format!("joint{}", i + 1), "kind": link["kind"], "parent": parent, "child": name,
+            "origin": {"rotation": link["R"], "translation": link["p"]},
+        });
+        if !link["axis"].is_null() {
+            joint["axis"] = link["axis"].clone();
         }
-        let axis = if link["axis"].is_null() {
-            vec![0.0; 3]
-        } else {
-            numbers(&link["axis"])
-        };
-        axis.iter().for_each(|x| write!(text, " {x:?}").unwrap());
-        text.push('\n');
+        joints.push(joint);
     }
-    text
+    json!({
+        "format": "linkwork-robot", "version": 1, "name": name, "gravity": mechanism["gravity"],
+        "links": links, "joints": joints,
+    })
+    .to_string()
 }
 
 /// Every quantity of the golden files that is asked for by its name alone.
@@ -84,13 +89,8 @@ fn quantities_are_those_of_the_golden_files() {
     let here = directory("eval_golden");
     for (name, file) in FILES {
         let golden: Value = serde_json::from_str(file).unwrap();
-        let model = format!("{name}.txt");
-        std::fs::write(here.join(&model), text_model(&golden["mechanism"])).unwrap();
-        let gravity: Vec<String> = numbers(&golden["mechanism"]["gravity"])
-            .iter()
-            .map(f64::to_string)
-            .collect();
-        let gravity = gravity.join(",");
+        let model = format!("{name}.json");
+        std::fs::write(here.join(&model), native_model(name, &golden["mechanism"])).unwrap();
         let cases = golden["cases"].as_array().unwrap();
         let mut input = String::new();
         for case in cases {
@@ -98,7 +98,7 @@ fn quantities_are_those_of_the_golden_files() {
             writeln!(input, "{state}").unwrap();
         }
         let run = |quantities: &[&str]| -> Vec<Value> {
-            let arguments = [&["eval", &model, "--gravity", &gravity][..], quantities].concat();
+            let arguments = [&["eval", &model][..], quantities].concat();
             let output = linkwork_with(&here, &arguments, &input);
             assert!(output.status.success(), "{}", text(&output.stderr));
             text(&output.stdout)

@@ -96,7 +96,7 @@ impl Format {
 /// Loads a robot from a file.
 pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
     let shown = path.display().to_string();
-    let bytes = match std::fs::read(path) {
+    let bytes = match source::read(path) {
         Ok(bytes) => bytes,
         Err(problem) => {
             return Err(refuse(

@@ -1,9 +1,30 @@
 //! A text and its lines.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 /// Longer lines are cut in reports.
 const SHOWN: usize = 160;
 /// Columns count characters up to here, and bytes beyond: no file can make counting slow.
 const COUNTED: usize = 4096;
+
+/// Larger files are refused.
+pub(crate) const LARGEST: usize = 1 << 30;
+
+/// The bytes of a file; no more than can be used, even of one without end.
+pub(crate) fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    // One more tells that there is too much.
+    let most = if length > LARGEST as u64 { 0 } else { LARGEST as u64 + 1 };
+    file.take(most).read_to_end(&mut bytes)?;
+    if most == 0 || bytes.len() > LARGEST {
+        return Err(std::io::Error::other("it has more than a gigabyte"));
+    }
+    Ok(bytes)
+}
 
 /// A text with a name and its lines.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! own, are refused.
 
 use crate::report::Findings;
-use crate::source::{At, Source, Spot, shortened, shortened_to};
+use crate::source::{At, LARGEST, Source, Spot, shortened, shortened_to};
 use quick_xml::Reader;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
@@ -15,9 +15,6 @@ use std::rc::Rc;
 const DEEPEST: usize = 10_000;
 /// Elements with more attributes than this are refused.
 const MOST_ATTRIBUTES: usize = 256;
-
-/// Larger files are refused.
-const LARGEST: usize = 1 << 30;
 
 /// A parsed document.
 #[derive(Debug)]

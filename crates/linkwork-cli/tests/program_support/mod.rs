@@ -22,9 +22,12 @@ pub fn linkwork_with(directory: &Path, arguments: &[&str], input: &str) -> Outpu
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // Small enough for the pipe; the program may not care to read it.
-    let _ = child.stdin.take().expect("there is a pipe").write_all(input.as_bytes());
-    child.wait_with_output().expect("the program ends")
+    let (mut pipe, input) = (child.stdin.take().expect("there is a pipe"), input.to_owned());
+    // On a thread of its own: pipes fill. The program may not care to read it.
+    let feeding = std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
+    let output = child.wait_with_output().expect("the program ends");
+    feeding.join().expect("feeding does not panic");
+    output
 }
 
 /// An empty directory for one test.

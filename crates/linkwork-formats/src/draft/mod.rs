@@ -113,6 +113,14 @@ impl Draft {
 
     /// Every link and joint has a name of its own.
     fn names(&mut self, f: &mut Findings) {
+        if self.name.len() > LONGEST_NAME {
+            let at = At {
+                what: "robot",
+                name: &self.name,
+                ..At::FILE
+            };
+            name(f, at);
+        }
         let mut seen: HashMap<&str, Spot> = HashMap::with_capacity(self.links.len());
         for link in &self.links {
             name(f, link_at(link));

@@ -7,6 +7,9 @@ use crate::xml::Element;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// Classes nested deeper than this are refused: every attribute is looked for in all of them.
+const DEEPEST: usize = 64;
+
 /// Classes by name.
 #[derive(Default)]
 pub(super) struct Defaults<'a> {
@@ -24,8 +27,13 @@ struct Class<'a> {
 impl<'a> Defaults<'a> {
     /// Adds a `<default>` of the file's top level, and those in it.
     pub(super) fn read(&mut self, includes: &'a Includes, e: Element<'a>, f: &mut Findings) {
-        let mut waiting = vec![(e, None)];
-        while let Some((e, parent)) = waiting.pop() {
+        let mut waiting = vec![(e, None, 0)];
+        while let Some((e, parent, depth)) = waiting.pop() {
+            if depth > DEEPEST {
+                let message = format!("default classes are nested more than {DEEPEST} deep");
+                f.error(e.at(), "too-deep", message, "flatten them");
+                return;
+            }
             let name = match (e.attribute("class"), parent) {
                 (Some(name), _) => name.into_owned(),
                 (None, None) => "main".to_owned(),
@@ -52,7 +60,7 @@ impl<'a> Defaults<'a> {
             });
             for child in includes.children(e).into_iter().rev() {
                 if child.name() == "default" {
-                    waiting.push((child, Some(class)));
+                    waiting.push((child, Some(class), depth + 1));
                 } else {
                     self.classes[class].elements.push(child);
                 }

@@ -51,7 +51,7 @@ impl Includes {
                 wanted.push((e.spot(), path));
             }
             for (spot, path) in wanted {
-                let bytes = std::fs::read(&path);
+                let bytes = crate::source::read(&path);
                 let shown = path.display().to_string();
                 let at = crate::source::At::new(spot, "include", "");
                 match bytes {

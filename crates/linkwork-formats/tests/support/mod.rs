@@ -6,7 +6,8 @@ pub mod reference;
 use linkwork_formats::{Finding, Format, Mode, Options, Refusal, Robot, Severity, read};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Counts the bytes in use, and the most there have been.
 pub struct Counting;
@@ -39,6 +40,15 @@ pub fn peak<T>(run: impl FnOnce() -> T) -> (T, usize) {
     MOST.store(before, Ordering::Relaxed);
     let result = run();
     (result, MOST.load(Ordering::Relaxed).saturating_sub(before))
+}
+
+/// How long this thread has been running, other programs' turns left out; the time of day where that is not known.
+pub fn spent() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    let known = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let known = known.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    known.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
 /// Reads a text in a mode.

@@ -8,10 +8,10 @@ use crate::style::{self, grouped, pad};
 use anyhow::Result;
 use clap::Args;
 use figures::Figures;
-use linkwork::Mechanism;
 use linkwork::model::Joint;
 use linkwork_formats::{Coupling, Finding, Robot};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::io::Write;
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
         report,
         ..
     } = &loaded.robot;
-    let joints = placed(m).map(
+    let joints = placed(&loaded.robot).map(
         |Placed {
              joint: j,
              q,
@@ -215,7 +215,7 @@ fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
     writeln!(out, "\n{}", head("tree"))?;
     tree::draw(&mut out, m)?;
     writeln!(out, "\n{}", head("joints in the order of coordinates"))?;
-    joints(&mut out, m)?;
+    joints(&mut out, robot)?;
     if !robot.loops.is_empty() {
         writeln!(out, "\n{}", head("closed loops, which `linkwork simulate` closes"))?;
         for l in &robot.loops {
@@ -241,20 +241,22 @@ struct Placed<'a> {
     joint: &'a Joint,
     q: Range<usize>,
     v: Range<usize>,
-    /// Whom it follows in the end, and how.
+    /// Whom it follows, and how.
     follows: Option<(&'a str, &'a [f64])>,
 }
 
 /// All joints, in the order of coordinates.
-fn placed(m: &Mechanism) -> impl Iterator<Item = Placed<'_>> {
-    m.joints().iter().filter_map(|joint| {
+fn placed(robot: &Robot) -> impl Iterator<Item = Placed<'_>> {
+    let m = &robot.mechanism;
+    let leads: HashMap<&str, &Coupling> = robot.couplings.iter().map(|c| (&*c.follower, c)).collect();
+    m.joints().iter().filter_map(move |joint| {
         let id = m.joint(&joint.name).ok()?;
-        let follows = m.follows(id);
+        let lead = leads.get(joint.name.as_str());
         Some(Placed {
             joint,
             q: m.q_range(id),
             v: m.v_range(id),
-            follows: follows.map(|(leader, c)| (m.joints()[leader.index()].name.as_str(), c)),
+            follows: lead.and_then(|c| Some((c.leader.as_deref()?, &c.coefficients[..]))),
         })
     })
 }
@@ -285,9 +287,9 @@ fn polynomial(coefficients: &[f64], y: &str) -> String {
 }
 
 /// A line per moving joint.
-fn joints(out: &mut impl Write, m: &Mechanism) -> Result<()> {
+fn joints(out: &mut impl Write, robot: &Robot) -> Result<()> {
     const SHOWN: usize = 200;
-    let moving = || placed(m).filter(|p| p.joint.kind.nv() > 0);
+    let moving = || placed(robot).filter(|p| p.joint.kind.nv() > 0);
     let width = moving()
         .map(|p| p.joint.name.chars().count())
         .max()

@@ -203,9 +203,13 @@ fn couplings_that_cannot_be_computed_are_left_out() {
         )
         .unwrap()
     };
-    // Curves of curves; each second one is dropped.
+    // Curves of curves are kept.
     let curved = chain("0 0 1 0 0", 3);
-    assert_eq!((curved.couplings.len(), curved.report.of("coupling").count()), (2, 1));
+    assert_eq!((curved.couplings.len(), curved.report.of("coupling").count()), (3, 0));
+    assert_eq!(
+        curved.mechanism.all_coordinates(&[2.0]).unwrap(),
+        [256.0, 16.0, 4.0, 2.0]
+    );
     // Ratios that multiply beyond all numbers.
     let steep = chain("0 1e25 0 0 0", 20);
     assert!(steep.report.of("coupling").count() > 0);

@@ -106,8 +106,7 @@ impl Draft {
         }
     }
 
-    /// Leaves out couplings to joints that follow others if the whole of it is no ratio twice, or leads far out of all
-    /// bounds.
+    /// Leaves out couplings to joints that follow others if the whole of it leads out of all bounds.
     fn chains(&mut self, f: &mut Findings) {
         let place: HashMap<&str, usize> = self
             .couplings
@@ -116,8 +115,8 @@ impl Draft {
             .map(|(i, c)| (&*c.item.follower, i))
             .collect();
         let next = |i: usize| place.get(self.couplings[i].item.leader.as_deref()?).copied();
-        // Whether a joint follows the last leader by more than a ratio, and a bound on its coordinate where |y| ≤ 1.
-        let mut known: Vec<Option<(bool, f64)>> = vec![None; self.couplings.len()];
+        // A bound on the follower's coordinate where that of the last leader is at most one.
+        let mut known: Vec<Option<f64>> = vec![None; self.couplings.len()];
         let mut kept = vec![true; self.couplings.len()];
         for start in 0..self.couplings.len() {
             if known[start].is_some() {
@@ -129,23 +128,16 @@ impl Draft {
             }
             for i in path.into_iter().rev() {
                 let coefficients = &self.couplings[i].item.coefficients;
-                let curved = coefficients.len() > 2;
-                let (bent, far) = next(i)
-                    .filter(|i| kept[*i])
-                    .and_then(|i| known[i])
-                    .unwrap_or((false, 1.0));
+                let far = next(i).filter(|i| kept[*i]).and_then(|i| known[i]).unwrap_or(1.0);
                 let size = coefficients.iter().rev().fold(0.0, |sum, c| sum * far + c.abs());
-                known[i] = Some((curved || bent, size.max(1.0)));
-                let message = if curved && bent {
-                    "it follows a joint that follows another, both by more than a ratio and an offset"
-                } else if size > FURTHEST {
-                    "the ratios of the joints that it follows grow beyond all bounds"
-                } else {
+                known[i] = Some(size.max(1.0));
+                if size <= FURTHEST {
                     continue;
-                };
+                }
+                let message = "the ratios of the joints that it follows grow beyond all bounds";
                 let at = At::new(self.couplings[i].spot, "joint", &self.couplings[i].item.follower);
                 let remedy = Remedy::Change("the coupling is left out");
-                let advice = "couple it to the last leader";
+                let advice = "give smaller coefficients";
                 kept[i] = f.judge(at, "coupling", message, advice, remedy) == Severity::Error;
             }
         }

@@ -8,6 +8,7 @@ mod report;
 use crate::complaint::Complaint;
 use crate::numbers::seconds;
 use crate::random::Random;
+use crate::robot::without_resistance;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -118,23 +119,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// has no gravity either: falling together, its links would feel none, and move far away.
 fn ideal(robot: &Mechanism) -> Result<(Mechanism, bool)> {
     let floats = robot.joints().iter().any(|j| j.kind == JointKind::Free);
-    let gravity = if floats { Vec3::ZERO } else { robot.gravity() };
-    let mut builder = Mechanism::builder(robot.name()).gravity(gravity).any_positive_inertia();
-    for link in robot.links() {
-        builder = builder.link(link.clone());
-    }
-    for joint in robot.joints() {
-        let mut joint = joint.clone();
-        joint.damping.clear();
-        joint.friction.clear();
-        joint.stiffness.clear();
-        joint.rest.clear();
-        builder = builder.joint(joint);
-    }
-    for frame in robot.frames() {
-        builder = builder.frame(&frame.name, &frame.link, frame.pose);
-    }
-    Ok((builder.build()?, floats))
+    let ideal = without_resistance(robot)?;
+    let ideal = if floats { ideal.with_gravity(Vec3::ZERO)? } else { ideal };
+    Ok((ideal, floats))
 }
 
 /// Lets the robot go from rest, or throws it.

@@ -188,6 +188,29 @@ impl Loading {
     }
 }
 
+/// The same mechanism without damping, friction and springs.
+pub(crate) fn without_resistance(robot: &Mechanism) -> Result<Mechanism> {
+    let mut builder = Mechanism::builder(robot.name()).gravity(robot.gravity()).any_inertia();
+    for link in robot.links() {
+        builder = builder.link(link.clone());
+    }
+    for joint in robot.joints() {
+        let mut joint = joint.clone();
+        joint.damping.clear();
+        joint.friction.clear();
+        joint.stiffness.clear();
+        joint.rest.clear();
+        builder = builder.joint(joint);
+    }
+    for frame in robot.frames() {
+        builder = builder.frame(&frame.name, &frame.link, frame.pose);
+    }
+    for coupling in robot.couplings() {
+        builder = builder.couple(coupling.clone());
+    }
+    Ok(builder.build()?)
+}
+
 /// The names of the built-in robots, in a sentence.
 pub(crate) fn known() -> String {
     examples::all().map(|(name, _)| name).join(", ")

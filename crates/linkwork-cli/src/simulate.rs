@@ -197,7 +197,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let pushes = arguments.push.iter().map(|p| Push::parse(p, mechanism));
     let pushes: Vec<Push> = pushes.collect::<Result<_>>()?;
-    let driver = || arguments.control.driver(mechanism, &pushes);
+    let driver = || arguments.control.driver(mechanism, &pushes, arguments.ideal);
     let (driver, watched) = (driver()?, driver()?);
     let resistance = resistance(arguments, mechanism, &state)?;
     let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();

@@ -111,14 +111,19 @@ fn quantities_are_those_of_the_golden_files() {
         for (line, case) in lines.iter().zip(cases) {
             for quantity in QUANTITIES {
                 let expect = &case["expect"][quantity];
+                // Of the longest chain only vectors are known.
+                if expect.is_null() {
+                    assert_eq!(name, "chain100", "{quantity}");
+                    continue;
+                }
                 assert_close(&format!("{name}: {quantity}"), &line[quantity], expect);
                 // Numbers, lists and lists of lists as there.
                 let shape = |v: &Value| (v.is_array(), v.get(0).is_some_and(Value::is_array));
                 assert_eq!(shape(&line[quantity]), shape(expect), "{quantity}");
             }
         }
-        let tips = cases[0]["expect"]["tips"].as_array().unwrap();
-        for (i, tip) in tips.iter().enumerate() {
+        let tips = cases[0]["expect"]["tips"].as_array();
+        for (i, tip) in tips.into_iter().flatten().enumerate() {
             let frame = format!("link{}", tip["link"].as_i64().unwrap() + 1);
             let lines = run(&["jacobian", "osim_inverse", "pose", "--frame", &frame]);
             for (line, case) in lines.iter().zip(cases) {

@@ -441,6 +441,8 @@ fn the_regulator_balances_and_holds() {
         "rail",
         "--weights",
         "1,10,1,1",
+        "--seconds",
+        "20",
     ];
     for (integrator, equations) in [("rk4", "standard"), ("adaptive", "standard"), ("rk4", "diagonalized")] {
         let how = ["-i", integrator, "--equations", equations];
@@ -464,6 +466,7 @@ fn the_regulator_balances_and_holds() {
         "0.01",
         "--seconds",
         "20",
+        "--ideal",
     ];
     let start = ["--q", "0.3,-0.4,0.2,0.5,-0.1,0.0"];
     let end = numbers(&simulate(&here, &[&hold[..], &start].concat())["end"]["q"]);

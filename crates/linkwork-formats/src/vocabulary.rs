@@ -26,13 +26,15 @@ pub(crate) enum Unknown {
 
 /// So many names are compared with those that may have been meant.
 const HINTED: usize = 100;
+/// After so many that are not known, no more are looked for.
+const MOST: usize = 1000;
 
 /// Looks through a document for names that no rule has.
-pub(crate) fn check<'a>(
+pub(crate) fn check<'a, C: IntoIterator<Item = Element<'a>>>(
     root: Element<'a>,
     rules: &[Rule],
     unknown: Unknown,
-    children: impl Fn(Element<'a>) -> Vec<Element<'a>>,
+    children: impl Fn(Element<'a>) -> C,
     f: &mut Findings,
 ) {
     let rule = |outer: &str, name: &str| {
@@ -44,18 +46,22 @@ pub(crate) fn check<'a>(
     };
     let mut reader = Names {
         unknown,
-        hints: 0,
+        count: 0,
         seen: HashSet::new(),
     };
     let mut waiting: Vec<_> = rule("", root.name()).map(|r| (root, r)).into_iter().collect();
-    while let Some((e, at)) = waiting.pop() {
+    while let Some((e, at)) = waiting.pop().filter(|_| reader.count < MOST) {
         let Rule {
             element,
             attributes,
             children: inner,
         } = &rules[at];
         for (name, spot) in e.attributes() {
-            if !attributes.split(' ').any(|known| known == name) && !name.contains(':') && name != "xmlns" {
+            if reader.count < MOST
+                && !attributes.split(' ').any(|known| known == name)
+                && !name.contains(':')
+                && name != "xmlns"
+            {
                 reader.report(name, attributes, "attribute", e, spot, f);
             }
         }
@@ -64,7 +70,7 @@ pub(crate) fn check<'a>(
             let name = child.name();
             if inner.split(' ').any(|known| known == name) {
                 waiting.extend(rule(outer, name).map(|r| (child, r)));
-            } else if !name.contains(':') {
+            } else if reader.count < MOST && !name.contains(':') {
                 reader.report(name, inner, "element", child, child.spot(), f);
             }
         }
@@ -74,8 +80,8 @@ pub(crate) fn check<'a>(
 /// Reports names.
 struct Names<'a> {
     unknown: Unknown,
-    /// How many were compared with others.
-    hints: usize,
+    /// How many there were.
+    count: usize,
     /// What was reported already, where one word is enough.
     seen: HashSet<(&'a str, &'a str)>,
 }
@@ -90,8 +96,8 @@ impl<'a> Names<'a> {
         spot: crate::source::Spot,
         f: &mut Findings,
     ) {
-        let near = if self.hints < HINTED && name.len() <= 64 {
-            self.hints += 1;
+        self.count += 1;
+        let near = if self.count < HINTED && name.len() <= 64 {
             did_you_mean(name, known.split(' ').filter(|k| !k.is_empty()))
         } else {
             String::new()

@@ -4,6 +4,7 @@ use super::push::Push;
 use super::torque_file::TorqueFile;
 use crate::complaint::Complaint;
 use crate::numbers::positive;
+use crate::robot::without_resistance;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
@@ -99,9 +100,10 @@ impl Controller for TorqueFile {
 }
 
 impl Control {
-    pub(crate) fn driver(&self, mechanism: &Mechanism, pushes: &[Push]) -> Result<Driver> {
+    /// For a mechanism with its pushes, ideal if nothing resists its joints.
+    pub(crate) fn driver(&self, mechanism: &Mechanism, pushes: &[Push], ideal: bool) -> Result<Driver> {
         Ok(Driver {
-            law: self.law(mechanism)?,
+            law: self.law(mechanism, ideal)?,
             pushes: pushes.to_vec(),
             stretch: Stretch::by_the_clock(),
         })
@@ -112,7 +114,7 @@ impl Control {
         self.controller == Kind::None
     }
 
-    fn law(&self, mechanism: &Mechanism) -> Result<Box<dyn Drive + Send>> {
+    fn law(&self, mechanism: &Mechanism, ideal: bool) -> Result<Box<dyn Drive + Send>> {
         for (option, given, of) in [
             ("--torques", self.torques.is_some(), Kind::File),
             ("--frame", self.frame.is_some(), Kind::Pose),
@@ -153,7 +155,11 @@ impl Control {
                 self.limited(mechanism, PoseControl::new(mechanism, frame, target, &kd, self.kp)?)?
             }
             Kind::Lqr => {
-                let law = Controlled::new(mechanism, self.regulator(mechanism)?).without_gravity();
+                let law = match ideal {
+                    true => self.regulator(&without_resistance(mechanism)?)?,
+                    false => self.regulator(mechanism)?,
+                };
+                let law = Controlled::new(mechanism, law).without_gravity();
                 Box::new(self.unlimited(mechanism, law)?)
             }
             Kind::File => {

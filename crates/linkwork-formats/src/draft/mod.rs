@@ -81,7 +81,7 @@ impl Draft {
                 At::FILE,
                 "mesh-not-found",
                 message,
-                "give the directory that holds their package",
+                "give the directory that holds their package, or allow files outside of the robot's own directory",
             );
         }
         self

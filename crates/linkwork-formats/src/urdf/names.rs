@@ -50,5 +50,5 @@ const RULES: &[Rule] = &[
 
 /// Reports names that are not known.
 pub(super) fn look(root: Element<'_>, f: &mut Findings) {
-    check(root, RULES, Unknown::Foreign, |e| e.children().collect(), f);
+    check(root, RULES, Unknown::Foreign, Element::children, f);
 }

@@ -30,13 +30,14 @@ pub(super) fn write(out: &mut impl Write, record: &Record) -> Result<()> {
     let mut columns = Vec::new();
     for quantity in &record.quantities {
         for (i, name) in quantity.columns().into_iter().enumerate() {
-            let numbers: Vec<f64> = quantity.column(i).collect();
             let offset = at;
-            for page in numbers.chunks(PAGE) {
-                let head = page_header(page.len());
+            let mut numbers = quantity.column(i);
+            for start in (0..record.rows).step_by(PAGE) {
+                let length = PAGE.min(record.rows - start);
+                let head = page_header(length);
                 out.write_all(&head)?;
-                super::write_numbers(out, page.iter().copied())?;
-                at += (head.len() + 8 * page.len()) as i64;
+                super::write_numbers(out, numbers.by_ref().take(length))?;
+                at += (head.len() + 8 * length) as i64;
             }
             columns.push(Column {
                 name,

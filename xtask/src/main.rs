@@ -1,8 +1,10 @@
-//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` races another library.
+//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` races another library,
+//! `cargo xtask count` counts instructions.
 
 mod bench;
 mod checks;
 mod emitted;
+mod instructions;
 mod layers;
 mod reference;
 mod test;
@@ -12,7 +14,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
-       cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt";
+       cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
+       cargo xtask count        writes the baseline of instructions that `test` compares with";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +23,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["test"] => test::run(&root()),
         ["bench", directory] => bench::run(&root(), Path::new(directory)),
+        ["count"] => instructions::write(&root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -1,6 +1,6 @@
 //! All that must pass, in order. Every step runs, whatever the ones before it said.
 
-use crate::{checks, layers, reference};
+use crate::{checks, instructions, layers, reference};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -62,10 +62,11 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     ];
     score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);
     type Check = fn(&Path) -> Result<Vec<String>, String>;
-    let own: [(&str, Check); 3] = [
+    let own: [(&str, Check); 4] = [
         ("paths named in the guides", checks::paths),
         ("order of the rooms", layers::check),
         ("length of the files", checks::lengths),
+        ("instructions per call", instructions::check),
     ];
     for (name, check) in own {
         heading(name);

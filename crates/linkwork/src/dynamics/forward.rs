@@ -40,10 +40,11 @@ impl<S: Scalar> Sweep<S> for Gains {
 impl<S: Scalar> Sweep<S> for Pivots {
     #[inline(always)]
     fn run(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        out[0] = S::ZERO;
+        let mut unsound = S::ZERO;
         for gain in &s.riccati.gains {
-            out[0] += gain.unsound();
+            unsound += gain.unsound();
         }
+        out[0] = unsound;
     }
 }
 

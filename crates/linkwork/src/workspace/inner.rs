@@ -46,7 +46,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 
     /// An error where nothing resists a joint.
-    pub(crate) fn check_resistance(&self) -> Result<()> {
+    pub(crate) fn check_resistance(&mut self) -> Result<()> {
         if self.view.mechanism.is_coupled() {
             // Their factor was checked when it was made.
             return Ok(());

@@ -180,7 +180,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 
     /// An error if a pivot of D is not positive.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         self.view.check_pivots()
     }
 
@@ -275,9 +275,12 @@ impl<S: Scalar> View<'_, '_, S> {
     }
 
     /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs to.
-    fn check_pivots(&self) -> Result<()> {
+    fn check_pivots(&mut self) -> Result<()> {
         if self.stages.coupled.is_refused {
             return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
+        }
+        if self.pivots_are_sound() {
+            return Ok(());
         }
         (0..S::LANES).try_for_each(|lane| self.check_pivots_of(lane))
     }

@@ -74,9 +74,15 @@ def pinocchio(request):
         mass = np.triu(mass) + np.triu(mass, 1).T
         tau = pin.rnea(model, data, q, v, velocity(state["a"]))
         a = pin.aba(model, data, q, v, velocity(state["tau"]))
+        by_torque = pin.computeRNEADerivatives(model, data, q, v, velocity(state["a"]))
+        by_torque = [x[np.ix_(order, order)].flatten().tolist() for x in by_torque[:2]]
+        by_motion = pin.computeABADerivatives(model, data, q, v, velocity(state["tau"]))
+        by_motion = [x[np.ix_(order, order)].flatten().tolist() for x in by_motion[:2]]
         answers.append(
             {
                 "poses": poses,
+                "inverse_derivatives": by_torque,
+                "forward_derivatives": by_motion,
                 "mass_matrix": mass[np.ix_(order, order)].flatten().tolist(),
                 "condition": float(np.linalg.cond(mass)) if model.nv else 1.0,
                 "inverse": tau[order].tolist(),

@@ -138,5 +138,36 @@ pub fn compare(name: &str, m: &Mechanism, links: &[&str], states: &[State], answ
             &numbers(&expect["forward"]),
             TOLERANCE.max(1e-14 * condition),
         );
+        // Where the other library has derivatives.
+        let Some(by_torque) = expect["inverse_derivatives"].as_array() else {
+            continue;
+        };
+        let mut d = m.derivatives();
+        moving
+            .linearized(&state.a)
+            .and_then(|mut point| point.inverse_derivatives(&mut d))
+            .expect("derivatives");
+        // Velocities and accelerations are of size one: terms are as large as 𝓜, and of forward dynamics 𝓜⁻¹ times that.
+        let check = |what: &str, got: &[f64], expect: &[f64], scale: f64, tolerance: f64| {
+            let largest = expect.iter().fold(scale, |m: f64, x| m.max(x.abs()));
+            let worst = got.iter().zip(expect).map(|(g, e)| (g - e).abs() / largest);
+            let error = worst.fold(0.0, |m: f64, d| if d.is_nan() { f64::INFINITY } else { m.max(d) });
+            assert!(
+                error <= tolerance,
+                "{name}: {what} differs by {error:e}, allowed {tolerance:e}"
+            );
+        };
+        let scale = mass.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        check("∂T/∂q", d.by_q(), &numbers(&by_torque[0]), scale, TOLERANCE);
+        check("∂T/∂q̇", d.by_qd(), &numbers(&by_torque[1]), scale, TOLERANCE);
+        let by_motion = expect["forward_derivatives"].as_array().expect("derivatives");
+        moving
+            .linearized_under(&state.tau, &mut out)
+            .and_then(|mut point| point.forward_derivatives(&mut d))
+            .expect("derivatives");
+        let tolerance = TOLERANCE.max(1e-13 * condition);
+        let scale = d.by_input().iter().fold(1.0, |m: f64, x| m.max(x.abs())) * scale;
+        check("∂q̈/∂q", d.by_q(), &numbers(&by_motion[0]), scale, tolerance);
+        check("∂q̈/∂q̇", d.by_qd(), &numbers(&by_motion[1]), scale, tolerance);
     }
 }

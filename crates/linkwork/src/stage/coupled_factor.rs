@@ -10,6 +10,8 @@ use crate::scalar::Scalar;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Factor<S> {
     m: Vec<S>,
+    /// The diagonal of 𝓜.
+    whole: Vec<S>,
     pub(crate) is_filled: bool,
 }
 
@@ -23,7 +25,9 @@ impl<S: Scalar> Factor<S> {
     pub(crate) fn fill(&mut self, e: &Elimination, mass: impl Fn(usize, usize) -> S) {
         let n = e.order.len();
         self.m.resize(n * n, S::ZERO);
+        self.whole.resize(n, S::ZERO);
         for k in 0..n {
+            self.whole[k] = mass(e.order[k], e.order[k]);
             for i in e.path(k) {
                 self.m[k * n + i] = mass(e.order[i], e.order[k]);
             }
@@ -46,9 +50,17 @@ impl<S: Scalar> Factor<S> {
         self.is_filled = true;
     }
 
-    /// The rank at which 𝓜 is not positive, if any.
+    /// The rank at which 𝓜 is not positive, or nought but for rounding, if any.
     pub(crate) fn unsound(&self, n: usize) -> Option<usize> {
-        (0..n).find(|&k| !(self.at(n, k, k).lane(0) > 0.0 && self.at(n, k, k).is_finite()))
+        (0..n).find(|&k| {
+            let (pivot, whole) = (self.at(n, k, k).lane(0), self.whole[k].lane(0));
+            !(pivot * pivot > 4.0 * S::EPSILON * whole && self.at(n, k, k).is_finite())
+        })
+    }
+
+    /// What is left of the mass matrix at a rank.
+    pub(crate) fn pivot(&self, n: usize, rank: usize) -> f64 {
+        self.at(n, rank, rank).lane(0).powi(2)
     }
 
     /// Within a joint: x ← m_bb x, m_bb⁻¹x, m_bb*x or m_bb^-*x.

@@ -21,8 +21,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them. [`crate::simulate::TwoSweep`] is not among them: its steps depend on two states before, and its first
-    /// is that of [`Method::RungeKutta4`].
+    /// All of them.
     pub const ALL: [Self; 4] = [
         Self::SemiImplicitEuler,
         Self::RungeKutta4,

@@ -288,6 +288,12 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// The same for the state in one lane.
     pub(crate) fn check_pivots_of(&self, lane: usize) -> Result<()> {
+        if let Some(r) = &self.mechanism.compiled.reduction {
+            self.check_coupled_factor(r)?;
+            if !self.stages.filled.gains && !self.stages.filled.riccati {
+                return Ok(());
+            }
+        }
         let mut gains = self.stages.riccati.gains.iter();
         let Some(i) = gains.position(|gain| !gain.is_sound(lane)) else {
             return Ok(());
@@ -302,6 +308,9 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// Whether all pivots of all lanes are sound.
     pub(crate) fn pivots_are_sound(&mut self) -> bool {
+        if self.mechanism.is_coupled() {
+            return self.check_pivots().is_ok();
+        }
         let [unsound] = self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World);
         unsound == S::ZERO
     }

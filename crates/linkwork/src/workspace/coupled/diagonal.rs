@@ -8,6 +8,7 @@
 //! ```
 
 use super::super::{Scaling, View};
+use super::Shape;
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::inverse::{Bias, Coriolis, Gravity};
@@ -69,7 +70,11 @@ impl<S: Scalar> View<'_, '_, S> {
         self.stages.coupled.mass = mass;
     }
 
-    fn check_coupled_factor(&self, r: &Reduction) -> Result<()> {
+    /// An error where nothing resists a joint, if the factor was made.
+    pub(in super::super) fn check_coupled_factor(&self, r: &Reduction) -> Result<()> {
+        if !self.stages.coupled.m.is_filled {
+            return Ok(());
+        }
         let Some(rank) = self.stages.coupled.m.unsound(r.nv) else {
             return Ok(());
         };
@@ -79,7 +84,7 @@ impl<S: Scalar> View<'_, '_, S> {
         Err(Error::Singular {
             joint: self.mechanism.joints()[joint.index()].name.clone(),
             index,
-            value: f64::NAN,
+            value: self.stages.coupled.m.pivot(r.nv, rank),
         })
     }
 
@@ -103,6 +108,25 @@ impl<S: Scalar> View<'_, '_, S> {
         (c.mass, c.coriolis) = (mass, coriolis);
         self.stages.coupled = c;
         Ok(())
+    }
+
+    /// 𝓜⁻¹T = ℓ*ℓT, or 𝓜⁻¹(T − C). Where nothing resists a joint the result is no number, and the check after it says so.
+    pub(super) fn coupled_by_factor(&mut self, shape: Shape, tau: &[S], out: &mut [S]) {
+        let is_sound = self.need_coupled_factor().is_ok();
+        let mut bias = core::mem::take(&mut self.stages.coupled.load_change);
+        bias.fill(S::ZERO);
+        if shape == Shape::Forward {
+            self.sweep::<Bias>(&[], &mut bias);
+        }
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let mut x = core::mem::take(&mut c.ranked);
+        ranked(r, |dof| tau[dof] - bias[dof], &mut x);
+        c.m.working_moments(&r.elimination, Scaling::Normalized, &mut x);
+        c.m.joint_rates(&r.elimination, Scaling::Normalized, &mut x);
+        let none = S::lift(f64::NAN);
+        unranked(r, |rank| if is_sound { x[rank] } else { none }, out);
+        (c.ranked, c.load_change, c.is_refused) = (x, bias, false);
+        self.stages.coupled = c;
     }
 
     /// A product with m or ℓ.

@@ -26,6 +26,7 @@ pub(crate) struct Coupled<S> {
     /// The same of y.
     pub(crate) held: Vec<S>,
     pub(crate) load_change: Vec<S>,
+    pub(crate) moved_change: Vec<S>,
     /// Numbers per degree of freedom of all joints.
     pub(crate) input: Vec<S>,
     pub(crate) output: Vec<S>,
@@ -68,6 +69,7 @@ impl<S: Scalar> Coupled<S> {
             change: zeros(3 * n),
             held: zeros(3 * r.nv),
             load_change: zeros(r.nv),
+            moved_change: zeros(r.nv),
             input: zeros(n),
             output: zeros(n),
             matrix: zeros(if n <= super::LARGE { n * n.max(6) } else { 0 }),

@@ -93,7 +93,7 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(in super::super) fn coupled_acceleration_change(&mut self, change: &[S], out: &mut [S]) {
         let nv = self.nv();
         let c = &mut self.stages.coupled;
-        let (mut tau, mut held) = (core::mem::take(&mut c.load_change), core::mem::take(&mut c.held));
+        let (mut tau, mut held) = (core::mem::take(&mut c.moved_change), core::mem::take(&mut c.held));
         held[..2 * nv].copy_from_slice(&change[..2 * nv]);
         held[2 * nv..].fill(S::ZERO);
         self.coupled_torque_change(&held, &mut tau);
@@ -101,18 +101,18 @@ impl<S: Scalar> View<'_, '_, S> {
             *x = *given - *x;
         }
         self.sweep::<InverseMassTimes>(&tau, out);
-        (self.stages.coupled.load_change, self.stages.coupled.held) = (tau, held);
+        (self.stages.coupled.moved_change, self.stages.coupled.held) = (tau, held);
     }
 
     /// The transpose of [`View::coupled_acceleration_change`].
     pub(in super::super) fn coupled_acceleration_adjoint(&mut self, x: &[S], out: &mut [S]) {
         let nv = self.nv();
-        let mut moved = core::mem::take(&mut self.stages.coupled.load_change);
+        let mut moved = core::mem::take(&mut self.stages.coupled.moved_change);
         self.sweep::<InverseMassTimes>(x, &mut moved);
         self.coupled_torque_adjoint(&moved, out);
         out[..2 * nv].iter_mut().for_each(|x| *x = -*x);
         out[2 * nv..].copy_from_slice(&moved);
-        self.stages.coupled.load_change = moved;
+        self.stages.coupled.moved_change = moved;
     }
 
     /// ∂T/∂y, ∂T/∂ẏ and 𝓜; `room` is as large as those of all joints.

@@ -1,13 +1,10 @@
 //! Forward dynamics of ℓ arms of seven joints that hold one object, against the dense equations.
 //!
 //! `cargo run --release --example many_arms`
-//!
-//! With a directory as its argument it also writes the very mechanisms, their state and q̈ there, as JSON that `many_arms.py`
-//! beside this file gives to Pinocchio: `python3 crates/linkwork/examples/many_arms.py DIRECTORY` compares and times.
 
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, Constraint};
-use linkwork::model::{Joint, JointKind, Link, examples};
+use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use std::time::Instant;
 
@@ -100,49 +97,7 @@ fn least(times: usize, mut call: impl FnMut()) -> f64 {
     1e6 * least
 }
 
-/// The mechanism, its constraints, state and accelerations as JSON.
-fn written(closed: &Closed, q: &[f64], tau: &[f64], qdd: &[f64]) -> String {
-    let m = closed.mechanism();
-    let pose = |p: &Pose| {
-        format!(
-            "{:?}",
-            [p.rotation.to_rows().concat(), p.translation.to_array().to_vec()].concat()
-        )
-    };
-    let links = m.links().iter().map(|l| {
-        let i = &l.inertia;
-        let numbers = format!("{:?}, {:?}, {:?}", i.mass, i.com.to_array(), i.moments);
-        format!("[{:?}, {numbers}]", l.name)
-    });
-    let joints = m.joints().iter().map(|j| {
-        let axis = match j.kind {
-            JointKind::Revolute { axis } => format!("{:?}", axis.to_array()),
-            _ => "[]".to_owned(),
-        };
-        let (kind, parent, child) = (j.kind.name(), &j.parent, &j.child);
-        format!(
-            "[{:?}, {kind:?}, {parent:?}, {child:?}, {}, {axis}]",
-            j.name,
-            pose(&j.origin)
-        )
-    });
-    let frames = m
-        .frames()
-        .iter()
-        .map(|f| format!("[{:?}, {:?}, {}]", f.name, f.link, pose(&f.pose)));
-    let welds = closed.constraints().iter().map(|c| format!("[{:?}, {:?}]", c.a, c.b));
-    let list = |items: Vec<String>| items.join(",\n  ");
-    format!(
-        "{{\"links\": [{}],\n\"joints\": [{}],\n\"frames\": [{}],\n\"welds\": [{}],\n\"q\": {q:?},\n\"tau\": {tau:?},\n\"qdd\": {qdd:?}}}",
-        list(links.collect()),
-        list(joints.collect()),
-        list(frames.collect()),
-        list(welds.collect()),
-    )
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let directory = std::env::args().nth(1).map(std::path::PathBuf::from);
     println!("arms  joints  rows   operators, µs   per arm   dense, µs   difference");
     for arms in [2, 4, 8, 16, 32] {
         let (closed, q) = grasp(arms)?;
@@ -165,10 +120,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         if let Some(problem) = failed {
             return Err(problem.into());
-        }
-        if let Some(directory) = &directory {
-            let file = directory.join(format!("arms{arms}.json"));
-            std::fs::write(file, written(&closed, &q, &tau, &qdd))?;
         }
         let mut expect = Vec::new();
         let slow = least(if arms > 8 { 3 } else { 20 }, || {

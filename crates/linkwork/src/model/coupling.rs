@@ -110,7 +110,7 @@ pub(crate) struct Reduction {
     pub(crate) has_functions: bool,
     /// How many derivatives of all couplings are known.
     pub(crate) derivatives: usize,
-    /// How 𝓜 of what is independent factors, and whether forward dynamics is quicker by that factor than by the tree's own
+    /// How 𝓜 of what is independent factors, and whether forward dynamics goes by that factor rather than by the tree's own
     /// and a small system for the followers.
     pub(crate) elimination: Elimination,
     pub(crate) by_factor: bool,
@@ -266,20 +266,7 @@ impl Reduction {
             });
         }
         reduction.elimination = Elimination::new(m, &reduction.v_from, &reduction.independent);
-        reduction.by_factor = reduction.is_quicker_by_factor(m);
         reduction
-    }
-
-    /// Estimates of nanoseconds, as measured by the example `couplings`: the mass matrix and its factor grow with squares of
-    /// depth, the followers' system with their number.
-    fn is_quicker_by_factor(&self, m: &Compiled) -> bool {
-        let depth = |k: usize| m.way_length(Some(k));
-        let pairs: usize = (0..m.bodies.len()).map(depth).sum();
-        let (n, followers) = (m.nv, self.followers.len());
-        let factor = 25 * n + 3 * pairs + n * n / 2 + self.elimination.work;
-        let ways: usize = self.followers.iter().flat_map(|f| f.links).map(depth).sum();
-        let tree = 60 * n + 25 * ways + followers * followers * n + followers * followers * followers / 3;
-        factor < tree
     }
 
     /// Where every joint's coordinates start in users' q and v.
@@ -351,8 +338,8 @@ impl Reduction {
 
 /// # Couplings
 impl Mechanism {
-    /// The same mechanism, with forward dynamics by the factor of the independent joints' mass matrix or not, whatever is
-    /// thought to be quicker: for measuring which is.
+    /// The same mechanism, with forward dynamics by the factor of the independent joints' mass matrix or not: for measuring
+    /// which is quicker.
     #[doc(hidden)]
     pub fn coupled_by_factor(mut self, by_factor: bool) -> Self {
         if let Some(r) = &mut self.compiled.reduction {

@@ -2,9 +2,9 @@
 //!
 //! Sweeps run on the coordinates q of all joints; users of a mechanism with couplings see y, with q̇ = Rẏ. What goes in
 //! and what comes out is one of a few shapes, and every sweep says which in the table of [`super::sweeps`]:
-//! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics goes one of two ways, whichever is quicker:
-//! by the factor of R*𝓜R; or on the tree, and the followers' torques that keep q̈ = Rÿ + Ṙẏ come from a small system, as in
-//! a closed mechanism: W = (D^-½(I − HψK)C*)*(…), C q̇ = 0.
+//! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics runs on the tree, and the followers' torques
+//! that keep q̈ = Rÿ + Ṙẏ come from a small system, as in a closed mechanism: W = (D^-½(I − HψK)C*)*(…), C q̇ = 0; or it
+//! goes by the factor of R*𝓜R, where that is asked for.
 
 mod diagonal;
 mod linear;

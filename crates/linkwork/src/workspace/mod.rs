@@ -309,7 +309,7 @@ impl<S: Scalar> View<'_, '_, S> {
     /// Whether all pivots of all lanes are sound.
     pub(crate) fn pivots_are_sound(&mut self) -> bool {
         if self.mechanism.is_coupled() {
-            return self.check_pivots().is_ok();
+            return (0..S::LANES).all(|lane| self.check_pivots_of(lane).is_ok());
         }
         let [unsound] = self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World);
         unsound == S::ZERO

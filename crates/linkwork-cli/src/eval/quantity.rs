@@ -50,7 +50,8 @@ struct Context {
     seen: Seen,
     /// Room for the terms of 𝒞.
     room: Vec<f64>,
-    derivatives: Derivatives,
+    /// Once asked for: they are as large as three mass matrices.
+    derivatives: Option<Derivatives>,
 }
 
 const fn quantity(name: &'static str, about: &'static str, shape: Shape, compute: Compute) -> Quantity {
@@ -235,19 +236,17 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
 ];
 
 /// Two of the matrices that linearized dynamics give.
-fn derivative(c: &Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
-    out.copy_from_slice(if by_q {
-        c.derivatives.by_q()
-    } else {
-        c.derivatives.by_qd()
-    });
+fn derivative(derivatives: &Derivatives, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
+    out.copy_from_slice(if by_q { derivatives.by_q() } else { derivatives.by_qd() });
     Ok(())
 }
 
 /// ∂T/∂q or ∂T/∂q̇ at (q, v, a).
 fn of_torques(m: &mut Moving<'_, '_>, s: &State, c: &mut Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
-    m.linearized(&s.a)?.inverse_derivatives(&mut c.derivatives)?;
-    derivative(c, by_q, out)
+    let mechanism = m.mechanism();
+    let derivatives = c.derivatives.get_or_insert_with(|| mechanism.derivatives());
+    m.linearized(&s.a)?.inverse_derivatives(derivatives)?;
+    derivative(derivatives, by_q, out)
 }
 
 /// ∂q̈/∂q or ∂q̈/∂q̇ at (q, v, tau).
@@ -259,9 +258,11 @@ fn of_accelerations(
     out: &mut [f64],
 ) -> linkwork::Result<()> {
     let nv = s.tau.len();
+    let mechanism = m.mechanism();
+    let derivatives = c.derivatives.get_or_insert_with(|| mechanism.derivatives());
     m.linearized_under(&s.tau, &mut c.room[..nv])?
-        .forward_derivatives(&mut c.derivatives)?;
-    derivative(c, by_q, out)
+        .forward_derivatives(derivatives)?;
+    derivative(derivatives, by_q, out)
 }
 
 /// The sum of the terms of 𝒞.
@@ -338,7 +339,7 @@ impl<'m> Evaluator<'m> {
             context: Context {
                 seen,
                 room: vec![0.0; TERMS * mechanism.nv()],
-                derivatives: mechanism.derivatives(),
+                derivatives: None,
             },
             results: asked.iter().map(|a| vec![0.0; chunk * a.size()]).collect(),
             chunk,

@@ -172,7 +172,7 @@ impl<S: Scalar> Rolling<S> {
         for (v, start) in self.v.iter_mut().zip(v) {
             *v = *start + h * *v;
         }
-        self.chart.moved(q, &self.u, &mut self.q);
+        self.chart.moved_along(q, &self.u, &mut self.q);
     }
 }
 
@@ -294,7 +294,7 @@ impl<S: Lanes> Roll<'_, '_, S> {
                 for (u, v) in r.u.iter_mut().zip(&r.v) {
                     *u = *v * h;
                 }
-                r.chart.moved(q, &r.u, &mut r.q);
+                r.chart.moved_along(q, &r.u, &mut r.q);
             }
             Method::RungeKutta4 => {
                 r.ud[0].copy_from_slice(v);
@@ -363,7 +363,7 @@ impl<S: Scalar> Driven<'_, '_, S> {
     fn stage(&mut self, r: &mut Rolling<S>, i: usize) {
         self.accelerations(&r.q, &r.v, &mut r.vd[i]);
         r.ud[i].copy_from_slice(&r.v);
-        r.chart.rate(&r.u, &mut r.ud[i]);
+        r.chart.rate_along(&r.u, &mut r.ud[i]);
     }
 
     #[inline(always)]

@@ -2,12 +2,14 @@
 
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Scalar;
+use crate::simd::{Instructions, Task};
 
 /// q ⊕ u and u̇ for the joints of one mechanism: neighbours whose coordinates are plain numbers go together.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     plain: Vec<Run>,
     curved: Vec<(JointKind, Run)>,
+    instructions: Instructions,
 }
 
 /// Coordinates of joints in q and in v.
@@ -22,6 +24,7 @@ impl Chart {
         let mut chart = Self {
             plain: Vec::new(),
             curved: Vec::new(),
+            instructions: Instructions::detect(),
         };
         for (joint, q, v) in mechanism.independent() {
             let run = Run { q, v };
@@ -38,8 +41,14 @@ impl Chart {
     }
 
     /// `out` = q ⊕ u.
+    pub(super) fn moved(&self, q: &[f64], u: &[f64], out: &mut [f64]) {
+        let chart = self;
+        self.instructions.perform::<f64, _>(Moved { chart, q, u, out });
+    }
+
+    /// The same as part of a sweep.
     #[inline(always)]
-    pub(crate) fn moved<S: Scalar>(&self, q: &[S], u: &[S], out: &mut [S]) {
+    pub(crate) fn moved_along<S: Scalar>(&self, q: &[S], u: &[S], out: &mut [S]) {
         for run in &self.plain {
             let out = &mut out[run.q.clone()];
             for ((out, q), u) in out.iter_mut().zip(&q[run.q.clone()]).zip(&u[run.v.clone()]) {
@@ -52,8 +61,18 @@ impl Chart {
     }
 
     /// `v` ← u̇ where q ⊕ u has velocity `v`; NaN, and false, if a turn is too wide.
+    pub(super) fn rate(&self, u: &[f64], v: &mut [f64]) -> bool {
+        let mut near = true;
+        if !self.curved.is_empty() {
+            let (chart, near) = (self, &mut near);
+            self.instructions.perform::<f64, _>(Rate { chart, u, v, near });
+        }
+        near
+    }
+
+    /// The same as part of a sweep.
     #[inline(always)]
-    pub(crate) fn rate<S: Scalar>(&self, u: &[S], v: &mut [S]) -> bool {
+    pub(crate) fn rate_along<S: Scalar>(&self, u: &[S], v: &mut [S]) -> bool {
         let mut near = true;
         for (kind, run) in &self.curved {
             near &= kind.chart_rate(&u[run.v.clone()], &mut v[run.v.clone()]);
@@ -72,5 +91,35 @@ impl Chart {
             let size = q[run.q.clone()].iter().fold(1.0, |size: f64, q| size.max(q.abs()));
             out[run.v.clone()].fill(size);
         }
+    }
+}
+
+/// [`Chart::moved`], compiled for the processor.
+struct Moved<'a> {
+    chart: &'a Chart,
+    q: &'a [f64],
+    u: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Task for Moved<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.chart.moved_along(self.q, self.u, self.out);
+    }
+}
+
+/// [`Chart::rate`], compiled for the processor.
+struct Rate<'a> {
+    chart: &'a Chart,
+    u: &'a [f64],
+    v: &'a mut [f64],
+    near: &'a mut bool,
+}
+
+impl Task for Rate<'_> {
+    #[inline(always)]
+    fn run(self) {
+        *self.near = self.chart.rate_along(self.u, self.v);
     }
 }

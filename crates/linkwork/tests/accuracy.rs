@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::Mechanism;
-use linkwork::model::{Joint, Link};
+use linkwork::model::{Coupling, Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation};
 use support::double_double::Wide;
 use support::random::Random;
@@ -338,4 +338,21 @@ fn the_condition_is_that_of_the_mass_matrix() {
     let greatest = all.iter().copied().fold(0.0, f64::max);
     assert_eq!(conditioning.least.as_ref().map(|p| p.d), Some(least));
     assert!((conditioning.range() - greatest / least).abs() < 1e-12 * greatest / least);
+}
+
+/// Followers have no D of their own; their leader's is what both weigh.
+#[test]
+fn a_gear_is_conditioned_as_its_leader() {
+    let chain = Chain::random(2, 5);
+    let gear = Coupling::gear("j1", "j0", 3.0, 0.0);
+    let geared = chain.mechanism().to_builder().couple(gear).build().unwrap();
+    let mut workspace = geared.workspace();
+    let mut posed = workspace.at(&chain.q[..1]).unwrap();
+    let mut mass = [0.0];
+    posed.mass_matrix(&mut mass).unwrap();
+    let conditioning = posed.conditioning().unwrap();
+    assert!((conditioning.condition - 1.0).abs() < 1e-12);
+    let pivot = conditioning.least.unwrap();
+    assert_eq!(pivot.name, "j0");
+    assert!((pivot.d - mass[0]).abs() < 1e-12 * mass[0]);
 }

@@ -82,31 +82,10 @@ fn reach(m: &Mechanism) -> f64 {
     longest
 }
 
-/// λ_max(𝓜) λ_max(𝓜⁻¹), both by power iteration with O(N) products.
 fn condition(m: &Mechanism) -> Option<f64> {
-    let n = m.nv();
-    if n == 0 {
+    if m.nv() == 0 {
         return None;
     }
-    let mut workspace = m.workspace();
-    let neutral = m.neutral();
-    let mut posed = workspace.at(&neutral).ok()?;
-    let rounds = if n > 2000 { 60 } else { 600 };
-    let mut grown = [0.0; 2];
-    for (i, grown) in grown.iter_mut().enumerate() {
-        // Any start that is not orthogonal to the answer will do.
-        let mut x: Vec<f64> = (0..n).map(|k| 1.0 + 0.5 * (1.3 * k as f64).sin()).collect();
-        let mut y = vec![0.0; n];
-        for _ in 0..rounds {
-            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-            x.iter_mut().for_each(|x| *x /= norm);
-            match i {
-                0 => posed.mass_times(&x, &mut y).ok()?,
-                _ => posed.inverse_mass_times(&x, &mut y).ok()?,
-            }
-            *grown = y.iter().map(|y| y * y).sum::<f64>().sqrt();
-            std::mem::swap(&mut x, &mut y);
-        }
-    }
-    Some(grown[0] * grown[1]).filter(|c| c.is_finite())
+    let conditioning = m.workspace().at(&m.neutral()).ok()?.conditioning().ok()?;
+    Some(conditioning.condition).filter(|c| c.is_finite())
 }

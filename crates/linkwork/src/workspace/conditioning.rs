@@ -110,6 +110,9 @@ impl Configured<'_, '_> {
         if mechanism.is_coupled() {
             for j in 0..mechanism.joints().len() {
                 let (joint, n) = (JointId(j), mechanism.v_range(JointId(j)).len());
+                if n == 0 {
+                    continue;
+                }
                 let mut d = vec![0.0; n * n];
                 self.joint_inertia(joint, &mut d)?;
                 (0..n).for_each(|i| consider(joint, i, d[i * n + i]));

@@ -8,7 +8,7 @@ use crate::batch::{Real, check_states, share_out};
 use crate::model::{FrameId, Mechanism};
 use crate::simd::Lanes;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
+use crate::simd::{F32x8, F64x4, Instructions};
 use crate::spatial::Reference;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -139,19 +139,14 @@ pub trait Evaluates: Real {
     fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>>;
 }
 
+/// An interpreter of every step for every width of register takes long to compile: the width that most processors have.
 macro_rules! engines {
-    ($float:ty, $avx512:ty, $avx2:ty, alone $alone:ident) => {
+    ($float:ty, $avx2:ty, alone $alone:ident) => {
         impl Evaluates for $float {
             fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>> {
                 #[cfg(target_arch = "x86_64")]
-                if !one.mechanism.is_coupled() {
-                    let instructions = Instructions::detect();
-                    if instructions.avx512() {
-                        return Ok(Box::new(InLanes::<$avx512>::new(one)?));
-                    }
-                    if instructions.avx2() {
-                        return Ok(Box::new(InLanes::<$avx2>::new(one)?));
-                    }
+                if !one.mechanism.is_coupled() && Instructions::detect().avx2() {
+                    return Ok(Box::new(InLanes::<$avx2>::new(one)?));
                 }
                 Ok(Box::new($alone::new(one)?))
             }
@@ -162,8 +157,8 @@ macro_rules! engines {
 /// One state at a time.
 type Alone<'m> = InLanes<'m, f64>;
 
-engines!(f64, F64x8, F64x4, alone Alone);
-engines!(f32, F32x16, F32x8, alone Through64);
+engines!(f64, F64x4, alone Alone);
+engines!(f32, F32x8, alone Through64);
 
 /// As many states as a register has lanes.
 struct InLanes<'m, S: 'static> {

@@ -239,7 +239,7 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
             x = memory.motion(k, from);
         }
         let mut product = Force::ZERO;
-        if shipped && fresh {
+        if const { matches!(S::BUILDS, Builds::Shipped) } && fresh {
             at_joint!(m.bodies, s.joints, k, joint => {
                 let whole = &mut s.riccati.p[k];
                 let rest = riccati::step(joint, body, m, &mut inflow, &mut s.riccati.gains, |p| {

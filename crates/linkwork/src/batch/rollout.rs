@@ -125,6 +125,14 @@ impl<'a, T: Real> Course<'a, T> {
     }
 }
 
+/// What each stage adds up of the rates before it, and the end of the step of them all.
+const RUNGE_KUTTA_4: [&[f64]; 4] = [
+    &[0.5],
+    &[0.0, 0.5],
+    &[0.0, 0.0, 1.0],
+    &[1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
+];
+
 /// What a rollout needs beside the memory of an engine.
 #[derive(Debug)]
 pub(super) struct Rolling<S> {
@@ -154,11 +162,11 @@ impl<S: Scalar> Rolling<S> {
 
     /// The state after weighted rates of the first stages: u = h Σ w u̇ and v = v₀ + h Σ w v̇.
     #[inline(always)]
-    fn advance<const I: usize>(&mut self, q: &[S], v: &[S], h: S, weights: [f64; I]) {
+    fn advance(&mut self, q: &[S], v: &[S], h: S, weights: &[f64]) {
         self.u.fill(S::ZERO);
         self.v.fill(S::ZERO);
-        for (i, w) in weights.into_iter().enumerate().filter(|(_, w)| *w != 0.0) {
-            let w = S::lift(w);
+        for (i, w) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            let w = S::lift(*w);
             for (sum, x) in self.u.iter_mut().zip(&self.ud[i]) {
                 *sum += w * *x;
             }
@@ -298,14 +306,12 @@ impl<S: Lanes> Roll<'_, '_, S> {
             }
             Method::RungeKutta4 => {
                 r.ud[0].copy_from_slice(v);
-                r.advance(q, v, h, [0.5]);
-                driven.stage(r, 1);
-                r.advance(q, v, h, [0.0, 0.5]);
-                driven.stage(r, 2);
-                r.advance(q, v, h, [0.0, 0.0, 1.0]);
-                driven.stage(r, 3);
-                let (sixth, third) = (1.0 / 6.0, 1.0 / 3.0);
-                r.advance(q, v, h, [sixth, third, third, sixth]);
+                for (i, weights) in RUNGE_KUTTA_4.into_iter().enumerate() {
+                    if i > 0 {
+                        driven.stage(r, i);
+                    }
+                    r.advance(q, v, h, weights);
+                }
             }
         }
         q.copy_from_slice(&r.q);

@@ -1,6 +1,6 @@
 //! A scalar that counts the operations done on it.
 
-use super::Scalar;
+use super::{Builds, Scalar};
 use core::cell::Cell;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -66,6 +66,7 @@ impl Neg for Count {
 
 impl Add for Count {
     type Output = Self;
+    #[inline(never)]
     fn add(self, b: Self) -> Self {
         tally(0, 1);
         Self(self.0 + b.0)
@@ -74,6 +75,7 @@ impl Add for Count {
 
 impl Sub for Count {
     type Output = Self;
+    #[inline(never)]
     fn sub(self, b: Self) -> Self {
         tally(0, 1);
         Self(self.0 - b.0)
@@ -82,6 +84,7 @@ impl Sub for Count {
 
 impl Mul for Count {
     type Output = Self;
+    #[inline(never)]
     fn mul(self, b: Self) -> Self {
         tally(1, 0);
         Self(self.0 * b.0)
@@ -103,6 +106,7 @@ impl SubAssign for Count {
 impl Scalar for Count {
     const ZERO: Self = Self(0.0);
     const ONE: Self = Self(1.0);
+    const BUILDS: Builds = Builds::Once;
 
     fn lift(x: f64) -> Self {
         Self(x)
@@ -112,26 +116,31 @@ impl Scalar for Count {
         self.0
     }
 
+    #[inline(never)]
     fn mul_add(self, b: Self, c: Self) -> Self {
         tally(1, 1);
         Self(Scalar::mul_add(self.0, b.0, c.0))
     }
 
+    #[inline(never)]
     fn recip(self) -> Self {
         tally(1, 0);
         Self(Scalar::recip(self.0))
     }
 
+    #[inline(never)]
     fn sqrt(self) -> Self {
         tally(1, 0);
         Self(Scalar::sqrt(self.0))
     }
 
+    #[inline(never)]
     fn sin_cos(self) -> (Self, Self) {
         let (s, c) = Scalar::sin_cos(self.0);
         (Self(s), Self(c))
     }
 
+    #[inline(never)]
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if self.0 < bound { yes } else { no }
     }

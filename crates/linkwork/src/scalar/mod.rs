@@ -24,6 +24,8 @@ pub enum Builds {
     Shipped,
     /// Where they are used: for AVX2 with FMA, and for any processor.
     Portable,
+    /// Where they are used, for any processor: speed does not matter.
+    Once,
     /// For the only instructions that such a number exists with.
     Avx2,
     /// The same.

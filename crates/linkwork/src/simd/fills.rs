@@ -49,21 +49,44 @@ fills!(
 impl Instructions {
     /// How stages are filled with what the processor has.
     pub(crate) fn fills<S: Scalar>(self) -> &'static Fills<S> {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if matches!(S::BUILDS, Builds::Avx512) {
-                return const { &Fills::AVX512 };
-            }
-            if matches!(S::BUILDS, Builds::Avx2) {
-                return const { &Fills::AVX2 };
-            }
-            if matches!(S::BUILDS, Builds::Shipped) && !cfg!(debug_assertions) && matches!(self.0, Level::Avx512) {
-                return const { &Fills::AVX512 };
-            }
-            if !matches!(self.0, Level::Plain) {
-                return const { &Fills::AVX2 };
-            }
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => const { Fills::with_avx512() },
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => const { Fills::with_avx2() },
+            Level::Plain => const { Fills::without() },
         }
-        const { &Fills::PLAIN }
+    }
+}
+
+/// Which of them a scalar is compiled for: chosen here, so that no others are made.
+impl<S: Scalar> Fills<S> {
+    #[cfg(target_arch = "x86_64")]
+    const fn with_avx512() -> &'static Self {
+        match S::BUILDS {
+            Builds::Avx512 => &Self::AVX512,
+            Builds::Shipped if !cfg!(debug_assertions) => &Self::AVX512,
+            Builds::Once => &Self::PLAIN,
+            _ => &Self::AVX2,
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    const fn with_avx2() -> &'static Self {
+        match S::BUILDS {
+            Builds::Avx512 => &Self::AVX512,
+            Builds::Once => &Self::PLAIN,
+            _ => &Self::AVX2,
+        }
+    }
+
+    const fn without() -> &'static Self {
+        match S::BUILDS {
+            #[cfg(target_arch = "x86_64")]
+            Builds::Avx512 => &Self::AVX512,
+            #[cfg(target_arch = "x86_64")]
+            Builds::Avx2 => &Self::AVX2,
+            _ => &Self::PLAIN,
+        }
     }
 }

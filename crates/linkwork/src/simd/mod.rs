@@ -153,6 +153,7 @@ impl<S: Scalar> Ready<S> {
             let (avx512, avx2, plain): (Run<S>, Run<S>, Run<S>) = match S::BUILDS {
                 Builds::Shipped if !cfg!(debug_assertions) => (W::avx512, W::avx2, W::run),
                 Builds::Shipped | Builds::Portable => (W::avx2, W::avx2, W::run),
+                Builds::Once => (W::run, W::run, W::run),
                 Builds::Avx2 => (W::avx2, W::avx2, W::avx2),
                 Builds::Avx512 => (W::avx512, W::avx512, W::avx512),
             };
@@ -206,19 +207,39 @@ impl Instructions {
     /// Does some work on a scalar with what the processor has: AVX2, but for numbers that only AVX-512 has.
     #[inline(always)]
     pub(crate) fn perform<S: Scalar, T: Task>(self, task: T) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            // SAFETY: `Instructions` come from `detect` alone, which found the features; lanes are made only where they
-            // run.
-            match (S::BUILDS, self.0) {
-                (Builds::Avx512, _) => return unsafe { perform_avx512(task) },
-                (Builds::Avx2, _) => return unsafe { perform_avx2(task) },
-                (_, Level::Avx512 | Level::Avx2) => return unsafe { perform_avx2(task) },
-                (_, Level::Plain) => {}
-            }
-        }
-        task.run();
+        let perform = match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Avx2 => const { widely::<S, T>() },
+            Level::Plain => const { plainly::<S, T>() },
+        };
+        // SAFETY: `Instructions` come from `detect` alone, which found the features; lanes are made only where they run.
+        unsafe { perform(task) }
     }
+}
+
+/// How work on a scalar is done where there is AVX2: chosen here, so that no other code is made.
+#[cfg(target_arch = "x86_64")]
+const fn widely<S: Scalar, T: Task>() -> unsafe fn(T) {
+    match S::BUILDS {
+        Builds::Avx512 => perform_avx512::<T>,
+        Builds::Once => perform_plain::<T>,
+        _ => perform_avx2::<T>,
+    }
+}
+
+/// How it is done on any processor.
+const fn plainly<S: Scalar, T: Task>() -> unsafe fn(T) {
+    match S::BUILDS {
+        #[cfg(target_arch = "x86_64")]
+        Builds::Avx512 => perform_avx512::<T>,
+        #[cfg(target_arch = "x86_64")]
+        Builds::Avx2 => perform_avx2::<T>,
+        _ => perform_plain::<T>,
+    }
+}
+
+fn perform_plain<T: Task>(task: T) {
+    task.run();
 }
 
 /// Runs it with AVX-512.

@@ -471,28 +471,35 @@ macro_rules! at_joint {
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
-        match $joints.special(body) {
-            Some(Passage::TurnQuarter) => {
-                let $joint = Turning(Way::new(body, Quarter, z));
-                $run
+        // Decided by the compiler, before it makes any code of the ways not taken.
+        if const { S::SPECIAL } {
+            match body.passage {
+                Passage::TurnQuarter => {
+                    let $joint = Turning(Way::new(body, Quarter, z));
+                    $run
+                }
+                Passage::TurnFlat => {
+                    let $joint = Turning(Way::new(body, Flat, z));
+                    $run
+                }
+                Passage::TurnLean => {
+                    let $joint = Turning(Way::new(body, body.lean, z));
+                    $run
+                }
+                Passage::SlideQuarter => {
+                    let $joint = Sliding(Way::new(body, Quarter, z));
+                    $run
+                }
+                _ => {
+                    let general = &$joints.general;
+                    let $joint = AnyJoint { body, z, general };
+                    $run
+                }
             }
-            Some(Passage::TurnFlat) => {
-                let $joint = Turning(Way::new(body, Flat, z));
-                $run
-            }
-            Some(Passage::TurnLean) => {
-                let $joint = Turning(Way::new(body, body.lean, z));
-                $run
-            }
-            Some(Passage::SlideQuarter) => {
-                let $joint = Sliding(Way::new(body, Quarter, z));
-                $run
-            }
-            _ => {
-                let general = &$joints.general;
-                let $joint = AnyJoint { body, z, general };
-                $run
-            }
+        } else {
+            let general = &$joints.general;
+            let $joint = AnyJoint { body, z, general };
+            $run
         }
     }};
 }

@@ -1,6 +1,6 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Body, Compiled, Hinge, PACK, Passage, Spin};
+use crate::model::{Compiled, Hinge, PACK, Spin};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
@@ -51,12 +51,6 @@ impl<S: Scalar> Joints<S> {
                 body.placement.lift() * moved
             };
         }
-    }
-
-    /// The passage of a link that sweeps have code of their own for.
-    #[inline(always)]
-    pub(crate) fn special(&self, body: &Body) -> Option<Passage> {
-        if S::SPECIAL { Some(body.passage) } else { None }
     }
 
     /// The joint's own motion for the kinds that are no screw.

@@ -221,7 +221,7 @@ impl<S: Scalar> Stages<S> {
     /// D and G, without keeping P.
     #[inline(always)]
     pub(crate) fn fill_gains(&mut self, m: &Compiled) {
-        if S::SPECIAL {
+        if const { S::SPECIAL } {
             self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
         } else {
             self.need_riccati(m);

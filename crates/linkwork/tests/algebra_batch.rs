@@ -3,8 +3,9 @@
 mod support;
 
 use linkwork::algebra::{BatchEvaluator, Evaluates, Evaluator, Expression};
-use linkwork::model::{FrameId, examples};
+use linkwork::model::{Coupling, FrameId, examples};
 use linkwork::{Error, Mechanism, Reference};
+use support::coupled::{Case, cases};
 use support::random::{Random, random_state, random_tree};
 
 const EXPRESSIONS: [&str; 7] = [
@@ -44,9 +45,9 @@ fn frames(mechanism: &Mechanism) -> Vec<(FrameId, Reference)> {
     ]
 }
 
-fn same_bits<T: Evaluates>(mechanism: &Mechanism, counts: &[usize]) {
+fn same_bits<T: Evaluates>(mechanism: &Mechanism, counts: &[usize], expressions: &[&str]) {
     let (nq, frames) = (mechanism.nq(), frames(mechanism));
-    for text in EXPRESSIONS {
+    for text in expressions {
         let expression: Expression = text.parse().unwrap();
         let plain = Evaluator::<f64>::new(&expression, mechanism, &frames, &[]).unwrap();
         let mut one = Evaluator::<T>::new(&expression, mechanism, &frames, &[]).unwrap();
@@ -84,11 +85,52 @@ fn same_bits<T: Evaluates>(mechanism: &Mechanism, counts: &[usize]) {
 
 #[test]
 fn every_state_gets_the_bits_that_it_would_get_alone() {
-    same_bits::<f64>(&examples::puma560(), &[0, 1, 7, 35]);
+    same_bits::<f64>(&examples::puma560(), &[0, 1, 7, 35], &EXPRESSIONS);
     for seed in [3, 8, 20] {
-        same_bits::<f64>(&random_tree(seed, 8), &[19]);
+        same_bits::<f64>(&random_tree(seed, 8), &[19], &EXPRESSIONS);
     }
-    same_bits::<f32>(&examples::arm7(), &[1, 37]);
+    same_bits::<f32>(&examples::arm7(), &[1, 37], &EXPRESSIONS);
+}
+
+#[test]
+fn joints_that_follow_others_are_no_exception() {
+    let expressions = [
+        "inv(Mass) (T - C)",
+        "H phi (M phi^* (H^* qdd + a) + b)",
+        "J inv(Mass) J^* f",
+        "0.5 qd^* Mass qd",
+        "V",
+    ];
+    for Case { coupled, .. } in cases().step_by(23) {
+        same_bits::<f64>(&coupled, &[0, 1, 19], &expressions);
+    }
+    let Case { coupled, .. } = cases().next().unwrap();
+    let batch = BatchEvaluator::<f64>::new(&"H psi K T".parse().unwrap(), &coupled, &[], &[]);
+    let problem = batch.err().unwrap().to_string();
+    assert!(problem.contains("ψ is not defined"), "{problem}");
+}
+
+#[test]
+fn f32_goes_through_f64_where_joints_follow_others() {
+    let arm = examples::arm7().to_builder();
+    let arm = arm
+        .couple(Coupling::gear("joint7", "joint1", 0.5, 0.2))
+        .build()
+        .unwrap();
+    let expression: Expression = "inv(Mass) (T - C)".parse().unwrap();
+    let (states, nv) = (11, arm.nv());
+    let q = configurations::<f32>(&arm, states);
+    let (qd, tau) = (vec![0.25_f32; nv * states], vec![0.5_f32; nv * states]);
+    let mut got = vec![0.0_f32; nv * states];
+    let mut batch = BatchEvaluator::<f32>::new(&expression, &arm, &[], &[]).unwrap();
+    batch.evaluate(&q, &[("qd", &qd), ("T", &tau)], &mut got).unwrap();
+    for (got, q) in got.chunks(nv).zip(q.chunks(nv)) {
+        let q: Vec<f64> = q.iter().map(|x| f64::from(*x)).collect();
+        let expect = arm.forward_dynamics(&q, &vec![0.25; nv], &vec![0.5; nv]).unwrap();
+        let size = expect.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        let close = |(got, expect): (&f32, &f64)| (f64::from(*got) - expect).abs() < 1e-5 * size;
+        assert!(got.iter().zip(&expect).all(close), "{got:?} {expect:?}");
+    }
 }
 
 #[test]

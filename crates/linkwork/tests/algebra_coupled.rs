@@ -138,6 +138,30 @@ fn operators_as_values_factor_the_coupled_mass_matrix() {
 }
 
 #[test]
+fn a_given_velocity_holds_for_all_that_depends_on_it() {
+    for Case { coupled, y, yd, .. } in cases().step_by(31) {
+        let nv = coupled.nv();
+        let mut c = Evaluator::new(&"C + Mass qd".parse().unwrap(), &coupled, &[], &[]).unwrap();
+        let (mut workspace, mut other) = (coupled.workspace(), coupled.workspace());
+        let fast: Vec<f64> = yd.iter().map(|x| 3.0 * x + 0.1).collect();
+        let mut posed = other.at(&y).unwrap();
+        let mut moving = posed.moving(&fast).unwrap();
+        let expect = vector(nv, |out| moving.evaluate(&mut c, &[], out));
+        let mut posed = workspace.at(&y).unwrap();
+        let got = vector(nv, |out| posed.evaluate(&mut c, &[("qd", &fast)], out));
+        assert_eq!(got, expect, "at rest");
+        let mut moving = posed.moving(&yd).unwrap();
+        let bias = vector(nv, |out| moving.bias(out));
+        let got = vector(nv, |out| moving.evaluate(&mut c, &[("qd", &fast)], out));
+        assert_eq!(got, expect, "moving otherwise");
+        assert_eq!(vector(nv, |out| moving.bias(out)), bias);
+        let wrong = moving.evaluate(&mut c, &[("qd", &[f64::NAN; 99])], &mut vec![0.0; nv]);
+        let problem = wrong.unwrap_err().to_string();
+        assert!(problem.contains("qd") && problem.contains("99"), "{problem}");
+    }
+}
+
+#[test]
 fn what_only_a_tree_has_is_refused_by_name() {
     let Case { coupled, .. } = cases().next().unwrap();
     for (text, name) in [

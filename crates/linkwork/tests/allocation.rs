@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::algebra::{Evaluator, Expression};
-use linkwork::model::{Joint, JointKind, Link, Mechanism};
+use linkwork::model::{Coupling, Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
     Diagonalized, DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
@@ -99,6 +99,17 @@ fn every_kind() -> Mechanism {
     builder.build().unwrap()
 }
 
+/// The same with gears, a curve and a follower of a follower.
+fn every_kind_coupled() -> Mechanism {
+    every_kind()
+        .to_builder()
+        .couple(Coupling::gear("a1", "b10", -0.5, 0.1))
+        .couple(Coupling::gear("b10", "a3", 2.0, 0.0))
+        .couple(Coupling::polynomial("b5", "b1", vec![0.1, 0.7, 0.2]))
+        .build()
+        .unwrap()
+}
+
 #[test]
 fn configurations_change_in_place() {
     let mechanism = every_kind();
@@ -171,7 +182,9 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         quietly("log_det_mass", || posed.log_det_mass());
         for &link in &links {
             quietly("composite_inertia", || Ok(posed.composite_inertia(link)));
-            quietly("articulated_inertia", || posed.articulated_inertia(link));
+            if !mechanism.is_coupled() {
+                quietly("articulated_inertia", || posed.articulated_inertia(link));
+            }
         }
         for &joint in &joints {
             let d = mechanism.v_range(joint).len();
@@ -223,6 +236,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
 fn every_view_computes_in_place() {
     let mechanism = every_kind();
     every_method::<f64>(&mechanism);
+    every_method::<f64>(&every_kind_coupled());
     let state = random_state(&mechanism, 4);
     let (mut workspace, mut out) = (mechanism.workspace(), vec![0.0; mechanism.nv()]);
     let mut posed = workspace.at(&state.q).unwrap();
@@ -232,12 +246,16 @@ fn every_view_computes_in_place() {
 
 #[test]
 fn integrators_step_in_place() {
-    let mechanism = every_kind();
-    let mut start = State::at_rest(&mechanism, &random_state(&mechanism, 5).q);
+    steps_in_place(&every_kind());
+    steps_in_place(&every_kind_coupled());
+}
+
+fn steps_in_place(mechanism: &Mechanism) {
+    let mut start = State::at_rest(mechanism, &random_state(mechanism, 5).q);
     start.v.fill(0.1);
-    let mut equations = Standard::new(&mechanism, ()).unwrap();
-    let (mut euler, mut runge_kutta) = (SemiImplicitEuler::new(&mechanism), RungeKutta4::new(&mechanism));
-    let (mut midpoint, mut adaptive) = (ImplicitMidpoint::new(&mechanism), DormandPrince::new(&mechanism));
+    let mut equations = Standard::new(mechanism, ()).unwrap();
+    let (mut euler, mut runge_kutta) = (SemiImplicitEuler::new(mechanism), RungeKutta4::new(mechanism));
+    let (mut midpoint, mut adaptive) = (ImplicitMidpoint::new(mechanism), DormandPrince::new(mechanism));
     let mut state = start.clone();
     quietly("Euler", || euler.step(&mut equations, &mut state, 1e-4));
     quietly("Runge–Kutta", || runge_kutta.step(&mut equations, &mut state, 1e-4));
@@ -249,12 +267,16 @@ fn integrators_step_in_place() {
 
 #[test]
 fn diagonalized_equations_step_in_place() {
-    let mechanism = every_kind();
-    let start = random_state(&mechanism, 6);
+    diagonalized_steps_in_place(&every_kind());
+    diagonalized_steps_in_place(&every_kind_coupled());
+}
+
+fn diagonalized_steps_in_place(mechanism: &Mechanism) {
+    let start = random_state(mechanism, 6);
     for scaling in [Scaling::Normalized, Scaling::Unnormalized] {
-        let mut equations = Diagonalized::new(&mechanism, scaling, ()).unwrap();
+        let mut equations = Diagonalized::new(mechanism, scaling, ()).unwrap();
         let mut state = equations.state(0.0, &start.q, &vec![0.1; mechanism.nv()]).unwrap();
-        let (mut fixed, mut adaptive) = (RungeKutta4::new(&mechanism), DormandPrince::new(&mechanism));
+        let (mut fixed, mut adaptive) = (RungeKutta4::new(mechanism), DormandPrince::new(mechanism));
         for _ in 0..3 {
             quietly("Runge–Kutta", || fixed.step(&mut equations, &mut state, 1e-4));
             let end = state.t + 1e-4;
@@ -294,6 +316,34 @@ fn compiled_expressions_run_in_place() {
             quietly(text, || moving.evaluate(&mut run, &given, &mut out));
         }
         assert!(out.iter().all(|x| x.is_finite()), "{text}");
+    }
+}
+
+#[test]
+fn expressions_of_coupled_mechanisms_run_again_in_place() {
+    let mechanism = every_kind_coupled();
+    let state = random_state(&mechanism, 7);
+    let frames = [(mechanism.frame("a tip").unwrap(), Reference::World)];
+    let f = [0.3; 6];
+    for text in [
+        "inv(Mass) (T - C)",
+        "J inv(Mass) J^* f",
+        "H phi (M phi^* (H^* qd + a) + b)",
+        "inv(D) T + 2 inv(Mass) (T - D qd)",
+        "0.5 qd^* Mass qd",
+    ] {
+        let expression: Expression = text.parse().unwrap();
+        let mut run = Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap();
+        let inputs = run.algorithm().inputs();
+        let mut given: Vec<(&str, &[f64])> = vec![("T", &state.tau), ("f", &f)];
+        given.retain(|(name, _)| inputs.iter().any(|(input, _)| input == name));
+        let (mut first, mut again) = (vec![0.0; run.len()], vec![0.0; run.len()]);
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        let mut moving = posed.moving(&state.qd).unwrap();
+        moving.evaluate(&mut run, &given, &mut first).unwrap();
+        quietly(text, || moving.evaluate(&mut run, &given, &mut again));
+        assert!(first == again && first.iter().all(|x| x.is_finite()), "{text}");
     }
 }
 

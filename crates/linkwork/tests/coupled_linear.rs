@@ -12,9 +12,9 @@ use linkwork::workspace::Posed;
 use linkwork::{Mechanism, Reference};
 use support::assert_close;
 use support::coupled::{Case, cases};
-use support::dense::plus;
+use support::dense::{REFERENCES, plus};
 use support::dual::{D, along, constant, rate, varied};
-use support::library::vector;
+use support::library::{named, vector};
 use support::matrix::{Matrix, dot};
 use support::random::Random;
 use support::worst::Worst;
@@ -113,6 +113,51 @@ fn derivatives_products_and_transposes_go_through_couplings() {
         curved += usize::from(R_rate.max_abs() > 0.0);
     }
     assert!(tested > 100 && curved > 60, "{tested} {curved}");
+}
+
+#[test]
+fn torques_and_accelerations_answer_external_forces() {
+    let mut worst = Worst::new(1e-11);
+    for case in cases().step_by(5) {
+        let Case { coupled, y, yd, R, .. } = &case;
+        let (nv, name) = (coupled.nv(), coupled.name());
+        let mass = R.t() * case.dense.mass_matrix() * R;
+        let condition = mass.condition().max(10.0);
+        let link = coupled.links().last().unwrap().name.clone();
+        let frame = coupled.frame(&link).unwrap();
+        let mut random = Random::new(case.seed);
+        let (tau, start) = (random.numbers(nv, 1.0), random.numbers(6, 3.0));
+        let (mut ydd, mut workspace) = (vec![0.0; nv], coupled.workspace());
+        let mut posed = workspace.at(y).unwrap();
+        let mut moving = posed.moving(yd).unwrap();
+        let mut linear = moving.linearized_under(&tau, &mut ydd).unwrap();
+        let mut dual = coupled.workspace_of::<D>();
+        for of_dense in REFERENCES {
+            let reference = named(of_dense);
+            let by_torque = vector(6 * nv, |out| linear.torque_by_force(frame, reference, out));
+            let by_motion = vector(6 * nv, |out| linear.acceleration_by_force(frame, reference, out));
+            // −R*J* and 𝓜⁻¹R*J* by their definitions.
+            let push = R.t() * case.dense.jacobian(&link, of_dense).t();
+            let expect = mass.inverse() * &push;
+            let sizes = [push.max_abs().max(1.0), expect.max_abs().max(1.0) * condition];
+            let torque: Vec<f64> = push.data.iter().map(|x| -x).collect();
+            worst.check("∂T/∂f", name, &by_torque, &torque, sizes[0]);
+            worst.check("∂q̈/∂f", name, &by_motion, &expect.data, sizes[1]);
+            for i in 0..6 {
+                // The force varies from some value on along one of its coordinates.
+                let mut f: [D; 6] = core::array::from_fn(|k| D::constant(start[k]));
+                f[i].derivative = 1.0;
+                let mut posed = dual.at(&constant(y)).unwrap();
+                posed.push(frame, reference, Force::from_array(f)).unwrap();
+                let mut moving = posed.moving(&constant(yd)).unwrap();
+                let torque = rate(nv, 1, |out| moving.inverse_dynamics(&constant(&ydd), out));
+                let motion = rate(nv, 1, |out| moving.forward_dynamics(&constant(&tau), out));
+                let column = |m: &[f64]| (0..nv).map(|j| m[6 * j + i]).collect::<Vec<f64>>();
+                worst.check("∂T/∂f by duals", name, &column(&by_torque), &torque.data, sizes[0]);
+                worst.check("∂q̈/∂f by duals", name, &column(&by_motion), &motion.data, sizes[1]);
+            }
+        }
+    }
 }
 
 #[test]

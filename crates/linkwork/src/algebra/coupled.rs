@@ -7,7 +7,7 @@
 //! A product is cut where it passes through joint space; every piece is compiled and run as an expression of the tree.
 
 use super::algorithm::{Algorithm, defined};
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use super::graph::OPERAND;
 use super::op::Op;
@@ -59,6 +59,35 @@ pub(crate) struct CoupledEvaluator<'m, S: 'static> {
     pieces: Pieces<'m, S>,
     /// H*, for the accelerations that curved couplings add.
     columns: Box<Evaluator<'m, S>>,
+    room: Room<S>,
+}
+
+/// Vectors on the way to a result, used again and again: only the first evaluation allocates.
+#[derive(Clone, Debug)]
+struct Room<S> {
+    free: Vec<Vec<S>>,
+    /// The most numbers that a vector has.
+    most: usize,
+}
+
+impl<S: Scalar> Room<S> {
+    /// So many noughts.
+    fn take(&mut self, count: usize) -> Vec<S> {
+        let mut x = self.free.pop().unwrap_or_else(|| Vec::with_capacity(self.most));
+        x.clear();
+        x.resize(count, S::ZERO);
+        x
+    }
+
+    fn copy(&mut self, from: &[S]) -> Vec<S> {
+        let mut x = self.take(from.len());
+        x.copy_from_slice(from);
+        x
+    }
+
+    fn give_back(&mut self, x: Vec<S>) {
+        self.free.push(x);
+    }
 }
 
 /// What is known when an expression is run.
@@ -66,6 +95,7 @@ struct State<'a, 'v, 'w, 'n, S: 'static> {
     view: &'a mut Configured<'w, 'n, S>,
     given: &'a [(&'v str, &'v [S])],
     moving: bool,
+    room: &'a mut Room<S>,
 }
 
 impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
@@ -78,9 +108,12 @@ impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
         let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
         let sum = defined(&algorithm.expression.sum, &kept);
         let columns = Sum::of(Factor::Op(Op::H, true));
+        let m = &mechanism.compiled;
+        let most = (6 * m.bodies.len()).max(m.nv).max(6 * frames.len()).max(1);
         Ok(Self {
             pieces: cut(&sum, mechanism, frames, given)?,
             columns: Box::new(of_tree(columns, mechanism, frames)?),
+            room: Room { free: Vec::new(), most },
         })
     }
 
@@ -92,12 +125,53 @@ impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
         out: &mut [S],
     ) -> Result<()> {
         let operand = given.iter().find(|(name, _)| *name == OPERAND);
-        let x = operand.map_or(vec![S::ONE], |(_, x)| x.to_vec());
-        let mut state = State { view, given, moving };
-        let result = apply(&mut self.pieces, &mut self.columns, &mut state, &x)?;
+        let alone = [S::ONE];
+        let x = operand.map_or(&alone[..], |(_, x)| x);
+        // A velocity that is given holds for all that depends on it.
+        let before = match given.iter().find(|(name, _)| *name == "qd") {
+            Some((_, qd)) => Some(self.set_moving(view, qd)?),
+            None => None,
+        };
+        let mut state = State {
+            moving: moving || before.is_some(),
+            room: &mut self.room,
+            view,
+            given,
+        };
+        let result = apply(&mut self.pieces, &mut self.columns, &mut state, x);
+        if let Some(before) = before {
+            let after = self.set_moving(view, &before)?;
+            self.room.give_back(before);
+            self.room.give_back(after);
+        }
+        let result = result?;
         out.copy_from_slice(&result);
+        self.room.give_back(result);
         Ok(())
     }
+
+    /// Takes in a velocity; the one before.
+    fn set_moving(&mut self, view: &mut Configured<'_, '_, S>, qd: &[S]) -> Result<Vec<S>> {
+        let mechanism = view.mechanism();
+        check("qd", Space::Joint, qd, mechanism.nv())?;
+        let stages = view.access(false).stages;
+        let before = self.room.copy(&stages.coupled.yd);
+        if let Some(r) = &mechanism.compiled.reduction {
+            stages.coupled.set_moving(r, qd, &mut stages.qd);
+        }
+        Ok(before)
+    }
+}
+
+/// An error unless a vector has as many numbers as its space, all finite.
+fn check<S: Scalar>(name: &str, space: Space, x: &[S], needed: usize) -> Result<()> {
+    if x.len() != needed {
+        return Err(Error::Binding {
+            name: name.to_owned(),
+            problem: format!("{space} needs {needed} numbers, not {}", x.len()),
+        });
+    }
+    finite(name, x)
 }
 
 fn of_tree<'m, S: Scalar>(
@@ -187,32 +261,38 @@ fn apply<S: Scalar>(
     state: &mut State<'_, '_, '_, '_, S>,
     x: &[S],
 ) -> Result<Vec<S>> {
-    let mechanism = state.view.mechanism();
-    let mut total: Vec<S> = Vec::new();
+    let nv = state.view.mechanism().nv();
+    let mut total = state.room.take(columns.space_size(sum.range, nv));
     for (scale, pieces) in &mut sum.terms {
-        let mut now = x.to_vec();
+        let mut now = state.room.copy(x);
         for piece in pieces {
-            now = match piece {
+            let next = match piece {
                 Piece::Tree(run, range, domain) => tree(run, *range, *domain, state, &now)?,
                 Piece::Joint(op, adjoint) => joint(*op, *adjoint, state, &now)?,
                 Piece::Vector(v, adjoint, own) => {
-                    let value = vector(v, own.as_deref_mut(), columns, state)?;
-                    match *adjoint {
-                        true => vec![value.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum))],
-                        false => value.iter().map(|v| *v * now[0]).collect(),
+                    let mut value = vector(v, own.as_deref_mut(), columns, state)?;
+                    if *adjoint {
+                        let sum = value.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
+                        value.clear();
+                        value.push(sum);
+                    } else {
+                        value.iter_mut().for_each(|v| *v = *v * now[0]);
                     }
+                    value
                 }
                 Piece::Sum(inner) => apply(inner, columns, state, &now)?,
-                Piece::Rotors => rotors(state).into_iter().map(|x| x * now[0]).collect(),
+                Piece::Rotors => {
+                    let mut torques = rotors(state);
+                    torques.iter_mut().for_each(|x| *x = *x * now[0]);
+                    torques
+                }
             };
+            state.room.give_back(core::mem::replace(&mut now, next));
         }
-        total.resize(now.len(), S::ZERO);
         for (total, x) in total.iter_mut().zip(&now) {
             *total = S::lift(*scale).mul_add(*x, *total);
         }
-    }
-    if sum.terms.is_empty() {
-        total.resize(columns.space_size(sum.range, mechanism.nv()), S::ZERO);
+        state.room.give_back(now);
     }
     Ok(total)
 }
@@ -228,17 +308,19 @@ fn tree<S: Scalar>(
     let Some(r) = &state.view.mechanism().compiled.reduction else {
         return Ok(x.to_vec());
     };
-    let mut wide = x.to_vec();
+    let mut out = state.room.take(run.len());
     if domain == Space::Joint {
-        wide = vec![S::ZERO; r.v_from.len()];
+        let mut wide = state.room.take(r.v_from.len());
         state.view.access(false).stages.coupled.expand(r, x, &mut wide);
+        run.run(state.view, state.moving, &[(OPERAND, &wide)], &mut out)?;
+        state.room.give_back(wide);
+    } else {
+        run.run(state.view, state.moving, &[(OPERAND, x)], &mut out)?;
     }
-    let mut out = vec![S::ZERO; run.len()];
-    run.run(state.view, state.moving, &[(OPERAND, &wide)], &mut out)?;
     if range == Space::Joint {
-        let mut narrow = vec![S::ZERO; r.nv];
+        let mut narrow = state.room.take(r.nv);
         Coupled::contract(r, &state.view.access(false).stages.coupled.ratio, &out, &mut narrow);
-        return Ok(narrow);
+        state.room.give_back(core::mem::replace(&mut out, narrow));
     }
     Ok(out)
 }
@@ -246,8 +328,9 @@ fn tree<S: Scalar>(
 /// An operator of the independent joints.
 fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>, x: &[S]) -> Result<Vec<S>> {
     use Scaling::{Normalized, Unnormalized};
+    let mut out = state.room.take(x.len());
+    let mut room = state.room.take(x.len());
     let view = &mut *state.view;
-    let (mut out, mut room) = (vec![S::ZERO; x.len()], vec![S::ZERO; x.len()]);
     match (op, adjoint) {
         (Op::Mass, _) => view.mass_times(x, &mut out)?,
         (Op::MassInv, _) => view.inverse_mass_times(x, &mut out)?,
@@ -255,7 +338,7 @@ fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>,
         (Op::F, true) => view.total_rates(Unnormalized, x, &mut out)?,
         (Op::N, false) => view.working_moments(Unnormalized, x, &mut out)?,
         (Op::N, true) => view.joint_rates(Unnormalized, x, &mut out)?,
-        // D^½ = (I + HφK)⁻¹m, and D = D^½D^½*.
+        // D^½ = (I + HφK)⁻¹m.
         (Op::Root, false) => {
             view.joint_torques(Normalized, x, &mut room)?;
             view.working_moments(Unnormalized, &room, &mut out)?;
@@ -272,28 +355,34 @@ fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>,
             view.joint_rates(Normalized, x, &mut room)?;
             view.total_rates(Unnormalized, &room, &mut out)?;
         }
-        (Op::D, _) => {
-            let half = joint(Op::Root, true, state, x)?;
-            return joint(Op::Root, false, state, &half);
-        }
+        // D = D^½D^½*, and D⁻¹ = D^-½*D^-½.
         _ => {
-            let half = joint(Op::RootInv, false, state, x)?;
-            return joint(Op::RootInv, true, state, &half);
+            let (half, first) = if op == Op::D {
+                (Op::Root, true)
+            } else {
+                (Op::RootInv, false)
+            };
+            let inner = joint(half, first, state, x)?;
+            let whole = joint(half, !first, state, &inner)?;
+            state.room.give_back(inner);
+            state.room.give_back(core::mem::replace(&mut out, whole));
         }
     }
+    state.room.give_back(room);
     Ok(out)
 }
 
 fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, '_, S>) -> Vec<S> {
     let m = &state.view.mechanism().compiled;
     let Some(r) = &m.reduction else { return Vec::new() };
+    let (mut bend, mut out) = (state.room.take(m.nv), state.room.take(r.nv));
     let c = &state.view.access(false).stages.coupled;
-    let (mut bend, mut out) = (vec![S::ZERO; m.nv], vec![S::ZERO; r.nv]);
     c.add_bend(r, &mut bend);
     for (x, armature) in bend.iter_mut().zip(&m.armature) {
         *x = *x * S::lift(*armature);
     }
     Coupled::contract(r, &c.ratio, &bend, &mut out);
+    state.room.give_back(bend);
     out
 }
 
@@ -304,35 +393,25 @@ fn vector<S: Scalar>(
     columns: &mut Evaluator<'_, S>,
     state: &mut State<'_, '_, '_, '_, S>,
 ) -> Result<Vec<S>> {
-    let problem = |problem: String| Error::Binding {
-        name: v.name.to_string(),
-        problem,
-    };
     let mechanism = state.view.mechanism();
     if let Some((_, x)) = state.given.iter().find(|(name, _)| **name == *v.name) {
-        let needed = columns.space_size(v.space, mechanism.nv());
-        if x.len() != needed {
-            return Err(problem(format!("{} needs {needed} numbers, not {}", v.space, x.len())));
-        }
-        if let Some(i) = x.iter().position(|x| !x.is_finite()) {
-            return Err(problem(format!("number {i} (from nought) is not finite")));
-        }
-        return Ok(x.to_vec());
+        check(&v.name, v.space, x, columns.space_size(v.space, mechanism.nv()))?;
+        return Ok(state.room.copy(x));
     }
     if &*v.name == "qd" && state.moving {
-        return Ok(state.view.access(false).stages.coupled.yd.clone());
+        return Ok(state.room.copy(&state.view.access(false).stages.coupled.yd));
     }
-    let missing = || problem(format!("it is needed ({}) but was not given; give it", v.space));
-    let own = own.ok_or_else(missing)?;
-    let mut out = vec![S::ZERO; own.len()];
+    let own = own.ok_or_else(|| missing(v))?;
+    let mut out = state.room.take(own.len());
     own.run(state.view, state.moving, &[], &mut out)?;
     if let (true, Some(r)) = (&*v.name == "a", &mechanism.compiled.reduction) {
         // H*Ṙẏ: what followers accelerate by as their ratios change.
-        let mut bend = vec![S::ZERO; r.v_from.len()];
+        let (mut bend, mut added) = (state.room.take(r.v_from.len()), state.room.take(columns.len()));
         state.view.access(false).stages.coupled.add_bend(r, &mut bend);
-        let mut added = vec![S::ZERO; columns.len()];
         columns.run(state.view, state.moving, &[(OPERAND, &bend)], &mut added)?;
         out.iter_mut().zip(&added).for_each(|(a, b)| *a += *b);
+        state.room.give_back(bend);
+        state.room.give_back(added);
     }
     Ok(out)
 }

@@ -264,15 +264,8 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             .zip(&self.inputs)
             .map(|((n, _), x)| (&n[..], &x[..]))
             .collect();
-        let qd = given.iter().find(|(name, _)| *name == "qd");
         let mut posed = self.workspace.at(&self.q)?;
-        match qd {
-            Some((_, qd)) => {
-                let mut moving = posed.moving(qd)?;
-                self.evaluator.run(&mut moving, true, &given, &mut self.out)
-            }
-            None => self.evaluator.run(&mut posed, false, &given, &mut self.out),
-        }
+        self.evaluator.run(&mut posed, false, &given, &mut self.out)
     }
 
     /// What is wrong with the arguments of one state.

@@ -5,6 +5,7 @@ mod columns;
 pub(crate) mod composite;
 pub(crate) mod coriolis;
 pub(crate) mod diagonal;
+pub(crate) mod embedded;
 pub(crate) mod forward;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;

@@ -18,8 +18,6 @@ pub(crate) struct Compliance;
 /// Forces on a frame, six numbers each → D^-½HψB f, each a row over the degrees of freedom from the root to the frame.
 /// The products of such rows are the elements of J𝓜⁻¹J*.
 pub(crate) struct InnovationsOfForces;
-/// Torques of one joint → D^-½(I − HψK) T, a row over the degrees of freedom from the root to that joint.
-pub(crate) struct InnovationsOfTorques;
 /// e → (I − HψK)* D^-½ e: from a sum of such rows to accelerations.
 pub(crate) struct FromInnovations;
 
@@ -60,29 +58,6 @@ impl<S: Scalar> Sweep<S> for InnovationsOfForces {
         for (f, row) in forces.chunks_exact(6).zip(out.chunks_exact_mut(length)) {
             let f = Force::from_array([f[0], f[1], f[2], f[3], f[4], f[5]]);
             inward(m, s, Some(tip), seat.force_home(f), row);
-        }
-    }
-}
-
-impl<S: Scalar> Sweep<S> for InnovationsOfTorques {
-    #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, torques: &[S], out: &mut [S]) {
-        let Some(k) = at.frame.body else { return };
-        let body = &m.bodies[k];
-        let mut z = Force::ZERO;
-        let mut next = out.len();
-        for i in 0..body.dofs {
-            let v = body.v + i;
-            let eps = torques[i] - s.world.columns[v].dot(z);
-            let gain = &s.home_gains[v];
-            z = gain.g.mul_add(eps, z);
-            next -= 1;
-            out[next] = eps * gain.d_root;
-        }
-        // From here on it is a force on the parent, in the other direction.
-        inward(m, s, body.parent, z, &mut out[..next]);
-        for x in &mut out[..next] {
-            *x = -*x;
         }
     }
 }

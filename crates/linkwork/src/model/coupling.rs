@@ -4,9 +4,11 @@
 //! ones only, and sweeps run on all. Velocities obey q̇ = Rẏ, with one number per row of R.
 
 mod elimination;
+mod embedding;
 mod law;
 
 pub(crate) use elimination::Elimination;
+pub(crate) use embedding::{Embedding, Station};
 pub use law::{Function, Law};
 
 use super::compiled::Compiled;
@@ -110,10 +112,9 @@ pub(crate) struct Reduction {
     pub(crate) has_functions: bool,
     /// How many derivatives of all couplings are known.
     pub(crate) derivatives: usize,
-    /// How 𝓜 of what is independent factors, and whether forward dynamics goes by that factor rather than by the tree's own
-    /// and a small system for the followers.
+    /// How forward dynamics goes, and how 𝓜 of what is independent factors.
+    pub(crate) embedding: Embedding,
     pub(crate) elimination: Elimination,
-    pub(crate) by_factor: bool,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
 }
@@ -125,8 +126,6 @@ pub(crate) struct Follower {
     pub(crate) v: usize,
     pub(crate) leader: usize,
     pub(crate) laws: Vec<Law>,
-    /// The compiled links of follower and leader.
-    pub(crate) links: [usize; 2],
 }
 
 impl Follower {
@@ -243,10 +242,6 @@ impl Reduction {
                 reduction.nv += 1;
             }
         }
-        let mut link = vec![0; m.nv];
-        for (k, body) in m.bodies.iter().enumerate() {
-            link[body.v..body.v + body.dofs].fill(k);
-        }
         for (j, lead) in leads.iter().enumerate() {
             let Some(lead) = lead else { continue };
             let (q, v, leader) = (q_start[j], v_start[j], v_start[lead.joint]);
@@ -262,9 +257,9 @@ impl Reduction {
                 v,
                 leader,
                 laws: lead.laws.clone(),
-                links: [link[v], link[leader]],
             });
         }
+        reduction.embedding = Embedding::new(m, &reduction.v_from, &reduction.independent);
         reduction.elimination = Elimination::new(m, &reduction.v_from, &reduction.independent);
         reduction
     }
@@ -338,16 +333,6 @@ impl Reduction {
 
 /// # Couplings
 impl Mechanism {
-    /// The same mechanism, with forward dynamics by the factor of the independent joints' mass matrix or not: for measuring
-    /// which is quicker.
-    #[doc(hidden)]
-    pub fn coupled_by_factor(mut self, by_factor: bool) -> Self {
-        if let Some(r) = &mut self.compiled.reduction {
-            r.by_factor = by_factor;
-        }
-        self
-    }
-
     /// The couplings as given.
     pub fn couplings(&self) -> &[Coupling] {
         &self.given.couplings

@@ -24,7 +24,7 @@ pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Passage, Pla
 pub(crate) use configuration::check_length;
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};
-pub(crate) use coupling::{Elimination, Follower, Reduction};
+pub(crate) use coupling::{Elimination, Embedding, Follower, Reduction, Station};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
 pub(crate) use hinge::Gain;

@@ -32,13 +32,11 @@ pub(crate) struct Coupled<S> {
     pub(crate) output: Vec<S>,
     /// Dense results of all joints, made when first needed.
     pub(crate) matrix: Vec<S>,
-    /// Per follower: D^-½(I − HψK)(e_f − r e_l), over all degrees of freedom.
-    pub(crate) rows: Vec<S>,
-    /// The factor LL* of their products, diagonal inverted, and numbers per follower.
-    pub(crate) factor: Vec<S>,
-    pub(crate) lambda: Vec<S>,
-    /// Whether rows and factor hold for the present configuration.
-    pub(crate) is_factored: bool,
+    /// Beside the tree's 𝓜⁻¹, per follower: a row of C𝓜⁻¹, C having e_f − r e_l; the factor LL* of W = C𝓜⁻¹C*, diagonal
+    /// inverted; and numbers per follower.
+    rows: Vec<S>,
+    factor: Vec<S>,
+    lambda: Vec<S>,
     /// 𝓜 of what is independent and its Coriolis matrix; 𝓜 = mm*, and the same with its rate.
     pub(crate) mass: Vec<S>,
     pub(crate) coriolis: Vec<S>,
@@ -55,6 +53,8 @@ impl<S: Scalar> Coupled<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         let Some(r) = &m.reduction else { return Self::default() };
         let (n, c) = (m.nv, r.followers.len());
+        // Room for dense results; beyond, it is made when first needed.
+        let dense = usize::from(n <= super::LARGE);
         let zeros = |n: usize| vec![S::ZERO; n];
         Self {
             y: zeros(r.nq),
@@ -72,16 +72,15 @@ impl<S: Scalar> Coupled<S> {
             moved_change: zeros(r.nv),
             input: zeros(n),
             output: zeros(n),
-            matrix: zeros(if n <= super::LARGE { n * n.max(6) } else { 0 }),
-            rows: zeros(n * c),
-            factor: zeros(c * c),
+            matrix: zeros(dense * n * n.max(6)),
+            rows: zeros(dense * n * c),
+            factor: zeros(dense * c * c),
             lambda: zeros(c),
-            is_factored: false,
             is_refused: false,
-            mass: zeros(if n <= super::LARGE { r.nv * r.nv } else { 0 }),
-            coriolis: Vec::new(),
-            m: Factor::default(),
-            m_rate: Factor::default(),
+            mass: zeros(dense * r.nv * r.nv),
+            coriolis: Vec::with_capacity(dense * r.nv * r.nv),
+            m: Factor::new(dense * r.nv),
+            m_rate: Factor::new(dense * r.nv),
             ranked: zeros(r.nv),
             ranked_rate: vec![Dual::ZERO; r.nv],
         }
@@ -90,7 +89,6 @@ impl<S: Scalar> Coupled<S> {
     /// A new configuration; the coordinates of all joints are left in `q`.
     pub(crate) fn configure(&mut self, r: &Reduction, y: &[S]) {
         self.y.copy_from_slice(y);
-        self.is_factored = false;
         self.m.is_filled = false;
         self.m_rate.is_filled = false;
         for (q, &from) in self.q.iter_mut().zip(&r.q_from) {
@@ -136,6 +134,12 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
+    /// Ṙẏ of one degree of freedom.
+    #[inline(always)]
+    pub(crate) fn bend_of(&self, r: &Reduction, v: usize) -> S {
+        self.ratio_rate[v] * self.yd[r.v_from[v]]
+    }
+
     /// out += Ṙẏ.
     pub(crate) fn add_bend(&self, r: &Reduction, out: &mut [S]) {
         for ((out, &from), rate) in out.iter_mut().zip(&r.v_from).zip(&self.ratio_rate) {
@@ -160,13 +164,21 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
-    /// Factors the products of the rows.
-    pub(crate) fn factor(&mut self, n: usize) {
-        let c = self.lambda.len();
+    /// Takes in the tree's 𝓜⁻¹: C𝓜⁻¹, and the factor of W.
+    pub(crate) fn take_inverse(&mut self, r: &Reduction, inverse: &[S]) {
+        let (n, c) = (r.v_from.len(), r.followers.len());
+        self.rows.resize(n * c, S::ZERO);
+        self.factor.resize(c * c, S::ZERO);
+        for (row, f) in self.rows.chunks_exact_mut(n).zip(&r.followers) {
+            let ratio = self.ratio[f.v];
+            for ((x, own), lead) in row.iter_mut().zip(&inverse[f.v * n..]).zip(&inverse[f.leader * n..]) {
+                *x = *own - ratio * *lead;
+            }
+        }
         for i in 0..c {
-            for j in 0..=i {
-                let (a, b) = (&self.rows[i * n..(i + 1) * n], &self.rows[j * n..(j + 1) * n]);
-                let mut sum = a.iter().zip(b).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
+            let row = &self.rows[i * n..(i + 1) * n];
+            for (j, f) in r.followers.iter().enumerate().take(i + 1) {
+                let mut sum = row[f.v] - self.ratio[f.v] * row[f.leader];
                 for k in 0..j {
                     sum -= self.factor[i * c + k] * self.factor[j * c + k];
                 }
@@ -177,11 +189,10 @@ impl<S: Scalar> Coupled<S> {
                 };
             }
         }
-        self.is_factored = true;
     }
 
     /// λ ← (LL*)⁻¹λ.
-    pub(crate) fn solve(&mut self) {
+    fn solve(&mut self) {
         let (c, l) = (self.lambda.len(), &self.factor);
         for i in 0..c {
             let mut x = self.lambda[i];
@@ -199,43 +210,42 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
-    /// A column of numbers per degree of freedom of all joints → what followers are out of step by, resolved in λ.
-    fn out_of_step(&mut self, r: &Reduction, column: impl Fn(usize) -> S) {
-        for (i, f) in r.followers.iter().enumerate() {
-            self.lambda[i] = column(f.v) - self.ratio[f.v] * column(f.leader);
-        }
-        self.solve();
-    }
-
-    /// What is left of a number of an independent row when followers are kept in step by λ; `inverse` is the tree's 𝓜⁻¹.
+    /// What is left of a number of an independent row when followers are kept in step by λ.
     #[inline(always)]
-    fn in_step(&self, r: &Reduction, inverse: &[S], x: S) -> S {
+    fn in_step(&self, n: usize, row: usize, x: S) -> S {
         let mut x = x;
-        for (f, lambda) in r.followers.iter().zip(&self.lambda) {
-            x -= (inverse[f.v] - self.ratio[f.v] * inverse[f.leader]) * *lambda;
+        for (of_c, lambda) in self.rows.chunks_exact(n).zip(&self.lambda) {
+            x -= of_c[row] * *lambda;
         }
         x
     }
 
-    /// The independent part of 𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹, from the tree's 𝓜⁻¹.
-    pub(crate) fn constrain_inverse(&mut self, r: &Reduction, n: usize, inverse: &[S], out: &mut [S]) {
+    /// The independent part of 𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹, from the tree's 𝓜⁻¹ that was taken in.
+    pub(crate) fn constrain_inverse(&mut self, r: &Reduction, inverse: &[S], out: &mut [S]) {
+        let n = r.v_from.len();
         for (i, &a) in r.independent.iter().enumerate() {
-            self.out_of_step(r, |v| inverse[v * n + a]);
+            for (lambda, row) in self.lambda.iter_mut().zip(self.rows.chunks_exact(n)) {
+                *lambda = row[a];
+            }
+            self.solve();
             for (j, &b) in r.independent.iter().enumerate().take(i + 1) {
-                let x = self.in_step(r, &inverse[b * n..(b + 1) * n], inverse[b * n + a]);
+                let x = self.in_step(n, b, inverse[b * n + a]);
                 out[j * r.nv + i] = x;
                 out[i * r.nv + j] = x;
             }
         }
     }
 
-    /// −1 times the independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of `n`.
-    pub(crate) fn constrain_columns(&mut self, r: &Reduction, n: usize, inverse: &[S], z: &[S], out: &mut [S]) {
+    /// −1 times the independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of all.
+    pub(crate) fn constrain_columns(&mut self, r: &Reduction, z: &[S], out: &mut [S]) {
+        let n = r.v_from.len();
         for column in 0..r.nv {
-            self.out_of_step(r, |v| z[v * n + column]);
+            for (i, f) in r.followers.iter().enumerate() {
+                self.lambda[i] = z[f.v * n + column] - self.ratio[f.v] * z[f.leader * n + column];
+            }
+            self.solve();
             for (row, &a) in r.independent.iter().enumerate() {
-                let x = self.in_step(r, &inverse[a * n..(a + 1) * n], z[a * n + column]);
-                out[row * r.nv + column] = -x;
+                out[row * r.nv + column] = -self.in_step(n, a, z[a * n + column]);
             }
         }
     }

@@ -16,6 +16,15 @@ pub(crate) struct Factor<S> {
 }
 
 impl<S: Scalar> Factor<S> {
+    /// Room for so many degrees of freedom.
+    pub(crate) fn new(n: usize) -> Self {
+        Self {
+            m: Vec::with_capacity(n * n),
+            whole: Vec::with_capacity(n),
+            is_filled: false,
+        }
+    }
+
     #[inline(always)]
     fn at(&self, n: usize, row: usize, column: usize) -> S {
         self.m[column * n + row]

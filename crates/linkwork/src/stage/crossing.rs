@@ -4,7 +4,8 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
-use crate::model::{Body, Gain, Hinge, Passage};
+use super::joints::Joints;
+use crate::model::{Body, Compiled, Gain, Hinge, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
@@ -297,6 +298,18 @@ pub(crate) struct AnyJoint<'a, S> {
     pub(crate) body: &'a Body,
     pub(crate) z: Screw<S>,
     pub(crate) general: &'a [Pose<S>],
+}
+
+impl<'a, S: Scalar> AnyJoint<'a, S> {
+    /// That of a link.
+    #[inline(always)]
+    pub(crate) fn new(m: &'a Compiled, joints: &'a Joints<S>, k: usize) -> Self {
+        Self {
+            body: &m.bodies[k],
+            z: joints.screws[k],
+            general: &joints.general,
+        }
+    }
 }
 
 /// Runs one of three expressions, by how a link hangs on its parent.

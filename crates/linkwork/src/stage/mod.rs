@@ -8,6 +8,7 @@ pub(crate) mod coupled;
 pub(crate) mod coupled_factor;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
+pub(crate) mod embedded;
 pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
@@ -22,6 +23,7 @@ use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use coupled::Coupled;
 use diagonal::Diagonal;
+use embedded::Embedded;
 use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
@@ -73,6 +75,7 @@ pub(crate) struct Stages<S: 'static> {
     /// Columns in registers, and the rows that they make.
     pub(crate) tiles: Vec<S>,
     pub(crate) coupled: Coupled<S>,
+    pub(crate) embedded: Embedded<S>,
     pub(crate) ancestors: Vec<Ancestor<S>>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
@@ -101,6 +104,8 @@ pub(crate) struct Filled {
     pub(crate) rests: bool,
     /// q̇ came from total rates: P⁺, η, V and gravity in the links' axes are there.
     pub(crate) settled: bool,
+    /// The Riccati recursion was run with couplings in it.
+    pub(crate) embedded: bool,
 }
 
 impl<S: Scalar> Stages<S> {
@@ -137,6 +142,7 @@ impl<S: Scalar> Stages<S> {
             }),
             tiles: Vec::with_capacity(Self::tiles(m)),
             coupled: Coupled::new(m),
+            embedded: Embedded::new(m),
             ancestors: Vec::with_capacity(nv),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),

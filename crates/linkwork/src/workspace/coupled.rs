@@ -2,9 +2,9 @@
 //!
 //! Sweeps run on the coordinates q of all joints; users of a mechanism with couplings see y, with q̇ = Rẏ. What goes in
 //! and what comes out is one of a few shapes, and every sweep says which in the table of [`super::sweeps`]:
-//! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics runs on the tree, and the followers' torques
-//! that keep q̈ = Rÿ + Ṙẏ come from a small system, as in a closed mechanism: W = (D^-½(I − HψK)C*)*(…), C q̇ = 0; or it
-//! goes by the factor of R*𝓜R, where that is asked for.
+//! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics has sweeps of its own, with the couplings embedded
+//! in the recursion. Of the tree's dense 𝓜⁻¹ what keeps followers in step is taken away: 𝓜⁻¹C*W⁻¹C𝓜⁻¹ with W = C𝓜⁻¹C*,
+//! Cq̇ = 0.
 
 mod diagonal;
 mod linear;
@@ -15,12 +15,12 @@ use super::View;
 use super::sweeps::Listed;
 use crate::Result;
 use crate::dynamics::composite::MassMatrix;
-use crate::dynamics::inverse::Inverse;
-use crate::dynamics::operational::{FromInnovations, HomeGains, InnovationsOfTorques};
-use crate::model::{Placed, Reduction};
+use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
+use crate::dynamics::inverse::{Bias, Inverse};
+use crate::model::Reduction;
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
-use crate::spatial::{Pose, Reference};
+use crate::spatial::Reference;
 use crate::stage::coupled::Coupled;
 
 /// What a sweep takes and gives.
@@ -45,6 +45,8 @@ pub(crate) enum Shape {
     /// Torques to accelerations, by 𝓜⁻¹ alone or with velocity terms.
     Motions,
     Forward,
+    /// The same as T' = T − C and 𝓜⁻¹T'.
+    BiasFree,
     /// 𝓜⁻¹.
     Inverse,
 }
@@ -87,8 +89,11 @@ impl<S: Scalar> View<'_, '_, S> {
     ) {
         let m = &self.mechanism.compiled;
         let Some(r) = &m.reduction else { return };
-        if r.by_factor && matches!(shape, Shape::Motions | Shape::Forward) {
-            return self.coupled_by_factor(shape, input, out);
+        match shape {
+            Shape::Motions => return self.embedded_inverse(r, input, out),
+            Shape::Forward => return self.embedded::<ForwardEmbedded>(r, input, out),
+            Shape::BiasFree => return self.embedded_bias_free(r, input, out),
+            _ => {}
         }
         let mut c = core::mem::take(&mut self.stages.coupled);
         let n = m.nv;
@@ -152,76 +157,80 @@ impl<S: Scalar> View<'_, '_, S> {
                 }
                 c.matrix = wide;
             }
-            Shape::Motions | Shape::Forward => {
-                self.factor_couplings(r, &mut c);
-                let (mut tau, mut qdd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
-                tau.fill(S::ZERO);
-                for (x, &v) in input.iter().zip(&r.independent) {
-                    tau[v] = *x;
-                }
-                run(self, &tau, &mut qdd);
-                for (i, follower) in r.followers.iter().enumerate() {
-                    let mut apart = c.ratio[follower.v] * qdd[follower.leader] - qdd[follower.v];
-                    if shape == Shape::Forward && curved {
-                        apart += c.ratio_rate[follower.v] * c.yd[r.v_from[follower.v]];
-                    }
-                    c.lambda[i] = apart;
-                }
-                c.solve();
-                // Only the independent ones are asked for.
-                tau.fill(S::ZERO);
-                for (row, lambda) in c.rows.chunks_exact(n).zip(&c.lambda) {
-                    for (tau, x) in tau.iter_mut().zip(row) {
-                        *tau = lambda.mul_add(*x, *tau);
-                    }
-                }
-                let mut change = core::mem::take(&mut c.matrix);
-                change.resize(change.len().max(n), S::ZERO);
-                self.raw::<FromInnovations>(at, &tau, &mut change[..n]);
-                for (out, &v) in out.iter_mut().zip(&r.independent) {
-                    *out = qdd[v] + change[v];
-                }
-                (c.input, c.output, c.matrix) = (tau, qdd, change);
-            }
             Shape::Inverse => {
-                self.factor_couplings(r, &mut c);
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(n * n), S::ZERO);
                 run(self, &[], &mut wide[..n * n]);
-                c.constrain_inverse(r, n, &wide, out);
+                c.take_inverse(r, &wide[..n * n]);
+                c.constrain_inverse(r, &wide[..n * n], out);
                 c.matrix = wide;
             }
+            Shape::Motions | Shape::Forward | Shape::BiasFree => {}
         }
         self.stages.coupled = c;
     }
 
-    /// The rows of the couplings, and the factor of their products.
-    fn factor_couplings(&mut self, r: &Reduction, c: &mut Coupled<S>) {
-        if c.is_factored {
-            return;
+    /// The Riccati recursion with couplings in it.
+    fn need_embedded(&mut self) {
+        if !self.stages.filled.embedded {
+            self.raw::<Embed>(self.nowhere(), &[], &mut []);
         }
-        let n = self.mechanism.compiled.nv;
-        let compiled = &self.mechanism.compiled;
-        self.raw::<HomeGains>(self.nowhere(), &[], &mut []);
-        c.rows.fill(S::ZERO);
-        let mut way = core::mem::take(&mut c.input);
-        for (i, follower) in r.followers.iter().enumerate() {
-            for (link, torque) in follower.links.into_iter().zip([S::ONE, -c.ratio[follower.v]]) {
-                let frame = Placed {
-                    body: Some(link),
-                    pose: Pose::IDENTITY,
-                };
-                let at = At {
-                    frame: &frame,
-                    reference: Reference::World,
-                };
-                let length = compiled.way_length(Some(link));
-                self.raw::<InnovationsOfTorques>(at, &[torque], &mut way[..length]);
-                compiled.scatter(Some(link), &way[..length], &mut c.rows[i * n..(i + 1) * n]);
-            }
+    }
+
+    /// Torques to accelerations, by a sweep that knows couplings.
+    fn embedded<W: Listed + Sweep<S>>(&mut self, r: &Reduction, input: &[S], out: &mut [S]) {
+        let c = &mut self.stages.coupled;
+        c.is_refused = false;
+        let (mut tau, mut qdd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
+        tau.fill(S::ZERO);
+        for (x, &v) in input.iter().zip(&r.independent) {
+            tau[v] = *x;
         }
-        c.input = way;
-        c.factor(n);
+        self.raw::<W>(self.nowhere(), &tau, &mut qdd);
+        for (out, &v) in out.iter_mut().zip(&r.independent) {
+            *out = qdd[v];
+        }
+        (self.stages.coupled.input, self.stages.coupled.output) = (tau, qdd);
+    }
+
+    fn embedded_inverse(&mut self, r: &Reduction, tau: &[S], out: &mut [S]) {
+        self.need_embedded();
+        self.embedded::<InverseMassEmbedded>(r, tau, out);
+    }
+
+    fn embedded_bias_free(&mut self, r: &Reduction, tau: &[S], out: &mut [S]) {
+        let mut rest = core::mem::take(&mut self.stages.coupled.load_change);
+        self.sweep::<Bias>(&[], &mut rest);
+        for (rest, tau) in rest.iter_mut().zip(tau) {
+            *rest = *tau - *rest;
+        }
+        self.embedded_inverse(r, &rest, out);
+        self.stages.coupled.load_change = rest;
+    }
+
+    /// The degree of freedom of all joints, in one lane, that nothing resists, and its D.
+    pub(super) fn unsound_embedded(&self, r: &Reduction, lane: usize) -> Option<(usize, f64)> {
+        if !self.stages.filled.embedded {
+            return None;
+        }
+        let (x, e) = (&self.stages.embedded, &r.embedding);
+        let d = |d_inv: S| d_inv.lane(lane).recip();
+        let alone = e.independent.iter().find(|&&v| !x.gains[v].is_sound(lane));
+        if let Some(&v) = alone {
+            return Some((v, d(x.gains[v].d_inv)));
+        }
+        let group = (0..e.leaders.len()).find(|&group| !x.is_sound(group, lane))?;
+        Some((e.leaders[group], d(x.closed[group].d_inv)))
+    }
+
+    /// log det 𝓜 of what is independent.
+    pub(super) fn log_det_coupled(&mut self, r: &Reduction) -> Result<f64> {
+        self.need_embedded();
+        self.check_pivots()?;
+        let (x, e) = (&self.stages.embedded, &r.embedding);
+        let alone = e.independent.iter().map(|&v| x.gains[v].d_inv);
+        let pivots = alone.chain(x.closed.iter().map(|gain| gain.d_inv));
+        Ok(pivots.map(|d_inv| -d_inv.lane(0).ln()).sum())
     }
 
     /// Fills the accelerations of links and the forces across joints for given independent accelerations.
@@ -260,19 +269,6 @@ impl<S: Scalar> View<'_, '_, S> {
         }
         c.matrix = wide;
         self.stages.coupled = c;
-    }
-
-    /// log det of W, for log det 𝓜 of what is independent.
-    pub(super) fn log_det_couplings(&mut self) -> f64 {
-        let Some(r) = &self.mechanism.compiled.reduction else {
-            return 0.0;
-        };
-        let mut c = core::mem::take(&mut self.stages.coupled);
-        self.factor_couplings(r, &mut c);
-        let count = r.followers.len();
-        let sum = (0..count).map(|i| -2.0 * c.factor[i * count + i].lane(0).ln()).sum();
-        self.stages.coupled = c;
-        sum
     }
 
     /// An error where something is not defined for joints that follow others.

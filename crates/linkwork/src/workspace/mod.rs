@@ -290,6 +290,9 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(crate) fn check_pivots_of(&self, lane: usize) -> Result<()> {
         if let Some(r) = &self.mechanism.compiled.reduction {
             self.check_coupled_factor(r)?;
+            if let Some((dof, d)) = self.unsound_embedded(r, lane) {
+                return Err(self.singular(dof, d));
+            }
             if !self.stages.filled.gains && !self.stages.filled.riccati {
                 return Ok(());
             }
@@ -298,12 +301,14 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some(i) = gains.position(|gain| !gain.is_sound(lane)) else {
             return Ok(());
         };
-        let (joint, index) = self.mechanism.joint_of_any_dof(i);
-        Err(Error::Singular {
-            joint: self.mechanism.joints()[joint.index()].name.clone(),
-            index,
-            value: self.stages.riccati.gains[i].d_inv.lane(lane).recip(),
-        })
+        Err(self.singular(i, self.stages.riccati.gains[i].d_inv.lane(lane).recip()))
+    }
+
+    /// Nothing resists a degree of freedom of all joints: its D is such.
+    fn singular(&self, dof: usize, value: f64) -> Error {
+        let (joint, index) = self.mechanism.joint_of_any_dof(dof);
+        let joint = self.mechanism.joints()[joint.index()].name.clone();
+        Error::Singular { joint, index, value }
     }
 
     /// Whether all pivots of all lanes are sound.

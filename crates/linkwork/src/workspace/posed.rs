@@ -202,18 +202,13 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
 
     /// log det 𝓜 = Σ log D, in one sweep.
     pub fn log_det_mass(&mut self) -> Result<f64> {
+        if let Some(r) = &self.view.mechanism.compiled.reduction {
+            return self.view.log_det_coupled(r);
+        }
         self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
-        let couplings = self.view.log_det_couplings();
-        let tree: f64 = self
-            .view
-            .stages
-            .riccati
-            .gains
-            .iter()
-            .map(|g| -g.d_inv.lane(0).ln())
-            .sum();
-        Ok(tree + couplings)
+        let gains = &self.view.stages.riccati.gains;
+        Ok(gains.iter().map(|g| -g.d_inv.lane(0).ln()).sum())
     }
 
     /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame. Links

@@ -8,7 +8,9 @@ use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
 };
-use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
+use crate::dynamics::{
+    centroidal, composite, coriolis, embedded, forward, inverse, inverse_mass, kinematics, operational,
+};
 use crate::operator::{articulate, diagonal as factors, innovations};
 
 /// A sweep that can be run for coupled mechanisms, or refused.
@@ -73,16 +75,18 @@ shapes![
     inverse_mass::MassMatrixInverse: Inverse,
     forward::Forward: Forward,
     forward::ForwardKeeping: Forward,
-    forward::ForwardBiasFree: Forward,
-    forward::ForwardBiased: Forward,
+    forward::ForwardBiasFree: BiasFree,
+    forward::ForwardBiased: BiasFree,
     forward::Gains: Plain,
     forward::Pivots: Plain,
     forward::Reactions: Plain,
     forward::ForcesFromAccelerations: Plain,
+    embedded::Embed: Plain,
+    embedded::ForwardEmbedded: Plain,
+    embedded::InverseMassEmbedded: Plain,
     operational::HomeGains: Plain,
     operational::Compliance: Plain,
     operational::InnovationsOfForces: Plain,
-    operational::InnovationsOfTorques: Plain,
     operational::FromInnovations: Plain,
     evaluate::Settle: Plain,
     evaluate::TotalAccelerations: Plain,

@@ -7,7 +7,9 @@ use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
 };
-use crate::dynamics::{centroidal, composite, coriolis, forward, inverse, inverse_mass, kinematics, operational};
+use crate::dynamics::{
+    centroidal, composite, coriolis, embedded, forward, inverse, inverse_mass, kinematics, operational,
+};
 use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Packed, Ready, Sweep};
@@ -88,10 +90,12 @@ sweeps![
     forward::Pivots,
     forward::Reactions,
     forward::ForcesFromAccelerations,
+    embedded::Embed,
+    embedded::ForwardEmbedded as Often,
+    embedded::InverseMassEmbedded,
     operational::HomeGains,
     operational::Compliance,
     operational::InnovationsOfForces,
-    operational::InnovationsOfTorques,
     operational::FromInnovations,
     evaluate::Settle as Often,
     evaluate::TotalAccelerations as Often,

@@ -292,6 +292,10 @@ pub fn random_state(mechanism: &Mechanism, seed: u64) -> State {
     let mut random = Random::new(seed ^ 0x5eed);
     let mut q = Vec::new();
     for joint in mechanism.joints() {
+        // Followers have no coordinates.
+        if mechanism.follows(mechanism.joint(&joint.name).unwrap()).is_some() {
+            continue;
+        }
         match joint.kind {
             JointKind::Fixed => {}
             JointKind::Spherical => q.extend(random.quaternion()),

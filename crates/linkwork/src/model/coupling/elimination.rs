@@ -19,8 +19,6 @@ pub(crate) struct Elimination {
     pub(crate) block: Vec<usize>,
     /// Per compiled link: the highest rank of its way.
     top: Vec<Option<usize>>,
-    /// Σ of squared lengths of paths: what factoring costs.
-    pub(crate) work: usize,
 }
 
 impl Elimination {
@@ -80,11 +78,6 @@ impl Elimination {
                     all.parent[end] = Some(rank);
                 }
             }
-        }
-        let mut length = vec![1; n];
-        for rank in 0..n {
-            length[rank] += all.parent[rank].map_or(0, |p| length[p]);
-            all.work += length[rank] * length[rank];
         }
         all
     }

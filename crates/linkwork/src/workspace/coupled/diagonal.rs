@@ -8,7 +8,7 @@
 //! ```
 
 use super::super::{Scaling, View};
-use super::Shape;
+use crate::Result;
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::inverse::{Bias, Coriolis, Gravity};
@@ -17,7 +17,6 @@ use crate::model::{FrameId, Reduction};
 use crate::scalar::{Dual, Scalar};
 use crate::spatial::Reference;
 use crate::stage::coupled::Coupled;
-use crate::{Error, Result};
 
 /// One of the four products with m and ℓ.
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +77,8 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some(rank) = self.stages.coupled.m.unsound(r.nv) else {
             return Ok(());
         };
-        let (joint, index) = self
-            .mechanism
-            .joint_of_any_dof(r.independent[r.elimination.order[rank]]);
-        Err(Error::Singular {
-            joint: self.mechanism.joints()[joint.index()].name.clone(),
-            index,
-            value: self.stages.coupled.m.pivot(r.nv, rank),
-        })
+        let dof = r.independent[r.elimination.order[rank]];
+        Err(self.singular(dof, self.stages.coupled.m.pivot(r.nv, rank)))
     }
 
     /// The same with its rate.
@@ -108,25 +101,6 @@ impl<S: Scalar> View<'_, '_, S> {
         (c.mass, c.coriolis) = (mass, coriolis);
         self.stages.coupled = c;
         Ok(())
-    }
-
-    /// 𝓜⁻¹T = ℓ*ℓT, or 𝓜⁻¹(T − C). Where nothing resists a joint the result is no number, and the check after it says so.
-    pub(super) fn coupled_by_factor(&mut self, shape: Shape, tau: &[S], out: &mut [S]) {
-        let is_sound = self.need_coupled_factor().is_ok();
-        let mut bias = core::mem::take(&mut self.stages.coupled.load_change);
-        bias.fill(S::ZERO);
-        if shape == Shape::Forward {
-            self.sweep::<Bias>(&[], &mut bias);
-        }
-        let Some((r, mut c)) = self.take_coupled() else { return };
-        let mut x = core::mem::take(&mut c.ranked);
-        ranked(r, |dof| tau[dof] - bias[dof], &mut x);
-        c.m.working_moments(&r.elimination, Scaling::Normalized, &mut x);
-        c.m.joint_rates(&r.elimination, Scaling::Normalized, &mut x);
-        let none = S::lift(f64::NAN);
-        unranked(r, |rank| if is_sound { x[rank] } else { none }, out);
-        (c.ranked, c.load_change, c.is_refused) = (x, bias, false);
-        self.stages.coupled = c;
     }
 
     /// A product with m or ℓ.

@@ -145,11 +145,11 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(in super::super) fn coupled_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
-        self.factor_couplings(r, &mut c);
         self.raw::<ForwardDerivatives>(self.nowhere(), &[], room);
         let (by_q, rest) = room.split_at_mut(n * n);
         let (by_qd, rest) = rest.split_at_mut(n * n);
         let inverse = &rest[..n * n];
+        c.take_inverse(r, inverse);
         // Z = 𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ + 𝓜R̈ | ∂T/∂q̇ R + 2𝓜Ṙ), row by row over what the tree's took.
         let (mut z_q, mut z_qd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
         for (i, (row_q, row_qd)) in by_q.chunks_exact_mut(n).zip(by_qd.chunks_exact_mut(n)).enumerate() {
@@ -168,9 +168,9 @@ impl<S: Scalar> View<'_, '_, S> {
         (c.input, c.output) = (z_q, z_qd);
         let (out_q, rest) = out.split_at_mut(nv * nv);
         let (out_qd, out_inverse) = rest.split_at_mut(nv * nv);
-        c.constrain_columns(r, n, inverse, by_q, out_q);
-        c.constrain_columns(r, n, inverse, by_qd, out_qd);
-        c.constrain_inverse(r, n, inverse, out_inverse);
+        c.constrain_columns(r, by_q, out_q);
+        c.constrain_columns(r, by_qd, out_qd);
+        c.constrain_inverse(r, inverse, out_inverse);
         if r.is_curved {
             for (out, inverse) in out_q.chunks_exact_mut(nv).zip(out_inverse.chunks_exact(nv)) {
                 for ((out, inverse), load) in out.iter_mut().zip(inverse).zip(&c.load) {

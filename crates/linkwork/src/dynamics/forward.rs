@@ -1,10 +1,10 @@
 //! Forward dynamics, four ways.  (RK)
 
-use super::inverse;
-use crate::model::Compiled;
+use super::{abreast, inverse};
+use crate::model::{Compiled, Met};
 use crate::operator::innovations;
-use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
@@ -48,6 +48,23 @@ impl<S: Scalar> Sweep<S> for Pivots {
     }
 }
 
+impl PackedSweep for Pivots {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        let Some(b) = m.bundles.as_ref().filter(|_| !s.filled.gains && !s.filled.riccati) else {
+            return Self::run(m, s, at, input, out);
+        };
+        let mut unsound = abreast::unsound::<P>(&s.abreast);
+        for &k in &b.trunk {
+            let body = &m.bodies[k];
+            for gain in &s.riccati.gains[body.v..body.v + body.dofs] {
+                unsound += gain.unsound();
+            }
+        }
+        out[0] = unsound;
+    }
+}
+
 impl<S: Scalar> Sweep<S> for Reactions {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
@@ -83,9 +100,25 @@ impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
-        inward::<S, true>(m, s, tau);
+        inward::<S, true>(m, s, tau, whole_inward(m));
         s.filled.gains = true;
-        outward(m, s, qdd);
+        outward(m, s, qdd, 0..m.bodies.len());
+    }
+}
+
+/// Branches side by side, where that saves time: the same q̈ to the bit, but the stages of a branch's links stay empty.
+impl PackedSweep for Forward {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, tau: &[f64], qdd: &mut [f64]) {
+        let Some(b) = &m.bundles else {
+            return Self::run(m, s, at, tau, qdd);
+        };
+        s.fill_rates_of(m, b.trunk.iter().copied());
+        abreast::rates::<P>(b, s);
+        abreast::inward::<P>(b, s, tau);
+        inward::<f64, true>(m, s, tau, b.inward.iter().copied());
+        outward(m, s, qdd, b.trunk.iter().copied());
+        abreast::outward::<P>(b, s, qdd);
     }
 }
 
@@ -94,8 +127,8 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
-        inward::<S, false>(m, s, tau);
-        outward(m, s, qdd);
+        inward::<S, false>(m, s, tau, whole_inward(m));
+        outward(m, s, qdd, 0..m.bodies.len());
     }
 }
 
@@ -139,17 +172,32 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
     }
 }
 
+/// All links, children first.
+#[inline(always)]
+fn whole_inward(m: &Compiled) -> impl Iterator<Item = Met> + use<> {
+    (0..m.bodies.len()).rev().map(Met::Link)
+}
+
 /// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;
 /// otherwise P⁺ is there, and z⁺ is kept beside it.
 #[inline(always)]
-fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S]) {
+fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], order: impl Iterator<Item = Met>) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &s.rates[..n], &s.joints);
     let (gains, eps) = (&mut s.riccati.gains[..], &mut s.eps[..]);
     let (p_pluses, z_pluses) = (&s.riccati.p_plus[..n], &mut s.force[..n]);
     let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
     let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
-    for k in (0..n).rev() {
+    for met in order {
+        let k = match met {
+            Met::Link(k) => k,
+            Met::Branch { root, bundle, lane } => {
+                let (p, z) = s.abreast.handed(bundle, lane);
+                p_in.hand_in(&bodies[root], p);
+                z_in.hand_in(&bodies[root], z);
+                continue;
+            }
+        };
         let (body, rate) = (&bodies[k], &rates[k]);
         let v = body.v;
         let b = if s.loaded { rate.b - s.loads[k] } else { rate.b };
@@ -177,12 +225,12 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
 
 /// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S]) {
+fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], links: impl Iterator<Item = usize>) {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-    for k in 0..n {
+    for k in links {
         let body = &bodies[k];
         let v = body.v;
         let alpha_p = body.parent.map_or(base, |p| alphas[p]);

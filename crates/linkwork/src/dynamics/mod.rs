@@ -1,5 +1,6 @@
 //! The algorithms, one family per file, over stages that are filled on demand.
 
+pub(crate) mod abreast;
 pub(crate) mod centroidal;
 mod columns;
 pub(crate) mod composite;

@@ -184,6 +184,8 @@ impl Builder {
                 *start = reduction.q_from[*start];
             }
             [q_start, v_start] = reduction.starts(&leads, &self.joints);
+            // Sweeps over the whole tree then have partners of their own.
+            compiled.bundles = None;
             compiled.reduction = Some(reduction);
         }
         let world = Placed {

@@ -1,7 +1,7 @@
 //! From links and joints as given to the form that sweeps run on.
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Slide, Spin};
-use super::{Joint, JointKind, Link};
+use super::{Bundles, Joint, JointKind, Link};
 use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -46,6 +46,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
         columns: columns(&bodies, given.armature.len()),
+        bundles: Bundles::of(&bodies),
         armature: given.armature,
         gravity: given.gravity,
         link_space,
@@ -175,6 +176,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 hinge,
                 dofs: hinge.axes().len(),
                 revolute: hinge == Hinge::Revolute,
+                turns: false,
                 q: given.q_start[j] + dof,
                 v: given.v_start[j] + dof,
                 passage: Passage::Root,
@@ -289,7 +291,8 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
                 let (sin, cos) = angle.sin_cos();
                 body.before = Some(Screw::new(cos, sin, shift));
             }
-            body.passage = passage(&body, armature[body.v]);
+            body.turns = body.revolute && armature[body.v] == 0.0;
+            body.passage = passage(&body);
         }
         bodies[k] = body;
     }
@@ -304,14 +307,13 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
 }
 
 /// The name of the way to a moving parent.
-fn passage(body: &Body, armature: f64) -> Passage {
+fn passage(body: &Body) -> Passage {
     let flat = body.lean.sin == 0.0 && body.lean.cos > 0.0;
     let quarter = body.lean.cos == 0.0;
-    let turning = body.revolute && armature == 0.0;
     match body.hinge {
-        _ if turning && flat => Passage::TurnFlat,
-        _ if turning && quarter => Passage::TurnQuarter,
-        _ if turning && body.across == 0.0 => Passage::TurnLean,
+        _ if body.turns && flat => Passage::TurnFlat,
+        _ if body.turns && quarter => Passage::TurnQuarter,
+        _ if body.turns && body.across == 0.0 => Passage::TurnLean,
         Hinge::Prismatic if quarter => Passage::SlideQuarter,
         _ if flat => Passage::ScrewFlat,
         _ if quarter => Passage::ScrewQuarter,

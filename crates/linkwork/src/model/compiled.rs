@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use super::Reduction;
+use super::{Bundles, Reduction};
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -86,6 +86,8 @@ pub(crate) struct Body {
     /// Degrees of freedom, and whether it is a single revolute one.
     pub(crate) dofs: usize,
     pub(crate) revolute: bool,
+    /// Whether it is one without armature behind a moving parent: P⁺ then costs nothing to turn about z.
+    pub(crate) turns: bool,
     /// Where its coordinates start in q and v, in the user's order.
     pub(crate) q: usize,
     pub(crate) v: usize,
@@ -217,6 +219,8 @@ pub(crate) struct Compiled {
     pub(crate) armature: Vec<f64>,
     pub(crate) has_armature: bool,
     pub(crate) columns: Columns,
+    /// Branches to be swept side by side, where that saves time.
+    pub(crate) bundles: Option<Bundles>,
     /// The users' link frames, in the users' order.
     pub(crate) link_frames: Vec<Placed>,
     /// The links that move by themselves, in the users' order: body, and the users' frame seen from it.

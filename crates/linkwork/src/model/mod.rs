@@ -1,6 +1,7 @@
 //! The immutable mechanism, and the one checked way into it.
 
 mod builder;
+mod bundles;
 mod check;
 mod compile;
 mod compiled;
@@ -18,6 +19,7 @@ mod pivots;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
+pub(crate) use bundles::{Abreast, Bundle, Bundles, Each, Met};
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Spin};

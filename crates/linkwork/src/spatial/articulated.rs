@@ -253,12 +253,12 @@ impl<S: Scalar> Articulated<S> {
         (b[1][1], b[1][2], b[2][1], b[2][2]) = turn.block(b[1][1], b[1][2], b[2][1], b[2][2]);
         (b[0][1], b[0][2]) = turn.pair(b[0][1], b[0][2]);
         (b[1][0], b[2][0]) = turn.pair(b[1][0], b[2][0]);
-        self.shift_across(x.along, turn.across())
+        self.shift_across(turn.along(x.along), turn.across())
     }
 
     #[inline(always)]
-    fn shift_across(mut self, along: f64, across: f64) -> Self {
-        let (b, c, d) = (self.b, &self.c, S::lift(along));
+    fn shift_across(mut self, along: S, across: Option<S>) -> Self {
+        let (b, c, d) = (self.b, &self.c, along);
         let lower = |d: S, c: S, b: S| (-d).mul_add(c, b);
         self.b[1] = [
             lower(d, c[2], b[1][0]),
@@ -276,8 +276,8 @@ impl<S: Scalar> Articulated<S> {
         self.a[3] = lower(d, b[1][2] + n[1][2], self.a[3]);
         self.a[4] = d.mul_add(n[1][1] - b[2][2], self.a[4]);
         self.a[5] = d.mul_add(b[2][1] + n[2][1], self.a[5]);
-        if across != 0.0 {
-            let (b, c, d) = (self.b, &self.c, S::lift(across));
+        if let Some(d) = across {
+            let (b, c) = (self.b, &self.c);
             self.b[0] = [
                 d.mul_add(c[2], b[0][0]),
                 d.mul_add(c[4], b[0][1]),
@@ -302,37 +302,46 @@ impl<S: Scalar> Articulated<S> {
     #[inline(always)]
     pub(crate) fn through(&self, x: &Pose<S>) -> Self {
         let (r, l) = (x.rotation, x.translation);
-        let columns: [Force<S>; 6] = core::array::from_fn(|i| Force::from_array(self.column(i)));
-        // Turn the force index of every column, then the motion index of every row.
-        let turn = |f: &Force<S>| Force {
-            moment: r * f.moment,
-            force: r * f.force,
-        };
-        let half = columns.each_ref().map(turn).map(Force::to_array);
-        let rows: [Motion<S>; 6] = core::array::from_fn(|i| Motion::from_array(core::array::from_fn(|j| half[j][i])));
-        let full = rows.map(|v| [r * v.angular, r * v.linear]);
-        let c: [Vec3<S>; 3] = core::array::from_fn(|i| full[i + 3][1]);
-        let b: [Vec3<S>; 3] = core::array::from_fn(|i| full[i][1]);
-        let a: [Vec3<S>; 3] = core::array::from_fn(|i| full[i][0]);
+        // No closures: they might not become part of the sweep. Turn the force index of every column, then the motion
+        // index of every row.
+        let mut half = [[S::ZERO; 6]; 6];
+        for i in 0..6 {
+            let f = Force::from_array(self.column(i));
+            let (moment, force) = (r * f.moment, r * f.force);
+            half[i] = Force { moment, force }.to_array();
+        }
+        let (mut a, mut b, mut c) = ([Vec3::ZERO; 3], [Vec3::ZERO; 3], [Vec3::ZERO; 3]);
+        for i in 0..3 {
+            a[i] = r * Vec3::new(half[0][i], half[1][i], half[2][i]);
+            b[i] = r * Vec3::new(half[3][i], half[4][i], half[5][i]);
+            c[i] = r * Vec3::new(half[3][i + 3], half[4][i + 3], half[5][i + 3]);
+        }
         // B' = B + l̃C;  A' = A + l̃B* + B'l̃*.  Row i of X l̃* is l × (row i of X), and (l̃B*) is its transpose on B.
-        let cross_rows = |m: &[Vec3<S>; 3]| {
-            [
-                m[2] * l.y - m[1] * l.z,
-                m[0] * l.z - m[2] * l.x,
-                m[1] * l.x - m[0] * l.y,
-            ]
-        };
-        let lc = cross_rows(&c);
-        let shifted: [Vec3<S>; 3] = core::array::from_fn(|i| b[i] + lc[i]);
-        let lb: [[S; 3]; 3] = b.map(|row| l.cross(row).to_array());
-        let sl: [[S; 3]; 3] = shifted.map(|row| l.cross(row).to_array());
-        let a = a.map(Vec3::to_array);
-        let at = |i: usize, j: usize| a[i][j] + (lb[j][i] + sl[i][j]);
-        let c = c.map(Vec3::to_array);
+        let shifted = [
+            b[0] + (c[2] * l.y - c[1] * l.z),
+            b[1] + (c[0] * l.z - c[2] * l.x),
+            b[2] + (c[1] * l.x - c[0] * l.y),
+        ];
+        let (mut moments, mut across) = ([[S::ZERO; 3]; 3], [[S::ZERO; 3]; 3]);
+        for i in 0..3 {
+            let (own, other) = (l.cross(shifted[i]).to_array(), l.cross(b[i]).to_array());
+            let a = a[i].to_array();
+            for j in 0..3 {
+                moments[i][j] = a[j] + own[j];
+                across[j][i] = other[j];
+            }
+        }
+        for i in 0..3 {
+            for j in i..3 {
+                moments[i][j] += across[i][j];
+            }
+        }
+        let [[xx, xy, xz], [_, yy, yz], [_, _, zz]] = moments;
+        let [[c_xx, c_xy, c_xz], [_, c_yy, c_yz], [_, _, c_zz]] = [c[0].to_array(), c[1].to_array(), c[2].to_array()];
         Self {
-            a: [at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)],
-            b: shifted.map(Vec3::to_array),
-            c: [c[0][0], c[0][1], c[0][2], c[1][1], c[1][2], c[2][2]],
+            a: [xx, xy, xz, yy, yz, zz],
+            b: [shifted[0].to_array(), shifted[1].to_array(), shifted[2].to_array()],
+            c: [c_xx, c_xy, c_xz, c_yy, c_yz, c_zz],
         }
     }
 
@@ -436,6 +445,6 @@ impl<S: Scalar> ArticulatedAboutZ<S> {
             b: [pair(row_x), [yx, yy, yz], [zx, zy, zz]],
             c,
         };
-        p.shift_across(x.along, turn.across())
+        p.shift_across(turn.along(x.along), turn.across())
     }
 }

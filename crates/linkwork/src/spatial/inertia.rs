@@ -139,7 +139,43 @@ impl From<&Inertia> for RigidBody<f64> {
     }
 }
 
+impl<S: Scalar> RigidBody<S> {
+    /// The velocity-dependent force of a body whose frame turns at ω, in the frame's own axes, for accelerations of
+    /// its origin: [ω × Jω; ω × (ω × mp)]. The [differences](RigidBody::differences) of its moments are given.
+    #[inline(always)]
+    pub(crate) fn gyroscopic(&self, differences: [S; 3], w: Vec3<S>) -> Force<S> {
+        let (j, h) = (self.second, self.first);
+        let (xx, yy, zz) = (w.x * w.x, w.y * w.y, w.z * w.z);
+        let (xy, xz, yz) = (w.x * w.y, w.x * w.z, w.y * w.z);
+        Force {
+            moment: Vec3::new(
+                differences[0].mul_add(yz, j[4].mul_add(yy - zz, j[2].mul_sub(xy, j[1] * xz))),
+                differences[1].mul_add(xz, j[2].mul_add(zz - xx, j[1].mul_sub(yz, j[4] * xy))),
+                differences[2].mul_add(xy, j[1].mul_add(xx - yy, j[4].mul_sub(xz, j[2] * yz))),
+            ),
+            force: Vec3::new(
+                (-(yy + zz)).mul_add(h.x, xy.mul_add(h.y, xz * h.z)),
+                xy.mul_add(h.x, (-(xx + zz)).mul_add(h.y, yz * h.z)),
+                xz.mul_add(h.x, yz.mul_add(h.y, -(xx + yy) * h.z)),
+            ),
+        }
+    }
+}
+
 impl RigidBody<f64> {
+    /// Mass, first and second moments, and the differences of the latter.
+    pub(crate) fn numbers(&self) -> [f64; 13] {
+        let (h, [xx, xy, xz, yy, yz, zz], [x, y, z]) = (self.first, self.second, self.differences());
+        [self.mass, h.x, h.y, h.z, xx, xy, xz, yy, yz, zz, x, y, z]
+    }
+
+    /// J_zz − J_yy, J_xx − J_zz and J_yy − J_xx.
+    #[inline(always)]
+    pub(crate) fn differences(&self) -> [f64; 3] {
+        let [xx, _, _, yy, _, zz] = self.second;
+        [zz - yy, xx - zz, yy - xx]
+    }
+
     #[inline(always)]
     pub(crate) fn lift<S: Scalar>(&self) -> RigidBody<S> {
         let [xx, xy, xz, yy, yz, zz] = self.second;
@@ -154,28 +190,6 @@ impl RigidBody<f64> {
                 S::lift(yz),
                 S::lift(zz),
             ],
-        }
-    }
-
-    /// The velocity-dependent force of a body whose frame turns at ω, in the frame's own axes, for accelerations of
-    /// its origin: [ω × Jω; ω × (ω × mp)].
-    #[inline(always)]
-    pub(crate) fn gyroscopic<S: Scalar>(&self, w: Vec3<S>) -> Force<S> {
-        let (j, h) = (self.lift::<S>().second, self.first.lift());
-        let [j_xx, _, _, j_yy, _, j_zz] = self.second;
-        let (xx, yy, zz) = (w.x * w.x, w.y * w.y, w.z * w.z);
-        let (xy, xz, yz) = (w.x * w.y, w.x * w.z, w.y * w.z);
-        Force {
-            moment: Vec3::new(
-                S::lift(j_zz - j_yy).mul_add(yz, j[4].mul_add(yy - zz, j[2].mul_sub(xy, j[1] * xz))),
-                S::lift(j_xx - j_zz).mul_add(xz, j[2].mul_add(zz - xx, j[1].mul_sub(yz, j[4] * xy))),
-                S::lift(j_yy - j_xx).mul_add(xy, j[1].mul_add(xx - yy, j[4].mul_sub(xz, j[2] * yz))),
-            ),
-            force: Vec3::new(
-                (-(yy + zz)).mul_add(h.x, xy.mul_add(h.y, xz * h.z)),
-                xy.mul_add(h.x, (-(xx + zz)).mul_add(h.y, yz * h.z)),
-                xz.mul_add(h.x, yz.mul_add(h.y, -(xx + yy) * h.z)),
-            ),
         }
     }
 
@@ -278,7 +292,7 @@ impl<S: Scalar> RigidBody<S> {
         (j[3], j[4], j[5]) = turn.symmetric(j[3], j[4], j[5]);
         (j[1], j[2]) = turn.pair(j[1], j[2]);
         (h.y, h.z) = turn.pair(h.y, h.z);
-        let a = S::lift(x.along);
+        let a = turn.along(x.along);
         let moved = self.mass.mul_add(a, h.x);
         let grown = a * (h.x + moved);
         j[3] += grown;
@@ -286,8 +300,7 @@ impl<S: Scalar> RigidBody<S> {
         j[1] = (-a).mul_add(h.y, j[1]);
         j[2] = (-a).mul_add(h.z, j[2]);
         h.x = moved;
-        if turn.across() != 0.0 {
-            let b = S::lift(turn.across());
+        if let Some(b) = turn.across() {
             let moved = self.mass.mul_add(b, h.y);
             let grown = b * (h.y + moved);
             j[0] += grown;

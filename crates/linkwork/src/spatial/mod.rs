@@ -22,6 +22,6 @@ pub use pose::Pose;
 pub use reference::Reference;
 pub use rotation::Rotation;
 pub(crate) use row::{Row, Rows};
-pub(crate) use screw::{ConstantTurn, Flat, Lean, PlanarTurn, Quarter, Screw, Skew, Tilt};
+pub(crate) use screw::{Apart, ConstantTurn, Flat, Lean, Leaning, PlanarTurn, Quarter, Screw, Skew, Tilt, Turn};
 pub use vector::Vec3;
 pub use wrench::{Force, Motion};

@@ -20,10 +20,15 @@ pub(crate) trait PlanarTurn<S: Scalar>: Copy {
     fn first(self, u: S) -> (S, S);
     /// The symmetric [[a, 0], [0, 0]], both sides turned.
     fn corner(self, a: S) -> (S, S, S);
-    /// A shift along y that comes with the turn; nought for most.
+    /// A shift along y that comes with the turn; none for most.
     #[inline(always)]
-    fn across(self) -> f64 {
-        0.0
+    fn across(self) -> Option<S> {
+        None
+    }
+    /// The shift along x that goes with the turn: for most the same in every lane.
+    #[inline(always)]
+    fn along(self, everywhere: f64) -> S {
+        S::lift(everywhere)
     }
 }
 
@@ -264,8 +269,100 @@ impl<S: Scalar> PlanarTurn<S> for Skew {
     }
 
     #[inline(always)]
-    fn across(self) -> f64 {
+    fn across(self) -> Option<S> {
+        if self.across != 0.0 {
+            Some(S::lift(self.across))
+        } else {
+            None
+        }
+    }
+}
+
+/// A constant turn of its own in every lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaning<S>(pub(crate) Turn<S>);
+
+impl<S: Scalar> PlanarTurn<S> for Leaning<S> {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        self.0.pair(u, v)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        self.0.pair_back(u, v)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        self.0.symmetric(a, b, d)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        self.0.block(a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        self.0.first(u)
+    }
+
+    /// Rounded as [`Lean`] does.
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        let Turn { cos, sin } = self.0;
+        (cos * cos * a, cos * sin * a, sin * sin * a)
+    }
+}
+
+/// A turn whose shifts are others in every lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Apart<S, T> {
+    pub(crate) turn: T,
+    pub(crate) along: S,
+    pub(crate) across: Option<S>,
+}
+
+impl<S: Scalar, T: PlanarTurn<S>> PlanarTurn<S> for Apart<S, T> {
+    #[inline(always)]
+    fn pair(self, u: S, v: S) -> (S, S) {
+        self.turn.pair(u, v)
+    }
+
+    #[inline(always)]
+    fn pair_back(self, u: S, v: S) -> (S, S) {
+        self.turn.pair_back(u, v)
+    }
+
+    #[inline(always)]
+    fn symmetric(self, a: S, b: S, d: S) -> (S, S, S) {
+        self.turn.symmetric(a, b, d)
+    }
+
+    #[inline(always)]
+    fn block(self, a: S, b: S, c: S, d: S) -> (S, S, S, S) {
+        self.turn.block(a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn first(self, u: S) -> (S, S) {
+        self.turn.first(u)
+    }
+
+    #[inline(always)]
+    fn corner(self, a: S) -> (S, S, S) {
+        self.turn.corner(a)
+    }
+
+    #[inline(always)]
+    fn across(self) -> Option<S> {
         self.across
+    }
+
+    #[inline(always)]
+    fn along(self, _: f64) -> S {
+        self.along
     }
 }
 
@@ -371,9 +468,9 @@ impl<T: Copy> Tilt<T> {
     where
         T: PlanarTurn<S>,
     {
-        row.origin = row.x.mul_add(S::lift(self.along), row.origin);
-        if self.turn.across() != 0.0 {
-            row.origin = row.y.mul_add(S::lift(self.turn.across()), row.origin);
+        row.origin = row.x.mul_add(self.turn.along(self.along), row.origin);
+        if let Some(b) = self.turn.across() {
+            row.origin = row.y.mul_add(b, row.origin);
         }
         (row.y, row.z) = self.turn.pair_back(row.y, row.z);
         row
@@ -404,11 +501,10 @@ impl<T: Copy> Tilt<T> {
         T: PlanarTurn<S>,
     {
         let (mut n, f) = (self.vector_in(f.moment), self.vector_in(f.force));
-        let a = S::lift(self.along);
+        let a = self.turn.along(self.along);
         n.y = (-a).mul_add(f.z, n.y);
         n.z = a.mul_add(f.y, n.z);
-        if self.turn.across() != 0.0 {
-            let b = S::lift(self.turn.across());
+        if let Some(b) = self.turn.across() {
             n.x = b.mul_add(f.z, n.x);
             n.z = (-b).mul_add(f.x, n.z);
         }
@@ -422,11 +518,10 @@ impl<T: Copy> Tilt<T> {
         T: PlanarTurn<S>,
     {
         let (w, mut u) = (v.angular, v.linear);
-        let a = S::lift(self.along);
+        let a = self.turn.along(self.along);
         u.y = a.mul_add(w.z, u.y);
         u.z = (-a).mul_add(w.y, u.z);
-        if self.turn.across() != 0.0 {
-            let b = S::lift(self.turn.across());
+        if let Some(b) = self.turn.across() {
             u.x = (-b).mul_add(w.z, u.x);
             u.z = b.mul_add(w.x, u.z);
         }

@@ -82,91 +82,118 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
     }
 }
 
-impl<S: Scalar, T: ConstantTurn> Way<'_, S, T> {
-    #[inline(always)]
-    fn tilt(self) -> Tilt<T::Of<S>> {
-        self.tilt.of()
-    }
+/// Across a screw about z, a tilt, and perhaps another screw, from a link to its parent.
+pub(crate) trait Across<S: Scalar>: Copy {
+    /// The turn of the tilt.
+    type Tilting: PlanarTurn<S>;
+
+    /// The screw that the parent has not absorbed.
+    fn before(self) -> Option<Screw<S>>;
+    fn tilt(self) -> Tilt<Self::Tilting>;
+    /// The joint's own screw.
+    fn screw(self) -> Screw<S>;
 
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
-        let f = self.tilt().force_in(self.z.force_in(f));
-        match self.before {
-            Some(z) => z.lift().force_in(f),
+        let f = self.tilt().force_in(self.screw().force_in(f));
+        match self.before() {
+            Some(z) => z.force_in(f),
             None => f,
         }
     }
 
     #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
-        let v = match self.before {
-            Some(z) => z.lift().motion_out(v),
+        let v = match self.before() {
+            Some(z) => z.motion_out(v),
             None => v,
         };
-        self.z.motion_out(self.tilt().motion_out(v))
+        self.screw().motion_out(self.tilt().motion_out(v))
     }
 
     #[inline(always)]
     fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
         let tilt = self.tilt();
-        let along = S::lift(tilt.along);
+        let along = tilt.turn.along(tilt.along);
         let (mut w, mut c) = (w, centripetal_x(w, along));
-        if let Some(before) = self.before {
-            let z = before.lift();
+        if let Some(z) = self.before() {
             w = z.vector_out(w);
             c = centripetal_x(w, along) + centripetal_z(w, z.shift);
         }
-        if tilt.turn.across() != 0.0 {
-            let l = Vec3::new(S::ZERO, S::lift(tilt.turn.across()), S::ZERO);
+        if let Some(across) = tilt.turn.across() {
+            let l = Vec3::new(S::ZERO, across, S::ZERO);
             c += w.cross(w.cross(l));
         }
-        let out = |v: Vec3<S>| self.z.vector_out(tilt.vector_out(v));
-        let (w, c) = (out(w), out(c));
-        (w, c + centripetal_z(w, self.z.shift))
+        let z = self.screw();
+        let (w, c) = (z.vector_out(tilt.vector_out(w)), z.vector_out(tilt.vector_out(c)));
+        (w, c + centripetal_z(w, z.shift))
     }
 
     #[inline(always)]
     fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
-        let v = match self.before {
-            Some(z) => z.lift().vector_out(v),
+        let v = match self.before() {
+            Some(z) => z.vector_out(v),
             None => v,
         };
-        self.z.vector_out(self.tilt().vector_out(v))
+        self.screw().vector_out(self.tilt().vector_out(v))
     }
 
     #[inline(always)]
     fn place(self, parent: Row<S>) -> Row<S> {
-        match self.before {
-            Some(z) => self.z.after(self.tilt().after(z.lift().after(parent))),
-            None => self.z.after(self.tilt().after(parent)),
+        match self.before() {
+            Some(z) => self.screw().after(self.tilt().after(z.after(parent))),
+            None => self.screw().after(self.tilt().after(parent)),
         }
     }
 
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        let r = r.through_screw(self.z).through_tilt(&self.tilt());
-        match self.before {
-            Some(z) => r.through_screw(z.lift()),
+        let r = r.through_screw(self.screw()).through_tilt(&self.tilt());
+        match self.before() {
+            Some(z) => r.through_screw(z),
             None => r,
         }
     }
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        let p = p.through_screw(self.z).through_tilt(&self.tilt());
-        match self.before {
-            Some(z) => p.through_screw(z.lift()),
+        let p = p.through_screw(self.screw()).through_tilt(&self.tilt());
+        match self.before() {
+            Some(z) => p.through_screw(z),
             None => p,
         }
     }
 
     #[inline(always)]
     fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
-        let p = rest.through_screw(self.z).through_tilt(&self.tilt());
-        match self.before {
-            Some(z) => p.through_screw(z.lift()),
+        let p = rest.through_screw(self.screw()).through_tilt(&self.tilt());
+        match self.before() {
+            Some(z) => p.through_screw(z),
             None => p,
         }
+    }
+}
+
+impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
+    type Tilting = T::Of<S>;
+
+    #[inline(always)]
+    fn before(self) -> Option<Screw<S>> {
+        // No closure: it might not become part of the sweep.
+        match self.before {
+            Some(z) => Some(z.lift()),
+            None => None,
+        }
+    }
+
+    #[inline(always)]
+    fn tilt(self) -> Tilt<T::Of<S>> {
+        self.tilt.of()
+    }
+
+    #[inline(always)]
+    fn screw(self) -> Screw<S> {
+        self.z
     }
 }
 
@@ -310,6 +337,12 @@ impl<'a, S: Scalar> AnyJoint<'a, S> {
             general: &joints.general,
         }
     }
+
+    /// Whether it is a [`Turning`] joint but for its tilt: then it is released as one, to the same bits.
+    #[inline(always)]
+    fn turns_askew(self) -> bool {
+        self.body.turns && matches!(self.body.route::<S>(), Passage::ScrewSkew)
+    }
 }
 
 /// Runs one of three expressions, by how a link hangs on its parent.
@@ -418,6 +451,10 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
+        if self.turns_askew() {
+            let (lean, across) = (self.body.lean, self.body.across);
+            return Way::new(self.body, Skew { lean, across }, self.z).carry_in_about_z(p.about_z());
+        }
         by_route!(self,
             root placement => p.through_screw(self.z).through(&placement),
             screws way => way.carry_in(p),
@@ -436,6 +473,9 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
+        if self.turns_askew() {
+            return rest.about_z().times(v);
+        }
         rest.times(v)
     }
 

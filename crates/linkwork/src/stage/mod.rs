@@ -3,6 +3,7 @@
 //! A stage is a struct of arrays in the compiled frames, filled by one sweep. [`Stages`] owns them all and knows which
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
+pub(crate) mod abreast;
 pub(crate) mod changing;
 pub(crate) mod coupled;
 pub(crate) mod coupled_factor;
@@ -21,6 +22,7 @@ pub(crate) mod world;
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
+use abreast::Abreast;
 use coupled::Coupled;
 use diagonal::Diagonal;
 use embedded::Embedded;
@@ -79,6 +81,7 @@ pub(crate) struct Stages<S: 'static> {
     pub(crate) ancestors: Vec<Ancestor<S>>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
+    pub(crate) abreast: Abreast<S>,
     /// The point that dynamics is linearized about.
     pub(crate) linear: Linear<S>,
 }
@@ -146,6 +149,7 @@ impl<S: Scalar> Stages<S> {
             ancestors: Vec::with_capacity(nv),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
+            abreast: Abreast::new(m),
             linear: Linear::new(m),
         }
     }
@@ -190,7 +194,13 @@ impl<S: Scalar> Stages<S> {
 
     #[inline(always)]
     pub(crate) fn fill_rates(&mut self, m: &Compiled) {
-        rates::fill(m, &self.joints, &self.qd, &mut self.rates);
+        self.fill_rates_of(m, 0..m.bodies.len());
+    }
+
+    /// The same for some links, parents first.
+    #[inline(always)]
+    pub(crate) fn fill_rates_of(&mut self, m: &Compiled, links: impl Iterator<Item = usize>) {
+        rates::fill(m, &self.joints, &self.qd, &mut self.rates, links);
     }
 
     #[inline(always)]

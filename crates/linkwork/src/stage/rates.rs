@@ -26,12 +26,18 @@ impl<S: Scalar> Rate<S> {
     };
 }
 
-/// Outward: ω = φ*ω_p + Hω q̇, and with it a and b. About 90 operations per link.
+/// Outward along some links, parents first: ω = φ*ω_p + Hω q̇, and with it a and b. About 90 operations per link.
 #[inline(always)]
-pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>]) {
+pub(crate) fn fill<S: Scalar>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    qd: &[S],
+    rates: &mut [Rate<S>],
+    links: impl Iterator<Item = usize>,
+) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
-    for k in 0..n {
+    for k in links {
         rates[k] = at_joint!(bodies, joints, k, joint => step(joint, &bodies[k], rates, qd));
     }
 }
@@ -45,6 +51,8 @@ pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, rates: &[Rat
         inner = Some(joint.spin_out(rates[p].omega));
     }
     let (omega, a) = joint.hinge().step(inner, &qd[body.v..]);
-    let b = body.inertia.gyroscopic(omega);
+    let [x, y, z] = body.inertia.differences();
+    let differences = [S::lift(x), S::lift(y), S::lift(z)];
+    let b = body.inertia.lift().gyroscopic(differences, omega);
     Rate { omega, a, b }
 }

@@ -72,8 +72,8 @@ impl<S: Scalar> Moving<'_, '_, S> {
         self.view.sweep::<Forward>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
-        if self.view.mechanism.is_coupled() {
-            // The sweep knew the tree alone: followers are moved by what they follow.
+        if self.view.mechanism.is_coupled() || self.view.mechanism.compiled.bundles.is_some() {
+            // The sweep knew the tree alone, and followers are moved by what they follow; or branches side by side.
             self.view.fill_accelerations(qdd);
         }
         Ok(())

@@ -446,7 +446,7 @@ impl MovingTask<'_, '_, '_> {
         scratch.resize(2 * nv, 0.0);
         let (tau, qdd) = scratch.split_at_mut(nv);
         view.sweep::<Forward>(tau, qdd);
-        if view.mechanism.is_coupled() {
+        if view.mechanism.is_coupled() || view.mechanism.compiled.bundles.is_some() {
             view.fill_accelerations(qdd);
         }
         view.stages.columns = scratch;

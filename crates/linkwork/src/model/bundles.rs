@@ -1,0 +1,267 @@
+//! Branches side by side: subtrees of one tree that do not touch, each in a lane of a register.
+//!
+//! Legs and arms of most robots are alike: chains of revolute joints that hang on a trunk. Where it saves time, a tree is
+//! taken apart into a trunk, swept link by link, and bundles of branches, swept all at once. The branches of a bundle need
+//! not have the same shape: where one has no link, a lane carries a link of nothing.
+
+use super::compiled::{Body, GAP, PACK, Passage};
+
+/// One number per lane.
+pub(crate) type Each = [f64; PACK];
+
+/// A tree taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Bundles {
+    /// The links of the trunk, parents first.
+    pub(crate) trunk: Vec<usize>,
+    pub(crate) bundles: Vec<Bundle>,
+    /// The trunk and the roots of branches, children first.
+    pub(crate) inward: Vec<Met>,
+    /// How many rows all bundles have, and how many of them have several children.
+    pub(crate) rows: usize,
+    pub(crate) slots: usize,
+}
+
+/// What an inward sweep along the trunk meets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Met {
+    Link(usize),
+    /// The first link of the branch in a lane of a bundle.
+    Branch {
+        root: usize,
+        bundle: usize,
+        lane: usize,
+    },
+}
+
+/// Up to four branches.
+#[derive(Clone, Debug)]
+pub(crate) struct Bundle {
+    /// Parents first, the first one at the trunk.
+    pub(crate) rows: Vec<Abreast>,
+    /// The links of the trunk that the branches hang on.
+    pub(crate) parents: [usize; PACK],
+    /// Which of all rows its first one is.
+    pub(crate) first_row: usize,
+}
+
+/// Links side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct Abreast {
+    /// The row that these links hang on; none at the trunk.
+    pub(crate) parent: Option<usize>,
+    /// The links; where there is none, that of another lane.
+    pub(crate) links: [usize; PACK],
+    /// Their degrees of freedom, likewise; and with gaps.
+    pub(crate) dofs: [usize; PACK],
+    pub(crate) own_dofs: [usize; PACK],
+    /// One where there is a link, nought elsewhere; and the other way round.
+    pub(crate) real: Each,
+    pub(crate) unreal: Each,
+    /// Flat or a quarter turn in every lane; lean otherwise.
+    pub(crate) tilt: Passage,
+    pub(crate) lean: [Each; 2],
+    pub(crate) along: Each,
+    /// Shifts along y, if there are any.
+    pub(crate) across: Option<Each>,
+    /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
+    pub(crate) before: Option<[Each; 3]>,
+    /// Mass, first and second moments, and the differences of the latter.
+    pub(crate) inertia: [Each; 13],
+    /// Whether the next row is its child; where other children leave what they hand in; and where it leaves its own.
+    pub(crate) has_child: bool,
+    pub(crate) slot: Option<usize>,
+    pub(crate) hands_to: Option<usize>,
+}
+
+/// Beyond so many links nobody's trunk and branches are looked for: a humanoid with hands has a hundred.
+const MOST_LINKS: usize = 400;
+/// What a row costs, and a bundle beside its rows, in links swept one by one.
+const ROW: f64 = 1.2;
+const BUNDLE: f64 = 1.0;
+/// Taking a tree apart must save so much of it.
+const WORTH: f64 = 0.9;
+
+impl Bundles {
+    /// The cheapest way to take a tree apart; none if it is best left whole.
+    pub(crate) fn of(bodies: &[Body]) -> Option<Self> {
+        let n = bodies.len();
+        if n > MOST_LINKS {
+            return None;
+        }
+        // Start with the joints that lanes cannot take, and whatever lies between them and the base.
+        let mut in_trunk = vec![false; n];
+        for k in (0..n).rev() {
+            let below = |c: usize| bodies[c].parent == Some(k) && in_trunk[c];
+            in_trunk[k] = !goes_abreast(&bodies[k]) || (k + 1..bodies[k].end).any(below);
+        }
+        let mut best: Option<(f64, Vec<bool>)> = None;
+        loop {
+            let roots = roots(bodies, &in_trunk);
+            let (mut cost, mut trunk) = (0.0, in_trunk.clone());
+            for branches in roots.chunks(PACK) {
+                let together = ROW * union(bodies, branches).len() as f64 + BUNDLE;
+                let links: usize = branches.iter().map(|&root| bodies[root].end - root).sum();
+                if together < links as f64 {
+                    cost += together;
+                } else {
+                    branches
+                        .iter()
+                        .for_each(|&root| trunk[root..bodies[root].end].fill(true));
+                }
+            }
+            cost += trunk.iter().filter(|&&own| own).count() as f64;
+            if cost < best.as_ref().map_or(WORTH * n as f64, |(least, _)| *least) {
+                best = Some((cost, trunk));
+            }
+            // The largest branch may hide several in its outer links.
+            match roots.first() {
+                Some(&root) => in_trunk[root] = true,
+                None => break,
+            }
+        }
+        let (_, in_trunk) = best?;
+        Some(Self::new(bodies, &in_trunk))
+    }
+
+    fn new(bodies: &[Body], in_trunk: &[bool]) -> Self {
+        let roots = roots(bodies, in_trunk);
+        let mut inward: Vec<(usize, Met)> = (0..bodies.len())
+            .filter(|&k| in_trunk[k])
+            .map(|k| (k, Met::Link(k)))
+            .collect();
+        for (bundle, roots) in roots.chunks(PACK).enumerate() {
+            for (lane, &root) in roots.iter().enumerate() {
+                inward.push((root, Met::Branch { root, bundle, lane }));
+            }
+        }
+        inward.sort_unstable_by_key(|(k, _)| core::cmp::Reverse(*k));
+        let (mut bundles, mut rows, mut slots) = (Vec::new(), 0, 0);
+        for roots in roots.chunks(PACK) {
+            let bundle = Bundle::new(bodies, roots, rows, &mut slots);
+            rows += bundle.rows.len();
+            bundles.push(bundle);
+        }
+        Self {
+            trunk: (0..bodies.len()).filter(|&k| in_trunk[k]).collect(),
+            bundles,
+            inward: inward.into_iter().map(|(_, met)| met).collect(),
+            rows,
+            slots,
+        }
+    }
+}
+
+/// Whether a link may stand beside others.
+fn goes_abreast(body: &Body) -> bool {
+    body.turns && !matches!(body.passage, Passage::Root | Passage::General)
+}
+
+/// The first links outside the trunk, those of the largest branches first.
+fn roots(bodies: &[Body], in_trunk: &[bool]) -> Vec<usize> {
+    let hangs_on_trunk = |k: &usize| !in_trunk[*k] && bodies[*k].parent.is_some_and(|p| in_trunk[p]);
+    let mut roots: Vec<usize> = (0..bodies.len()).filter(hangs_on_trunk).collect();
+    roots.sort_by_key(|&k| core::cmp::Reverse(bodies[k].end - k));
+    roots
+}
+
+/// The links of several branches side by side, parents first, each with the place of its parent.
+fn union(bodies: &[Body], roots: &[usize]) -> Vec<(Option<usize>, [Option<usize>; PACK])> {
+    let mut lanes = [None; PACK];
+    for (lane, &root) in lanes.iter_mut().zip(roots) {
+        *lane = Some(root);
+    }
+    let (mut rows, mut open) = (Vec::new(), vec![(None, lanes)]);
+    while let Some((parent, links)) = open.pop() {
+        let place = rows.len();
+        rows.push((parent, links));
+        let children = links.map(|link| link.map_or_else(Vec::new, |k| children(bodies, k)));
+        let most = children.iter().map(Vec::len).max().unwrap_or(0);
+        // The first child comes next.
+        for i in (0..most).rev() {
+            let abreast = core::array::from_fn(|lane| children[lane].get(i).copied());
+            open.push((Some(place), abreast));
+        }
+    }
+    rows
+}
+
+fn children(bodies: &[Body], k: usize) -> Vec<usize> {
+    let mut children = Vec::new();
+    let mut next = k + 1;
+    while next < bodies[k].end {
+        children.push(next);
+        next = bodies[next].end;
+    }
+    children
+}
+
+impl Bundle {
+    fn new(bodies: &[Body], roots: &[usize], first_row: usize, slots: &mut usize) -> Self {
+        let union = union(bodies, roots);
+        let mut slot_of = vec![None; union.len()];
+        for (i, (parent, _)) in union.iter().enumerate() {
+            if let Some(p) = parent.filter(|p| p + 1 != i)
+                && slot_of[p].is_none()
+            {
+                slot_of[p] = Some(*slots);
+                *slots += 1;
+            }
+        }
+        let rows = union.iter().enumerate().map(|(i, &(parent, links))| Abreast {
+            parent,
+            has_child: union.get(i + 1).is_some_and(|(p, _)| *p == Some(i)),
+            slot: slot_of[i],
+            hands_to: parent.filter(|p| p + 1 != i).and_then(|p| slot_of[p]),
+            ..Abreast::new(bodies, links)
+        });
+        let stand_in = |lane: usize| roots[lane.min(roots.len() - 1)];
+        Self {
+            rows: rows.collect(),
+            parents: core::array::from_fn(|lane| bodies[stand_in(lane)].parent.unwrap_or(0)),
+            first_row,
+        }
+    }
+}
+
+impl Abreast {
+    fn new(bodies: &[Body], links: [Option<usize>; PACK]) -> Self {
+        let some = links.into_iter().flatten().next().unwrap_or(0);
+        let stand_ins = links.map(|link| link.unwrap_or(some));
+        let each = |number: &dyn Fn(&Body) -> f64| stand_ins.map(|k| number(&bodies[k]));
+        let real = links.map(|link| if link.is_some() { 1.0 } else { 0.0 });
+        let inertia = |i: usize| {
+            links.map(|link| match link {
+                Some(k) => bodies[k].inertia.numbers()[i],
+                None => 0.0,
+            })
+        };
+        let same = |tilt: Passage| stand_ins.iter().all(|&k| bodies[k].passage == tilt);
+        let has_across = stand_ins.iter().any(|&k| bodies[k].across != 0.0);
+        let has_before = stand_ins.iter().any(|&k| bodies[k].before.is_some());
+        let before = |body: &Body| {
+            body.before
+                .map_or([1.0, 0.0, 0.0], |z| [z.turn.cos, z.turn.sin, z.shift])
+        };
+        Self {
+            parent: None,
+            links: stand_ins,
+            dofs: stand_ins.map(|k| bodies[k].v),
+            own_dofs: links.map(|link| link.map_or(GAP, |k| bodies[k].v)),
+            real,
+            unreal: real.map(|real| 1.0 - real),
+            tilt: [Passage::TurnFlat, Passage::TurnQuarter]
+                .into_iter()
+                .find(|&tilt| same(tilt))
+                .unwrap_or(Passage::TurnLean),
+            lean: [each(&|body| body.lean.cos), each(&|body| body.lean.sin)],
+            along: each(&|body| body.along),
+            across: has_across.then(|| each(&|body| body.across)),
+            before: has_before.then(|| core::array::from_fn(|i| each(&|body| before(body)[i]))),
+            inertia: core::array::from_fn(inertia),
+            has_child: false,
+            slot: None,
+            hands_to: None,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Branches side by side: forward dynamics of legged machines, whose legs are computed in the lanes of one register.
+
+mod support;
+
+use linkwork::model::{Joint, JointKind, Link, examples};
+use linkwork::spatial::{Force, Inertia, Vec3};
+use linkwork::{Error, Mechanism, Reference};
+use support::dense::Dense;
+use support::random::{Random, random_state};
+use support::scale::forward_scale;
+
+/// A trunk of a few joints of any kind, and limbs of revolute joints on any of its links: of different lengths, with
+/// fingers or without, some with a joint that lanes cannot take, some alike.
+fn legged(seed: u64) -> Mechanism {
+    let random = &mut Random::new(seed);
+    let mut builder = Mechanism::builder(format!("legged{seed}")).gravity(random.vector(10.0));
+    let mut links = 0;
+    let mut add = |random: &mut Random, kind: JointKind, parent: Option<usize>, rotor: f64| {
+        let k = links;
+        let mut joint = Joint::new(format!("joint{k}"), kind)
+            .between(
+                parent.map_or("world".to_owned(), |p| format!("link{p}")),
+                format!("link{k}"),
+            )
+            .placed(random.pose());
+        joint.armature = vec![rotor; kind.nv()];
+        let taken = core::mem::replace(&mut builder, Mechanism::builder(""));
+        builder = taken.link(Link::new(format!("link{k}"), random.inertia())).joint(joint);
+        links += 1;
+        k
+    };
+    let base = [JointKind::Free, JointKind::Spherical, JointKind::Planar][random.below(3)];
+    let mut trunk = vec![add(random, base, None, 0.0)];
+    for _ in 0..random.below(4) {
+        let axis = random.direction();
+        let kind = if random.chance(0.8) {
+            JointKind::Revolute { axis }
+        } else {
+            JointKind::Prismatic { axis }
+        };
+        trunk.push(add(random, kind, trunk.last().copied(), 0.0));
+    }
+    for _ in 0..2 + random.below(8) {
+        let mut at = trunk[random.below(trunk.len())];
+        for _ in 0..1 + random.below(6) {
+            let axis = [Vec3::new(0.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 0.0), random.direction()][random.below(3)];
+            let rotor = if random.chance(0.03) { 0.2 } else { 0.0 };
+            at = add(random, JointKind::Revolute { axis }, Some(at), rotor);
+        }
+        for _ in 0..random.below(3) {
+            let axis = random.direction();
+            let finger = add(random, JointKind::Revolute { axis }, Some(at), 0.0);
+            add(random, JointKind::Revolute { axis }, Some(finger), 0.0);
+        }
+    }
+    builder.build().unwrap_or_else(|e| panic!("{seed}: {e}"))
+}
+
+#[test]
+fn the_same_accelerations_as_dense_algebra_gives() {
+    for seed in 0..150 {
+        let mechanism = legged(seed);
+        let state = random_state(&mechanism, seed);
+        let dense = Dense::new(&mechanism, &state.q, &state.qd);
+        let expected = dense.forward_dynamics(&state.tau, None);
+        let mut qdd = vec![0.0; mechanism.nv()];
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        let mut moving = posed.moving(&state.qd).unwrap();
+        moving.forward_dynamics(&state.tau, &mut qdd).unwrap();
+        let scale = forward_scale(&dense, &state.tau);
+        for (x, y) in qdd.iter().zip(&expected) {
+            assert!((x - y).abs() < 1e-13 * mechanism.nv() as f64 * scale, "{seed}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn the_bits_of_a_whole_tree() {
+    // Several states at once are swept link by link, each state in a lane.
+    let some = (0..150).map(legged);
+    for mechanism in some.chain([examples::quadruped(), examples::humanoid(), examples::dual_arm()]) {
+        let name = mechanism.name().to_owned();
+        let (count, n) = (5, mechanism.nv());
+        let states: Vec<_> = (0..count).map(|seed| random_state(&mechanism, seed)).collect();
+        let all = |of: fn(&support::random::State) -> &Vec<f64>| -> Vec<f64> {
+            states.iter().flat_map(of).copied().collect()
+        };
+        let mut together = vec![0.0; count as usize * n];
+        let mut batch = mechanism.batch();
+        batch
+            .forward_dynamics(&all(|s| &s.q), &all(|s| &s.qd), &all(|s| &s.tau), &mut together)
+            .unwrap();
+        let mut workspace = mechanism.workspace();
+        for (state, together) in states.iter().zip(together.chunks(n)) {
+            let mut alone = vec![0.0; n];
+            let mut posed = workspace.at(&state.q).unwrap();
+            let mut moving = posed.moving(&state.qd).unwrap();
+            moving.forward_dynamics(&state.tau, &mut alone).unwrap();
+            assert_eq!(alone, together, "{name}");
+        }
+    }
+}
+
+#[test]
+fn forces_on_branches_count() {
+    for seed in 0..60 {
+        let mechanism = legged(seed);
+        let state = random_state(&mechanism, seed);
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        let random = &mut Random::new(seed);
+        for i in 0..mechanism.links().len() {
+            let frame = mechanism.link(&format!("link{i}")).unwrap();
+            let force = Force::new(random.vector(3.0), random.vector(3.0));
+            posed.push(frame, Reference::Local, force).unwrap();
+        }
+        let mut moving = posed.moving(&state.qd).unwrap();
+        let (mut fast, mut other) = (vec![0.0; mechanism.nv()], vec![0.0; mechanism.nv()]);
+        moving.forward_dynamics(&state.tau, &mut fast).unwrap();
+        moving.forward_dynamics_bias_free(&state.tau, &mut other).unwrap();
+        let dense = Dense::new(&mechanism, &state.q, &state.qd);
+        let scale = forward_scale(&dense, &state.tau);
+        for (x, y) in fast.iter().zip(&other) {
+            assert!((x - y).abs() < 1e-13 * mechanism.nv() as f64 * scale, "{seed}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn stages_that_were_there_stay_right() {
+    let mechanism = examples::quadruped();
+    let state = random_state(&mechanism, 1);
+    let n = mechanism.nv();
+    let tip = mechanism.frames().last().map(|f| f.name.clone()).unwrap();
+    let tip = mechanism.frame(&tip).unwrap();
+    let mut answers = Vec::new();
+    for forward_first in [true, false] {
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        let mut moving = posed.moving(&state.qd).unwrap();
+        let mut qdd = vec![0.0; n];
+        if forward_first {
+            moving.forward_dynamics(&state.tau, &mut qdd).unwrap();
+        }
+        let (mut bias, mut inverse) = (vec![0.0; n], vec![0.0; n * n]);
+        moving.bias(&mut bias).unwrap();
+        moving.mass_matrix_inverse(&mut inverse).unwrap();
+        let driven = moving.driven(&state.tau, &mut qdd).unwrap();
+        let acceleration = driven.acceleration(tip, Reference::Aligned);
+        moving.forward_dynamics(&state.tau, &mut qdd).unwrap();
+        answers.push((bias, inverse, acceleration, qdd));
+    }
+    assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn a_joint_that_nothing_resists_is_named() {
+    // All the mass of one leg comes to lie on the axis of its hip.
+    let mut builder = Mechanism::builder("light")
+        .link(Link::new("base", Inertia::sphere(10.0, 0.3)))
+        .joint(Joint::new("floating", JointKind::Free).between("world", "base"));
+    for leg in 0..4 {
+        let (thigh, shin) = (format!("thigh{leg}"), format!("shin{leg}"));
+        let aside = if leg == 2 { 0.0 } else { 0.1 };
+        let [x, z] = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        builder = builder
+            .link(Link::new(&thigh, Inertia::ZERO))
+            .link(Link::new(&shin, Inertia::point(1.0, [0.0, aside, -0.4])))
+            .joint(Joint::new(format!("hip{leg}"), JointKind::Revolute { axis: z }).between("base", &thigh))
+            .joint(Joint::new(format!("knee{leg}"), JointKind::Revolute { axis: x }).between(&thigh, &shin));
+    }
+    let mechanism = builder.build().unwrap();
+    let n = mechanism.nv();
+    let mut workspace = mechanism.workspace();
+    let mut posed = workspace.at(&mechanism.neutral()).unwrap();
+    let mut moving = posed.moving(&vec![0.0; n]).unwrap();
+    match moving.forward_dynamics(&vec![1.0; n], &mut vec![0.0; n]) {
+        Err(Error::Singular { joint, .. }) => assert_eq!(joint, "hip2"),
+        other => panic!("{other:?}"),
+    }
+}

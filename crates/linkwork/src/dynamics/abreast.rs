@@ -138,7 +138,7 @@ pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
             let (inertia, differences) = inertia(row);
             let mut force = inertia.gyroscopic(differences, omega);
             if s.loaded {
-                force = force - loads(row, &s.loads);
+                force -= loads(row, &s.loads);
             }
             let memory = &mut s.abreast.rows[bundle.first_row + i];
             write(memory, at::OMEGA, [omega.x, omega.y, omega.z]);

@@ -178,8 +178,8 @@ impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
     type Tilting = T::Of<S>;
 
     #[inline(always)]
+    #[allow(clippy::manual_map, reason = "a closure might not become part of the sweep")]
     fn before(self) -> Option<Screw<S>> {
-        // No closure: it might not become part of the sweep.
         match self.before {
             Some(z) => Some(z.lift()),
             None => None,

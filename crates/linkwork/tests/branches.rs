@@ -1,4 +1,4 @@
-//! Branches side by side: forward dynamics of legged machines, whose legs are computed in the lanes of one register.
+//! Branches side by side: dynamics of legged machines, whose legs are computed in the lanes of one register.
 
 mod support;
 
@@ -86,18 +86,19 @@ fn the_bits_of_a_whole_tree() {
         let all = |of: fn(&support::random::State) -> &Vec<f64>| -> Vec<f64> {
             states.iter().flat_map(of).copied().collect()
         };
-        let mut together = vec![0.0; count as usize * n];
-        let mut batch = mechanism.batch();
-        batch
-            .forward_dynamics(&all(|s| &s.q), &all(|s| &s.qd), &all(|s| &s.tau), &mut together)
-            .unwrap();
+        let [mut forward, mut inverse] = [0; 2].map(|_| vec![0.0; count as usize * n]);
+        let (mut batch, q, qd) = (mechanism.batch(), all(|s| &s.q), all(|s| &s.qd));
+        batch.forward_dynamics(&q, &qd, &all(|s| &s.tau), &mut forward).unwrap();
+        batch.inverse_dynamics(&q, &qd, &all(|s| &s.qdd), &mut inverse).unwrap();
         let mut workspace = mechanism.workspace();
-        for (state, together) in states.iter().zip(together.chunks(n)) {
+        for (i, state) in states.iter().enumerate() {
             let mut alone = vec![0.0; n];
             let mut posed = workspace.at(&state.q).unwrap();
             let mut moving = posed.moving(&state.qd).unwrap();
             moving.forward_dynamics(&state.tau, &mut alone).unwrap();
-            assert_eq!(alone, together, "{name}");
+            assert_eq!(alone, &forward[i * n..][..n], "forward dynamics of {name}");
+            moving.inverse_dynamics(&state.qdd, &mut alone).unwrap();
+            assert_eq!(alone, &inverse[i * n..][..n], "inverse dynamics of {name}");
         }
     }
 }
@@ -118,12 +119,17 @@ fn forces_on_branches_count() {
         let mut moving = posed.moving(&state.qd).unwrap();
         let (mut fast, mut other) = (vec![0.0; mechanism.nv()], vec![0.0; mechanism.nv()]);
         moving.forward_dynamics(&state.tau, &mut fast).unwrap();
+        // The forces' share of T, by the inverse and without its rates; then q̈ by an algorithm that knows no branches.
+        let (mut torques, mut again) = (other.clone(), other.clone());
+        moving.inverse_dynamics(&fast, &mut torques).unwrap();
+        moving.accelerating(&fast, &mut again).unwrap();
         moving.forward_dynamics_bias_free(&state.tau, &mut other).unwrap();
         let dense = Dense::new(&mechanism, &state.q, &state.qd);
         let scale = forward_scale(&dense, &state.tau);
         for (x, y) in fast.iter().zip(&other) {
             assert!((x - y).abs() < 1e-13 * mechanism.nv() as f64 * scale, "{seed}: {x} {y}");
         }
+        assert_eq!(torques, again, "{seed}");
     }
 }
 

@@ -1,15 +1,16 @@
-//! Forward dynamics of branches side by side: the sweeps of [`super::forward`] on rows of links instead of links.
+//! Dynamics of branches side by side: the sweeps of [`super::forward`] and [`super::inverse`] on rows of links instead of
+//! links.
 //!
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundle, Bundles, Each, Gain, Hinge, Passage};
+use crate::model::{Abreast as Row, Bundle, Bundles, Each, GAP, Gain, Hinge, Passage};
 use crate::scalar::Pack;
 use crate::spatial::{
     Apart, Articulated, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
 };
 use crate::stage::Stages;
-use crate::stage::abreast::{Abreast, at, read, write};
+use crate::stage::abreast::{Abreast, Register, at, read, write};
 use crate::stage::crossing::Across;
 
 /// The numbers of all lanes, taken from their links.
@@ -71,7 +72,7 @@ fn each<P: Pack<f64>>(x: &Each) -> P {
 
 impl<P: Pack<f64>, T> Ways<P, T> {
     #[inline(always)]
-    fn new(row: &Row, turn: T, screws: &[Screw<f64>]) -> Self {
+    fn new(row: &Row, turn: T, z: Screw<P>) -> Self {
         let mut before = None;
         if let Some([cos, sin, shift]) = &row.before {
             before = Some(Screw::new(each(cos), each(sin), each(shift)));
@@ -85,25 +86,21 @@ impl<P: Pack<f64>, T> Ways<P, T> {
         Self {
             before,
             tilt: Tilt { turn, along: 0.0 },
-            z: Screw::new(
-                from_each!(row.links, k => screws[k].turn.cos),
-                from_each!(row.links, k => screws[k].turn.sin),
-                from_each!(row.links, k => screws[k].shift),
-            ),
+            z,
         }
     }
 }
 
 /// Runs `$run` with `$ways` bound to the ways of a row.
 macro_rules! at_row {
-    ($row:expr, $screws:expr, $ways:ident => $run:expr) => {{
+    ($row:expr, $z:expr, $ways:ident => $run:expr) => {{
         match $row.tilt {
             Passage::TurnFlat => {
-                let $ways = Ways::<P, _>::new($row, Flat, $screws);
+                let $ways = Ways::<P, _>::new($row, Flat, $z);
                 $run
             }
             Passage::TurnQuarter => {
-                let $ways = Ways::<P, _>::new($row, Quarter, $screws);
+                let $ways = Ways::<P, _>::new($row, Quarter, $z);
                 $run
             }
             _ => {
@@ -112,28 +109,23 @@ macro_rules! at_row {
                     cos: each(cos),
                     sin: each(sin),
                 };
-                let $ways = Ways::<P, _>::new($row, Leaning(turn), $screws);
+                let $ways = Ways::<P, _>::new($row, Leaning(turn), $z);
                 $run
             }
         }
     }};
 }
 
-/// Outward: ω, a and b of every row. The trunk's rates are there.
+/// Outward: ω, a and b of every row, and what other sweeps need of its joints. The trunk's rates are there.
 #[inline(always)]
-pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
+pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64]) {
     for bundle in &b.bundles {
         for (i, row) in bundle.rows.iter().enumerate() {
-            let inner = match row.parent {
-                Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::OMEGA),
-                None => [
-                    from_each!(bundle.parents, p => s.rates[p].omega.x),
-                    from_each!(bundle.parents, p => s.rates[p].omega.y),
-                    from_each!(bundle.parents, p => s.rates[p].omega.z),
-                ],
-            };
+            let torque: P = from_each!(row.dofs, v => tau[v]);
+            let z = screws::<P>(row, &s.joints.screws);
+            let inner = omegas::<P>(bundle, row, s);
+            let inner = at_row!(row, z, ways => ways.spin_out(inner));
             let rate: P = from_each!(row.dofs, v => s.qd[v]);
-            let inner = at_row!(row, &s.joints.screws, ways => ways.spin_out(Vec3::from(inner)));
             let (omega, a) = Hinge::Revolute.step(Some(inner), &[rate]);
             let (inertia, differences) = inertia(row);
             let mut force = inertia.gyroscopic(differences, omega);
@@ -144,8 +136,61 @@ pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
             write(memory, at::OMEGA, [omega.x, omega.y, omega.z]);
             write(memory, at::A, a.to_array());
             write(memory, at::B, force.to_array());
+            write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
+            write(memory, at::TORQUE, [torque * each(&row.real)]);
         }
     }
+}
+
+/// What the joints of a row do, from their links.
+#[inline(always)]
+fn screws<P: Pack<f64>>(row: &Row, screws: &[Screw<f64>]) -> Screw<P> {
+    let [a, b, c, d] = row.links;
+    let [a, b, c, d] = [&screws[a], &screws[b], &screws[c], &screws[d]];
+    Screw::new(
+        P::read(&[a.turn.cos, b.turn.cos, c.turn.cos, d.turn.cos]),
+        P::read(&[a.turn.sin, b.turn.sin, c.turn.sin, d.turn.sin]),
+        P::read(&[a.shift, b.shift, c.shift, d.shift]),
+    )
+}
+
+/// ω of the links that a row hangs on.
+#[inline(always)]
+fn omegas<P: Pack<f64>>(bundle: &Bundle, row: &Row, s: &Stages<f64>) -> Vec3<P> {
+    let omega = match row.parent {
+        Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::OMEGA),
+        None => [
+            from_each!(bundle.parents, p => s.rates[p].omega.x),
+            from_each!(bundle.parents, p => s.rates[p].omega.y),
+            from_each!(bundle.parents, p => s.rates[p].omega.z),
+        ],
+    };
+    Vec3::from(omega)
+}
+
+/// α of the links that a row hangs on.
+#[inline(always)]
+fn alphas<P: Pack<f64>>(bundle: &Bundle, row: &Row, s: &Stages<f64>) -> Motion<P> {
+    let alphas = &s.alpha;
+    let alpha = match row.parent {
+        Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::ALPHA),
+        None => [
+            from_each!(bundle.parents, p => alphas[p].angular.x),
+            from_each!(bundle.parents, p => alphas[p].angular.y),
+            from_each!(bundle.parents, p => alphas[p].angular.z),
+            from_each!(bundle.parents, p => alphas[p].linear.x),
+            from_each!(bundle.parents, p => alphas[p].linear.y),
+            from_each!(bundle.parents, p => alphas[p].linear.z),
+        ],
+    };
+    Motion::from_array(alpha)
+}
+
+/// What the joints of a row do, once that is known.
+#[inline(always)]
+fn screw<P: Pack<f64>>(memory: &[Register<f64>]) -> Screw<P> {
+    let [cos, sin, shift] = read(memory, at::SCREW);
+    Screw::new(cos, sin, shift)
 }
 
 #[inline(always)]
@@ -179,14 +224,14 @@ fn loads<P: Pack<f64>>(row: &Row, loads: &[Force<f64>]) -> Force<P> {
 
 /// Inward: P, D, G and P⁺, ε and z⁺ of every row; and what the first row hands to the trunk.
 #[inline(always)]
-pub(crate) fn inward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64]) {
+pub(crate) fn inward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
     for (i, bundle) in b.bundles.iter().enumerate() {
-        inward_along::<P>(bundle, i, s, tau);
+        inward_along::<P>(bundle, i, s);
     }
 }
 
 #[inline(always)]
-fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>, tau: &[f64]) {
+fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>) {
     let mut carried = (Articulated::<P>::ZERO, Force::<P>::ZERO);
     for (i, row) in bundle.rows.iter().enumerate().rev() {
         let memory = &s.abreast.rows[bundle.first_row + i];
@@ -210,11 +255,13 @@ fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>
         let d_inv = p.a[5].recip();
         let (g, rest) = p.release_about_z(d_inv);
         let gain = Gain { d_inv, g };
-        let torque: P = from_each!(row.dofs, v => tau[v]);
+        let memory = &s.abreast.rows[bundle.first_row + i];
+        let torque: [P; 1] = read(memory, at::TORQUE);
+        let z_screw = screw::<P>(memory);
         let mut eps = [P::ZERO];
-        Hinge::Revolute.innovate(&mut z, &[torque * each(&row.real)], &[gain], &mut eps);
+        Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
         let z_plus = rest.times(a) + z;
-        carried = at_row!(row, &s.joints.screws, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
+        carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
         let memory = &mut s.abreast.rows[bundle.first_row + i];
         write(memory, at::GAIN, [d_inv, g[0], g[1], g[2], g[3], g[4], g[5]]);
         write(memory, at::EPS, eps);
@@ -230,31 +277,67 @@ fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>
 pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut [f64]) {
     for bundle in &b.bundles {
         for (i, row) in bundle.rows.iter().enumerate() {
-            let inner: [P; 6] = match row.parent {
-                Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::ALPHA),
-                None => {
-                    let alphas = &s.alpha;
-                    [
-                        from_each!(bundle.parents, p => alphas[p].angular.x),
-                        from_each!(bundle.parents, p => alphas[p].angular.y),
-                        from_each!(bundle.parents, p => alphas[p].angular.z),
-                        from_each!(bundle.parents, p => alphas[p].linear.x),
-                        from_each!(bundle.parents, p => alphas[p].linear.y),
-                        from_each!(bundle.parents, p => alphas[p].linear.z),
-                    ]
-                }
-            };
+            let inner = alphas::<P>(bundle, row, s);
             let memory = &mut s.abreast.rows[bundle.first_row + i];
             let a = Motion::from_array(read(memory, at::A));
             let [d_inv, g @ ..] = read::<_, P, 7>(memory, at::GAIN);
             let eps: [P; 1] = read(memory, at::EPS);
-            let inner = Motion::from_array(inner);
-            let mut alpha = at_row!(row, &s.joints.screws, ways => ways.motion_out(inner)) + a;
+            let z = screw::<P>(memory);
+            let mut alpha = at_row!(row, z, ways => ways.motion_out(inner)) + a;
             let mut acceleration = [P::ZERO];
             Hinge::Revolute.resolve(&mut alpha, &eps, &[Gain { d_inv, g }], &mut acceleration);
             write(memory, at::ALPHA, alpha.to_array());
-            acceleration[0].write_some(&row.own_dofs, crate::model::GAP, qdd);
+            acceleration[0].write_some(&row.own_dofs, GAP, qdd);
         }
+    }
+}
+
+/// Inverse dynamics, outward: α and f = Mα + b − f_ext of every row. The trunk's rates and accelerations are there.
+#[inline(always)]
+pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[f64]) {
+    for bundle in &b.bundles {
+        for (i, row) in bundle.rows.iter().enumerate() {
+            let z = screws::<P>(row, &s.joints.screws);
+            let (omega_p, alpha_p) = (omegas::<P>(bundle, row, s), alphas::<P>(bundle, row, s));
+            let (spin, mut alpha) = at_row!(row, z, ways => (ways.spin_out(omega_p), ways.motion_out(alpha_p)));
+            let rate: P = from_each!(row.dofs, v => s.qd[v]);
+            let acceleration: P = from_each!(row.dofs, v => qdd[v]);
+            let (omega, a) = Hinge::Revolute.step(Some(spin), &[rate]);
+            alpha += Hinge::Revolute.add_motion(a, &[acceleration]);
+            let (inertia, differences) = inertia(row);
+            let mut force = inertia.times(alpha) + inertia.gyroscopic(differences, omega);
+            if s.loaded {
+                force -= loads(row, &s.loads);
+            }
+            let memory = &mut s.abreast.rows[bundle.first_row + i];
+            write(memory, at::OMEGA, [omega.x, omega.y, omega.z]);
+            write(memory, at::ALPHA, alpha.to_array());
+            write(memory, at::B, force.to_array());
+            write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
+        }
+    }
+}
+
+/// Inverse dynamics, inward: f = f + Σ φ f(c), T = H f; and what the first rows hand to the trunk.
+#[inline(always)]
+pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut [f64]) {
+    for (place, bundle) in b.bundles.iter().enumerate() {
+        let mut carried = Force::<P>::ZERO;
+        for (i, row) in bundle.rows.iter().enumerate().rev() {
+            let memory = &s.abreast.rows[bundle.first_row + i];
+            let own = Force::from_array(read::<_, P, 6>(memory, at::B));
+            let z = screw::<P>(memory);
+            let mut force = if row.has_child { carried + own } else { own };
+            if let Some(slot) = row.slot {
+                force += s.abreast.fetch_force::<P>(slot);
+            }
+            force.moment.z.write_some(&row.own_dofs, GAP, tau);
+            carried = at_row!(row, z, ways => ways.force_in(force));
+            if let Some(slot) = row.hands_to {
+                s.abreast.leave_force(slot, carried);
+            }
+        }
+        s.abreast.hand_force(place, carried);
     }
 }
 

@@ -100,7 +100,7 @@ impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
-        inward::<S, true>(m, s, tau, whole_inward(m));
+        inward::<S, true>(m, s, tau, Met::whole(m.bodies.len()));
         s.filled.gains = true;
         outward(m, s, qdd, 0..m.bodies.len());
     }
@@ -114,8 +114,8 @@ impl PackedSweep for Forward {
             return Self::run(m, s, at, tau, qdd);
         };
         s.fill_rates_of(m, b.trunk.iter().copied());
-        abreast::rates::<P>(b, s);
-        abreast::inward::<P>(b, s, tau);
+        abreast::rates::<P>(b, s, tau);
+        abreast::inward::<P>(b, s);
         inward::<f64, true>(m, s, tau, b.inward.iter().copied());
         outward(m, s, qdd, b.trunk.iter().copied());
         abreast::outward::<P>(b, s, qdd);
@@ -127,7 +127,7 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
-        inward::<S, false>(m, s, tau, whole_inward(m));
+        inward::<S, false>(m, s, tau, Met::whole(m.bodies.len()));
         outward(m, s, qdd, 0..m.bodies.len());
     }
 }
@@ -170,12 +170,6 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
         }
         innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
     }
-}
-
-/// All links, children first.
-#[inline(always)]
-fn whole_inward(m: &Compiled) -> impl Iterator<Item = Met> + use<> {
-    (0..m.bodies.len()).rev().map(Met::Link)
 }
 
 /// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;

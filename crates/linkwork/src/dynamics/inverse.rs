@@ -1,8 +1,9 @@
 //! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
-use crate::model::Compiled;
-use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use super::abreast;
+use crate::model::{Compiled, Met};
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
@@ -25,8 +26,23 @@ pub(crate) struct MassTimes;
 impl<S: Scalar> Sweep<S> for Inverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
-        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd));
+        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd), 0..m.bodies.len());
         inward(m, s, tau);
+        add_rotors(m, qdd, tau);
+    }
+}
+
+/// Branches side by side, where that saves time: the same T to the bit, but the stages of a branch's links stay empty.
+impl PackedSweep for Inverse {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, qdd: &[f64], tau: &mut [f64]) {
+        let Some(b) = &m.bundles else {
+            return Self::run(m, s, at, qdd, tau);
+        };
+        outward::<f64, FRESH>(m, s, -m.gravity, Some(qdd), b.trunk.iter().copied());
+        abreast::accelerate::<P>(b, s, qdd);
+        abreast::project::<P>(b, s, tau);
+        inward_along(m, s, tau, b.inward.iter().copied());
         add_rotors(m, qdd, tau);
     }
 }
@@ -62,7 +78,7 @@ impl<S: Scalar> Sweep<S> for Gravity {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, -m.gravity.lift(), None);
+        outward::<S, STILL>(m, s, -m.gravity.lift(), None, 0..m.bodies.len());
         s.loaded = loaded;
         inward(m, s, tau);
     }
@@ -72,7 +88,7 @@ impl<S: Scalar> Sweep<S> for MassTimes {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x));
+        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x), 0..m.bodies.len());
         s.loaded = loaded;
         inward(m, s, out);
         add_rotors(m, x, out);
@@ -88,16 +104,23 @@ const FRESH: u8 = 2;
 #[inline(always)]
 pub(crate) fn outward_moving<S: Scalar>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
     s.need_rates(m);
-    outward::<S, THERE>(m, s, base, qdd);
+    outward::<S, THERE>(m, s, base, qdd, 0..m.bodies.len());
 }
 
-/// α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at `base`.
+/// Along some links, parents first: α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at
+/// `base`.
 #[inline(always)]
-fn outward<S: Scalar, const RATES: u8>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
+fn outward<S: Scalar, const RATES: u8>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    base: Vec3<S>,
+    qdd: Option<&[S]>,
+    links: impl Iterator<Item = usize>,
+) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
     let (alphas, forces) = (&mut s.alpha[..n], &mut s.force[..n]);
-    for k in 0..n {
+    for k in links {
         let body = &bodies[k];
         let alpha_p = body.parent.map_or(Motion::new(Vec3::ZERO, base), |p| alphas[p]);
         at_joint!(bodies, joints, k, joint => {
@@ -133,10 +156,22 @@ fn outward<S: Scalar, const RATES: u8>(m: &Compiled, s: &mut Stages<S>, base: Ve
 /// f = f + Σ φ(k,c) f(c), T = H f.
 #[inline(always)]
 pub(crate) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S]) {
+    inward_along(m, s, tau, Met::whole(m.bodies.len()));
+}
+
+#[inline(always)]
+fn inward_along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], order: impl Iterator<Item = Met>) {
     let n = m.bodies.len();
     let (bodies, joints, forces) = (&m.bodies[..n], &s.joints, &mut s.force[..n]);
     let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
-    for k in (0..n).rev() {
+    for met in order {
+        let k = match met {
+            Met::Link(k) => k,
+            Met::Branch { root, bundle, lane } => {
+                inflow.hand_in(&bodies[root], s.abreast.handed_force(bundle, lane));
+                continue;
+            }
+        };
         let body = &bodies[k];
         let force = inflow.gather(body, forces[k]);
         forces[k] = force;

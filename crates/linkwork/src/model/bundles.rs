@@ -34,6 +34,14 @@ pub(crate) enum Met {
     },
 }
 
+impl Met {
+    /// So many links, children first.
+    #[inline(always)]
+    pub(crate) fn whole(links: usize) -> impl Iterator<Item = Self> {
+        (0..links).rev().map(Self::Link)
+    }
+}
+
 /// Up to four branches.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
@@ -262,6 +270,71 @@ impl Abreast {
             has_child: false,
             slot: None,
             hands_to: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mechanism;
+    use crate::model::{Joint, Link, examples};
+    use crate::spatial::{Inertia, Pose};
+
+    /// Links in the trunk, and rows of each bundle.
+    fn taken_apart(mechanism: &Mechanism) -> Option<(usize, Vec<usize>)> {
+        let bundles = mechanism.compiled.bundles.as_ref()?;
+        let rows = bundles.bundles.iter().map(|bundle| bundle.rows.len());
+        Some((bundles.trunk.len(), rows.collect()))
+    }
+
+    /// Chains of revolute joints on a floating base: on which link, and how long.
+    fn limbs(limbs: &[(usize, usize)]) -> Mechanism {
+        let body = |k: usize| Link::new(format!("{k}"), Inertia::sphere(1.0, 0.1));
+        let mut builder = Mechanism::builder("limbs")
+            .link(body(0))
+            .joint(Joint::free("base").between("world", "0"));
+        let mut links = 1;
+        for &(on, length) in limbs {
+            let mut parent = on;
+            for _ in 0..length {
+                let axis = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]][links % 2];
+                let joint = Joint::revolute(format!("joint{links}"), axis)
+                    .between(format!("{parent}"), format!("{links}"))
+                    .placed(Pose::from_translation([0.0, 0.0, -0.2]));
+                builder = builder.link(body(links)).joint(joint);
+                parent = links;
+                links += 1;
+            }
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn trees_are_taken_apart_where_they_branch() {
+        assert_eq!(taken_apart(&examples::arm7()), None);
+        assert_eq!(taken_apart(&examples::cart_pole()), None);
+        // Limbs on a floating base: legs together; a waist first where arms hang on it; five limbs of which one is left over.
+        assert_eq!(taken_apart(&limbs(&[(0, 3); 4])), Some((1, vec![3])));
+        let humanoid = [(0, 6), (0, 6), (0, 3), (15, 7), (15, 7)];
+        assert_eq!(taken_apart(&limbs(&humanoid)), Some((4, vec![7])));
+        let five = [(0, 6), (0, 6), (0, 6), (0, 5), (0, 2)];
+        assert_eq!(taken_apart(&limbs(&five)), Some((3, vec![6])));
+        // Joints with rotors go link by link.
+        assert_eq!(taken_apart(&examples::quadruped()), None);
+    }
+
+    #[test]
+    fn every_link_has_one_place() {
+        for mechanism in [limbs(&[(0, 3); 4]), limbs(&[(0, 2), (2, 5), (2, 4), (1, 6), (0, 7)])] {
+            let b = mechanism.compiled.bundles.as_ref().unwrap();
+            let mut places = vec![0; mechanism.compiled.bodies.len()];
+            b.trunk.iter().for_each(|&k| places[k] += 1);
+            for row in b.bundles.iter().flat_map(|bundle| &bundle.rows) {
+                for lane in (0..row.links.len()).filter(|&lane| row.real[lane] == 1.0) {
+                    places[row.links[lane]] += 1;
+                }
+            }
+            assert!(places.iter().all(|&n| n == 1), "{}: {places:?}", mechanism.name());
         }
     }
 }

@@ -268,12 +268,10 @@ const LARGEST: f64 = 1e60;
 
 #[inline(always)]
 fn usable<S: Scalar>(x: S) -> bool {
-    let small = if S::LANES == 1 {
-        x.lane(0).abs() <= LARGEST
-    } else {
-        (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST)
-    };
-    small & x.is_finite()
+    if const { S::LANES == 1 && S::ORDER == 0 } {
+        return x.lane(0).abs() <= LARGEST;
+    }
+    (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST) & x.is_finite()
 }
 
 /// One in the lanes where all numbers are finite and small enough, nought in others.

@@ -17,11 +17,15 @@ pub(crate) mod at {
     pub(crate) const GAIN: usize = 15;
     pub(crate) const EPS: usize = 22;
     pub(crate) const ALPHA: usize = 23;
-    pub(crate) const END: usize = 29;
+    /// The joints' screws, and T.
+    pub(crate) const SCREW: usize = 29;
+    pub(crate) const TORQUE: usize = 32;
+    pub(crate) const END: usize = 33;
 }
 
-/// P and z, as they are handed to a parent.
+/// P and z, as they are handed to a parent; P alone.
 const HANDED: usize = 27;
+const INERTIA: usize = 21;
 
 /// The rows of all bundles, what waits at rows of several children (nought between sweeps), and what the branches of every
 /// bundle hand to the trunk.
@@ -62,6 +66,39 @@ impl<S: Scalar> Abreast<S> {
         let sum = read(place, 0);
         *place = [Register([S::ZERO; PACK]); HANDED];
         apart(sum)
+    }
+
+    /// Adds a force alone.
+    #[inline(always)]
+    pub(crate) fn leave_force<P: Pack<S>>(&mut self, slot: usize, f: Force<P>) {
+        let place = &mut self.waiting[slot][INERTIA..];
+        let sum: [P; 6] = read(place, 0);
+        write(place, 0, (Force::from_array(sum) + f).to_array());
+    }
+
+    /// Takes the force that was left there.
+    #[inline(always)]
+    pub(crate) fn fetch_force<P: Pack<S>>(&mut self, slot: usize) -> Force<P> {
+        let place = &mut self.waiting[slot][INERTIA..];
+        let sum = read(place, 0);
+        write(place, 0, [P::ZERO; 6]);
+        Force::from_array(sum)
+    }
+
+    /// Keeps the forces that the branches of a bundle hand to the trunk.
+    #[inline(always)]
+    pub(crate) fn hand_force<P: Pack<S>>(&mut self, bundle: usize, f: Force<P>) {
+        write(&mut self.handed[bundle], INERTIA, f.to_array());
+    }
+
+    /// The force of the branch in one lane.
+    #[inline(always)]
+    pub(crate) fn handed_force(&self, bundle: usize, lane: usize) -> Force<S> {
+        let mut x = [S::ZERO; 6];
+        for (x, register) in x.iter_mut().zip(&self.handed[bundle][INERTIA..]) {
+            *x = register.0[lane];
+        }
+        Force::from_array(x)
     }
 
     /// Keeps what the branches of a bundle hand to the trunk.

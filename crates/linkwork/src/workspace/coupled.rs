@@ -16,7 +16,7 @@ use super::sweeps::Listed;
 use crate::Result;
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
-use crate::dynamics::inverse::{Bias, Inverse};
+use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::model::Reduction;
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
@@ -236,7 +236,7 @@ impl<S: Scalar> View<'_, '_, S> {
     /// Fills the accelerations of links and the forces across joints for given independent accelerations.
     pub(super) fn fill_accelerations(&mut self, qdd: &[S]) {
         let mut tau = core::mem::take(&mut self.stages.dofs);
-        self.sweep::<Inverse>(qdd, &mut tau[..qdd.len()]);
+        self.sweep::<InverseAgain>(qdd, &mut tau[..qdd.len()]);
         self.stages.dofs = tau;
     }
 

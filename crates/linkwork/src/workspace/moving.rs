@@ -174,7 +174,10 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// The accelerations of everything at given q̈, and the forces across the joints; the torques are written to
     /// `tau`.
     pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
-        self.inverse_dynamics(qdd, tau)?;
+        self.view.mechanism.check_vector("qdd", qdd)?;
+        check_length("tau", tau.len(), self.view.nv())?;
+        // Every link's share, which branches side by side do not keep.
+        self.view.sweep::<InverseAgain>(qdd, tau);
         self.view.need::<Velocities>();
         Ok(Accelerating::new(&mut self.configured.view))
     }

@@ -65,7 +65,7 @@ sweeps![
     centroidal::Momentum,
     centroidal::MomentumMatrix,
     centroidal::MomentumMatrixRate,
-    inverse::Inverse as Often,
+    inverse::Inverse as Packed,
     inverse::InverseAgain,
     inverse::Bias,
     inverse::Coriolis,

@@ -1,7 +1,7 @@
 //! Forward dynamics, four ways.  (RK)
 
 use super::{abreast, inverse};
-use crate::model::{Compiled, Met};
+use crate::model::{Compiled, Course, Met, Whole};
 use crate::operator::innovations;
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -55,7 +55,8 @@ impl PackedSweep for Pivots {
             return Self::run(m, s, at, input, out);
         };
         let mut unsound = abreast::unsound::<P>(&s.abreast);
-        for &k in &b.trunk {
+        for met in &b.trunk {
+            let Met::Link(k) = *met else { continue };
             let body = &m.bodies[k];
             for gain in &s.riccati.gains[body.v..body.v + body.dofs] {
                 unsound += gain.unsound();
@@ -100,9 +101,9 @@ impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
-        inward::<S, true>(m, s, tau, Met::whole(m.bodies.len()));
+        inward::<S, true>(m, s, tau, Whole(m.bodies.len()));
         s.filled.gains = true;
-        outward(m, s, qdd, 0..m.bodies.len());
+        outward(m, s, qdd, Whole(m.bodies.len()));
     }
 }
 
@@ -113,11 +114,11 @@ impl PackedSweep for Forward {
         let Some(b) = &m.bundles else {
             return Self::run(m, s, at, tau, qdd);
         };
-        s.fill_rates_of(m, b.trunk.iter().copied());
+        s.fill_rates_of(m, &b.trunk[..]);
         abreast::rates::<P>(b, s, tau);
         abreast::inward::<P>(b, s);
-        inward::<f64, true>(m, s, tau, b.inward.iter().copied());
-        outward(m, s, qdd, b.trunk.iter().copied());
+        inward::<f64, true>(m, s, tau, &b.trunk[..]);
+        outward(m, s, qdd, &b.trunk[..]);
         abreast::outward::<P>(b, s, qdd);
     }
 }
@@ -127,8 +128,8 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
-        inward::<S, false>(m, s, tau, Met::whole(m.bodies.len()));
-        outward(m, s, qdd, 0..m.bodies.len());
+        inward::<S, false>(m, s, tau, Whole(m.bodies.len()));
+        outward(m, s, qdd, Whole(m.bodies.len()));
     }
 }
 
@@ -175,15 +176,15 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
 /// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;
 /// otherwise P⁺ is there, and z⁺ is kept beside it.
 #[inline(always)]
-fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], order: impl Iterator<Item = Met>) {
+fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &s.rates[..n], &s.joints);
     let (gains, eps) = (&mut s.riccati.gains[..], &mut s.eps[..]);
     let (p_pluses, z_pluses) = (&s.riccati.p_plus[..n], &mut s.force[..n]);
     let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
     let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
-    for met in order {
-        let k = match met {
+    for i in (0..course.len()).rev() {
+        let k = match course.at(i) {
             Met::Link(k) => k,
             Met::Branch { root, bundle, lane } => {
                 let (p, z) = s.abreast.handed(bundle, lane);
@@ -219,12 +220,13 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
 
 /// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], links: impl Iterator<Item = usize>) {
+fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-    for k in links {
+    for i in 0..course.len() {
+        let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
         let v = body.v;
         let alpha_p = body.parent.map_or(base, |p| alphas[p]);

@@ -1,7 +1,7 @@
 //! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
 use super::abreast;
-use crate::model::{Compiled, Met};
+use crate::model::{Compiled, Course, Met, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
@@ -26,7 +26,7 @@ pub(crate) struct MassTimes;
 impl<S: Scalar> Sweep<S> for Inverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
-        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd), 0..m.bodies.len());
+        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd), Whole(m.bodies.len()));
         inward(m, s, tau);
         add_rotors(m, qdd, tau);
     }
@@ -39,10 +39,10 @@ impl PackedSweep for Inverse {
         let Some(b) = &m.bundles else {
             return Self::run(m, s, at, qdd, tau);
         };
-        outward::<f64, FRESH>(m, s, -m.gravity, Some(qdd), b.trunk.iter().copied());
+        outward::<f64, FRESH>(m, s, -m.gravity, Some(qdd), &b.trunk[..]);
         abreast::accelerate::<P>(b, s, qdd);
         abreast::project::<P>(b, s, tau);
-        inward_along(m, s, tau, b.inward.iter().copied());
+        inward_along(m, s, tau, &b.trunk[..]);
         add_rotors(m, qdd, tau);
     }
 }
@@ -78,7 +78,7 @@ impl<S: Scalar> Sweep<S> for Gravity {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, -m.gravity.lift(), None, 0..m.bodies.len());
+        outward::<S, STILL>(m, s, -m.gravity.lift(), None, Whole(m.bodies.len()));
         s.loaded = loaded;
         inward(m, s, tau);
     }
@@ -88,7 +88,7 @@ impl<S: Scalar> Sweep<S> for MassTimes {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x), 0..m.bodies.len());
+        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x), Whole(m.bodies.len()));
         s.loaded = loaded;
         inward(m, s, out);
         add_rotors(m, x, out);
@@ -104,7 +104,7 @@ const FRESH: u8 = 2;
 #[inline(always)]
 pub(crate) fn outward_moving<S: Scalar>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
     s.need_rates(m);
-    outward::<S, THERE>(m, s, base, qdd, 0..m.bodies.len());
+    outward::<S, THERE>(m, s, base, qdd, Whole(m.bodies.len()));
 }
 
 /// Along some links, parents first: α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at
@@ -115,12 +115,13 @@ fn outward<S: Scalar, const RATES: u8>(
     s: &mut Stages<S>,
     base: Vec3<S>,
     qdd: Option<&[S]>,
-    links: impl Iterator<Item = usize>,
+    course: impl Course,
 ) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
     let (alphas, forces) = (&mut s.alpha[..n], &mut s.force[..n]);
-    for k in links {
+    for i in 0..course.len() {
+        let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
         let alpha_p = body.parent.map_or(Motion::new(Vec3::ZERO, base), |p| alphas[p]);
         at_joint!(bodies, joints, k, joint => {
@@ -156,16 +157,16 @@ fn outward<S: Scalar, const RATES: u8>(
 /// f = f + Σ φ(k,c) f(c), T = H f.
 #[inline(always)]
 pub(crate) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S]) {
-    inward_along(m, s, tau, Met::whole(m.bodies.len()));
+    inward_along(m, s, tau, Whole(m.bodies.len()));
 }
 
 #[inline(always)]
-fn inward_along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], order: impl Iterator<Item = Met>) {
+fn inward_along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, joints, forces) = (&m.bodies[..n], &s.joints, &mut s.force[..n]);
     let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
-    for met in order {
-        let k = match met {
+    for i in (0..course.len()).rev() {
+        let k = match course.at(i) {
             Met::Link(k) => k,
             Met::Branch { root, bundle, lane } => {
                 inflow.hand_in(&bodies[root], s.abreast.handed_force(bundle, lane));

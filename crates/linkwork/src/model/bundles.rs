@@ -12,17 +12,15 @@ pub(crate) type Each = [f64; PACK];
 /// A tree taken apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundles {
-    /// The links of the trunk, parents first.
-    pub(crate) trunk: Vec<usize>,
+    /// The links of the trunk and the roots of branches, parents first.
+    pub(crate) trunk: Vec<Met>,
     pub(crate) bundles: Vec<Bundle>,
-    /// The trunk and the roots of branches, children first.
-    pub(crate) inward: Vec<Met>,
     /// How many rows all bundles have, and how many of them have several children.
     pub(crate) rows: usize,
     pub(crate) slots: usize,
 }
 
-/// What an inward sweep along the trunk meets.
+/// What a sweep along the trunk meets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Met {
     Link(usize),
@@ -34,11 +32,37 @@ pub(crate) enum Met {
     },
 }
 
-impl Met {
-    /// So many links, children first.
+/// Which links a sweep goes along, and in which order: outward as they stand, inward the other way.
+pub(crate) trait Course: Copy {
+    fn len(self) -> usize;
+    fn at(self, i: usize) -> Met;
+}
+
+/// All links of a mechanism, of which there are so many.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole(pub(crate) usize);
+
+impl Course for Whole {
     #[inline(always)]
-    pub(crate) fn whole(links: usize) -> impl Iterator<Item = Self> {
-        (0..links).rev().map(Self::Link)
+    fn len(self) -> usize {
+        self.0
+    }
+
+    #[inline(always)]
+    fn at(self, i: usize) -> Met {
+        Met::Link(i)
+    }
+}
+
+impl Course for &[Met] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        <[Met]>::len(self)
+    }
+
+    #[inline(always)]
+    fn at(self, i: usize) -> Met {
+        self[i]
     }
 }
 
@@ -134,16 +158,16 @@ impl Bundles {
 
     fn new(bodies: &[Body], in_trunk: &[bool]) -> Self {
         let roots = roots(bodies, in_trunk);
-        let mut inward: Vec<(usize, Met)> = (0..bodies.len())
+        let mut trunk: Vec<(usize, Met)> = (0..bodies.len())
             .filter(|&k| in_trunk[k])
             .map(|k| (k, Met::Link(k)))
             .collect();
         for (bundle, roots) in roots.chunks(PACK).enumerate() {
             for (lane, &root) in roots.iter().enumerate() {
-                inward.push((root, Met::Branch { root, bundle, lane }));
+                trunk.push((root, Met::Branch { root, bundle, lane }));
             }
         }
-        inward.sort_unstable_by_key(|(k, _)| core::cmp::Reverse(*k));
+        trunk.sort_unstable_by_key(|(k, _)| *k);
         let (mut bundles, mut rows, mut slots) = (Vec::new(), 0, 0);
         for roots in roots.chunks(PACK) {
             let bundle = Bundle::new(bodies, roots, rows, &mut slots);
@@ -151,9 +175,8 @@ impl Bundles {
             bundles.push(bundle);
         }
         Self {
-            trunk: (0..bodies.len()).filter(|&k| in_trunk[k]).collect(),
+            trunk: trunk.into_iter().map(|(_, met)| met).collect(),
             bundles,
-            inward: inward.into_iter().map(|(_, met)| met).collect(),
             rows,
             slots,
         }
@@ -276,6 +299,7 @@ impl Abreast {
 
 #[cfg(test)]
 mod tests {
+    use super::Met;
     use crate::Mechanism;
     use crate::model::{Joint, Link, examples};
     use crate::spatial::{Inertia, Pose};
@@ -284,7 +308,8 @@ mod tests {
     fn taken_apart(mechanism: &Mechanism) -> Option<(usize, Vec<usize>)> {
         let bundles = mechanism.compiled.bundles.as_ref()?;
         let rows = bundles.bundles.iter().map(|bundle| bundle.rows.len());
-        Some((bundles.trunk.len(), rows.collect()))
+        let links = bundles.trunk.iter().filter(|met| matches!(met, Met::Link(_)));
+        Some((links.count(), rows.collect()))
     }
 
     /// Chains of revolute joints on a floating base: on which link, and how long.
@@ -328,7 +353,11 @@ mod tests {
         for mechanism in [limbs(&[(0, 3); 4]), limbs(&[(0, 2), (2, 5), (2, 4), (1, 6), (0, 7)])] {
             let b = mechanism.compiled.bundles.as_ref().unwrap();
             let mut places = vec![0; mechanism.compiled.bodies.len()];
-            b.trunk.iter().for_each(|&k| places[k] += 1);
+            for met in &b.trunk {
+                if let Met::Link(k) = met {
+                    places[*k] += 1;
+                }
+            }
             for row in b.bundles.iter().flat_map(|bundle| &bundle.rows) {
                 for lane in (0..row.links.len()).filter(|&lane| row.real[lane] == 1.0) {
                     places[row.links[lane]] += 1;

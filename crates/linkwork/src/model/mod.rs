@@ -19,7 +19,7 @@ mod pivots;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
-pub(crate) use bundles::{Abreast, Bundle, Bundles, Each, Met};
+pub(crate) use bundles::{Abreast, Bundle, Bundles, Course, Each, Met, Whole};
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Spin};

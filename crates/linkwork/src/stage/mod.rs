@@ -19,7 +19,7 @@ pub(crate) mod riccati;
 pub(crate) mod velocity;
 pub(crate) mod world;
 
-use crate::model::Compiled;
+use crate::model::{Compiled, Course, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use abreast::Abreast;
@@ -194,13 +194,13 @@ impl<S: Scalar> Stages<S> {
 
     #[inline(always)]
     pub(crate) fn fill_rates(&mut self, m: &Compiled) {
-        self.fill_rates_of(m, 0..m.bodies.len());
+        self.fill_rates_of(m, Whole(m.bodies.len()));
     }
 
     /// The same for some links, parents first.
     #[inline(always)]
-    pub(crate) fn fill_rates_of(&mut self, m: &Compiled, links: impl Iterator<Item = usize>) {
-        rates::fill(m, &self.joints, &self.qd, &mut self.rates, links);
+    pub(crate) fn fill_rates_of(&mut self, m: &Compiled, course: impl Course) {
+        rates::fill(m, &self.joints, &self.qd, &mut self.rates, course);
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::{Body, Compiled};
+use crate::model::{Body, Compiled, Course, Met};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Vec3};
 
@@ -28,16 +28,11 @@ impl<S: Scalar> Rate<S> {
 
 /// Outward along some links, parents first: ω = φ*ω_p + Hω q̇, and with it a and b. About 90 operations per link.
 #[inline(always)]
-pub(crate) fn fill<S: Scalar>(
-    m: &Compiled,
-    joints: &Joints<S>,
-    qd: &[S],
-    rates: &mut [Rate<S>],
-    links: impl Iterator<Item = usize>,
-) {
+pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
-    for k in links {
+    for i in 0..course.len() {
+        let Met::Link(k) = course.at(i) else { continue };
         rates[k] = at_joint!(bodies, joints, k, joint => step(joint, &bodies[k], rates, qd));
     }
 }

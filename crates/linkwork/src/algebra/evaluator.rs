@@ -93,10 +93,11 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     }
 
     pub(crate) fn of(algorithm: Algorithm, mechanism: &'m Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
-        let coupled = match mechanism.is_coupled() {
-            true => Some(Box::new(CoupledEvaluator::new(&algorithm, mechanism, frames)?)),
-            false => None,
-        };
+        let mut coupled = None;
+        // Batches take coupled mechanisms one state at a time.
+        if const { S::LANES == 1 } && mechanism.is_coupled() {
+            coupled = Some(Box::new(CoupledEvaluator::new(&algorithm, mechanism, frames)?));
+        }
         let joints = mechanism.nv();
         let tree = Self::of_tree(algorithm, mechanism, frames)?;
         Ok(Self {

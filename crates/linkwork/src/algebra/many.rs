@@ -217,7 +217,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             replace(&mut self.q, lane, &mechanism.neutral());
             self.inputs.iter_mut().for_each(|x| replace(x, lane, &[]));
         }
-        if mechanism.is_coupled() {
+        if const { S::LANES == 1 } && mechanism.is_coupled() {
             // Such states come one by one.
             bad[0] = bad[0].take().or(self.run_alone().err());
         } else {

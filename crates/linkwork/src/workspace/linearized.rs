@@ -129,7 +129,7 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
         let matrices = 3 * self.nv() * self.nv();
         // Batches take coupled mechanisms one state at a time.
-        if S::LANES == 1 && self.mechanism.is_coupled() {
+        if const { S::LANES == 1 } && self.mechanism.is_coupled() {
             self.linearize_coupled(qdd)?;
             let (matrices, room) = out.split_at_mut(matrices);
             self.coupled_inverse_derivatives(matrices, room);
@@ -146,7 +146,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let nv = self.nv();
         let (qdd, _) = out.split_at_mut(nv);
         self.sweep::<Forward>(tau, qdd);
-        if S::LANES == 1 && self.mechanism.is_coupled() {
+        if const { S::LANES == 1 } && self.mechanism.is_coupled() {
             self.linearize_coupled(qdd)?;
             let (matrices, room) = out.split_at_mut(3 * nv * nv);
             self.coupled_forward_derivatives(matrices, room);

@@ -215,7 +215,7 @@ impl<S: Scalar> View<'_, '_, S> {
         };
         let (ready, m) = (self.sweeps.of::<W>(), &self.mechanism.compiled);
         // Batches take coupled mechanisms one state at a time.
-        if S::LANES == 1 && m.reduction.is_some() {
+        if const { S::LANES == 1 } && m.reduction.is_some() {
             let partner = self.sweeps.of::<W::Partner>();
             return self.coupled([ready, partner], W::SHAPE, at, input, out);
         }

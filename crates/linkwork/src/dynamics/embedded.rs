@@ -48,6 +48,8 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>
         let z = z_in.gather(body, if s.loaded { rate.b - s.loads[k] } else { rate.b });
         let mut z = x.close_torques(e, station, z);
         let mut a = rate.a;
+        // P⁺ and z⁺ of what is no joint with code of its own.
+        let mut rest = None;
         if let Some(own) = station.own {
             let (rotor, bend) = (S::lift(armature[v]), s.coupled.bend_of(r, v));
             let mut along = [S::ZERO; 6];
@@ -55,21 +57,28 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>
             x.lock(e, station, own, any, &p, [ratio[v], rotor]);
             x.lock_torque(e, own, ratio[v], tau[v] - along[0] - rotor * bend);
             a = any.hinge().add_motion(a, &[bend]);
-            if body.parent.is_some() {
-                z_in.hand_in(body, any.force_in(z + p.times(a)));
-                p_in.hand_in(body, any.carry_in(p));
-            }
+            rest = Some((p, z + p.times(a)));
         } else {
-            at_joint!(m.bodies, joints, k, joint => {
-                let p_plus = joint.release(p, &armature[v..], &mut x.gains[v..]);
-                joint.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
-                if body.parent.is_some() {
-                    z_in.hand_in(body, joint.force_in(joint.rest_times(&p_plus, a) + z));
-                    p_in.hand_in(body, joint.carry_in(p_plus));
-                }
-            });
+            if const { S::SPECIAL } {
+                at_joint!(m.bodies, joints, k, joint => {
+                    let p_plus = joint.release(p, &armature[v..], &mut x.gains[v..]);
+                    joint.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
+                    if body.parent.is_some() {
+                        z_in.hand_in(body, joint.force_in(joint.rest_times(&p_plus, a) + z));
+                        p_in.hand_in(body, joint.carry_in(p_plus));
+                    }
+                });
+            } else {
+                let p_plus = any.release(p, &armature[v..], &mut x.gains[v..]);
+                any.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
+                rest = Some((p_plus, any.rest_times(&p_plus, a) + z));
+            }
             x.pass(e, station, any);
             x.pass_torque(e, station, any, &eps[v..]);
+        }
+        if let (Some((p_plus, z_plus)), Some(_)) = (rest, body.parent) {
+            z_in.hand_in(body, any.force_in(z_plus));
+            p_in.hand_in(body, any.carry_whole_in(p_plus));
         }
         x.carry(e, station, a);
         x.hand_in(e, station, any);
@@ -132,7 +141,7 @@ impl<S: Scalar> Sweep<S> for Embed {
             }
             x.hand_in(e, station, joint);
             if body.parent.is_some() {
-                inflow.hand_in(body, joint.carry_in(p));
+                inflow.hand_in(body, joint.carry_whole_in(p));
             }
         }
         x.close(e, &e.stations[n], Articulated::ZERO);

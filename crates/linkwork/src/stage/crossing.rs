@@ -379,6 +379,17 @@ macro_rules! by_route {
     }};
 }
 
+impl<S: Scalar> AnyJoint<'_, S> {
+    /// φPφ* of a P that the joint has not released.
+    #[inline(always)]
+    pub(crate) fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
+        by_route!(self,
+            root placement => p.through_screw(self.z).through(&placement),
+            screws way => way.carry_in(p),
+            general pose => p.through(pose))
+    }
+}
+
 impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     type Rest = Articulated<S>;
 
@@ -451,14 +462,11 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        if self.turns_askew() {
+        if const { S::SPECIAL } && self.turns_askew() {
             let (lean, across) = (self.body.lean, self.body.across);
             return Way::new(self.body, Skew { lean, across }, self.z).carry_in_about_z(p.about_z());
         }
-        by_route!(self,
-            root placement => p.through_screw(self.z).through(&placement),
-            screws way => way.carry_in(p),
-            general pose => p.through(pose))
+        self.carry_whole_in(p)
     }
 
     #[inline(always)]
@@ -473,7 +481,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
-        if self.turns_askew() {
+        if const { S::SPECIAL } && self.turns_askew() {
             return rest.about_z().times(v);
         }
         rest.times(v)

@@ -91,7 +91,7 @@ sweeps![
     forward::Reactions,
     forward::ForcesFromAccelerations,
     embedded::Embed,
-    embedded::ForwardEmbedded as Often,
+    embedded::ForwardEmbedded,
     embedded::InverseMassEmbedded,
     operational::HomeGains,
     operational::Compliance,

@@ -10,10 +10,11 @@ use support::random::{Random, random_state};
 use support::scale::forward_scale;
 
 /// A trunk of a few joints of any kind, and limbs of revolute joints on any of its links: of different lengths, with
-/// fingers or without, some with a joint that lanes cannot take, some alike.
+/// fingers or without, with rotors at all joints, at none, or at some.
 fn legged(seed: u64) -> Mechanism {
     let random = &mut Random::new(seed);
     let mut builder = Mechanism::builder(format!("legged{seed}")).gravity(random.vector(10.0));
+    let rotors = random.chance(0.3);
     let mut links = 0;
     let mut add = |random: &mut Random, kind: JointKind, parent: Option<usize>, rotor: f64| {
         let k = links;
@@ -44,13 +45,18 @@ fn legged(seed: u64) -> Mechanism {
         let mut at = trunk[random.below(trunk.len())];
         for _ in 0..1 + random.below(6) {
             let axis = [Vec3::new(0.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 0.0), random.direction()][random.below(3)];
-            let rotor = if random.chance(0.03) { 0.2 } else { 0.0 };
+            let rotor = if rotors || random.chance(0.03) {
+                random.within(0.1, 0.5)
+            } else {
+                0.0
+            };
             at = add(random, JointKind::Revolute { axis }, Some(at), rotor);
         }
         for _ in 0..random.below(3) {
             let axis = random.direction();
-            let finger = add(random, JointKind::Revolute { axis }, Some(at), 0.0);
-            add(random, JointKind::Revolute { axis }, Some(finger), 0.0);
+            let rotor = if rotors { 0.1 } else { 0.0 };
+            let finger = add(random, JointKind::Revolute { axis }, Some(at), rotor);
+            add(random, JointKind::Revolute { axis }, Some(finger), rotor);
         }
     }
     builder.build().unwrap_or_else(|e| panic!("{seed}: {e}"))

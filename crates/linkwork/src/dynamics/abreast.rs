@@ -251,17 +251,28 @@ fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>
             p += p_others;
             z += z_others;
         }
-        p.a[5] += each(&row.unreal);
-        let d_inv = p.a[5].recip();
-        let (g, rest) = p.release_about_z(d_inv);
-        let gain = Gain { d_inv, g };
         let memory = &s.abreast.rows[bundle.first_row + i];
         let torque: [P; 1] = read(memory, at::TORQUE);
         let z_screw = screw::<P>(memory);
         let mut eps = [P::ZERO];
-        Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
-        let z_plus = rest.times(a) + z;
-        carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
+        let gain;
+        if let Some(rotors) = &row.rotors {
+            let u = p.column(2);
+            gain = Gain::new((u[2] + each(rotors)).recip(), u);
+            p.subtract_outer(gain.g, u);
+            Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
+            let z_plus = p.times(a) + z;
+            carried = at_row!(row, z_screw, ways => (ways.carry_in(p), ways.force_in(z_plus)));
+        } else {
+            p.a[5] += each(&row.unreal);
+            let d_inv = p.a[5].recip();
+            let (g, rest) = p.release_about_z(d_inv);
+            gain = Gain { d_inv, g };
+            Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
+            let z_plus = rest.times(a) + z;
+            carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
+        }
+        let Gain { d_inv, g } = gain;
         let memory = &mut s.abreast.rows[bundle.first_row + i];
         write(memory, at::GAIN, [d_inv, g[0], g[1], g[2], g[3], g[4], g[5]]);
         write(memory, at::EPS, eps);

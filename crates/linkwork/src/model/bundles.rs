@@ -98,6 +98,8 @@ pub(crate) struct Abreast {
     pub(crate) across: Option<Each>,
     /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
     pub(crate) before: Option<[Each; 3]>,
+    /// The rotors' inertias, one where there is no link; none if the joints have no rotors.
+    pub(crate) rotors: Option<Each>,
     /// Mass, first and second moments, and the differences of the latter.
     pub(crate) inertia: [Each; 13],
     /// Whether the next row is its child; where other children leave what they hand in; and where it leaves its own.
@@ -116,7 +118,7 @@ const WORTH: f64 = 0.9;
 
 impl Bundles {
     /// The cheapest way to take a tree apart; none if it is best left whole.
-    pub(crate) fn of(bodies: &[Body]) -> Option<Self> {
+    pub(crate) fn of(bodies: &[Body], armature: &[f64]) -> Option<Self> {
         let n = bodies.len();
         if n > MOST_LINKS {
             return None;
@@ -132,9 +134,10 @@ impl Bundles {
             let roots = roots(bodies, &in_trunk);
             let (mut cost, mut trunk) = (0.0, in_trunk.clone());
             for branches in roots.chunks(PACK) {
-                let together = ROW * union(bodies, branches).len() as f64 + BUNDLE;
+                let rows = union(bodies, branches);
+                let together = ROW * rows.len() as f64 + BUNDLE;
                 let links: usize = branches.iter().map(|&root| bodies[root].end - root).sum();
-                if together < links as f64 {
+                if together < links as f64 && rows.iter().all(|(_, links)| alike(bodies, links)) {
                     cost += together;
                 } else {
                     branches
@@ -153,10 +156,10 @@ impl Bundles {
             }
         }
         let (_, in_trunk) = best?;
-        Some(Self::new(bodies, &in_trunk))
+        Some(Self::new(bodies, armature, &in_trunk))
     }
 
-    fn new(bodies: &[Body], in_trunk: &[bool]) -> Self {
+    fn new(bodies: &[Body], armature: &[f64], in_trunk: &[bool]) -> Self {
         let roots = roots(bodies, in_trunk);
         let mut trunk: Vec<(usize, Met)> = (0..bodies.len())
             .filter(|&k| in_trunk[k])
@@ -170,7 +173,7 @@ impl Bundles {
         trunk.sort_unstable_by_key(|(k, _)| *k);
         let (mut bundles, mut rows, mut slots) = (Vec::new(), 0, 0);
         for roots in roots.chunks(PACK) {
-            let bundle = Bundle::new(bodies, roots, rows, &mut slots);
+            let bundle = Bundle::new(bodies, armature, roots, rows, &mut slots);
             rows += bundle.rows.len();
             bundles.push(bundle);
         }
@@ -185,7 +188,14 @@ impl Bundles {
 
 /// Whether a link may stand beside others.
 fn goes_abreast(body: &Body) -> bool {
-    body.turns && !matches!(body.passage, Passage::Root | Passage::General)
+    body.revolute && !matches!(body.passage, Passage::Root | Passage::General)
+}
+
+/// Whether links may stand side by side: all of them have rotors, or none.
+fn alike(bodies: &[Body], links: &[Option<usize>; PACK]) -> bool {
+    let mut turns = links.iter().flatten().map(|&k| bodies[k].turns);
+    let first = turns.next();
+    turns.all(|turns| Some(turns) == first)
 }
 
 /// The first links outside the trunk, those of the largest branches first.
@@ -228,7 +238,7 @@ fn children(bodies: &[Body], k: usize) -> Vec<usize> {
 }
 
 impl Bundle {
-    fn new(bodies: &[Body], roots: &[usize], first_row: usize, slots: &mut usize) -> Self {
+    fn new(bodies: &[Body], armature: &[f64], roots: &[usize], first_row: usize, slots: &mut usize) -> Self {
         let union = union(bodies, roots);
         let mut slot_of = vec![None; union.len()];
         for (i, (parent, _)) in union.iter().enumerate() {
@@ -244,7 +254,7 @@ impl Bundle {
             has_child: union.get(i + 1).is_some_and(|(p, _)| *p == Some(i)),
             slot: slot_of[i],
             hands_to: parent.filter(|p| p + 1 != i).and_then(|p| slot_of[p]),
-            ..Abreast::new(bodies, links)
+            ..Abreast::new(bodies, armature, links)
         });
         let stand_in = |lane: usize| roots[lane.min(roots.len() - 1)];
         Self {
@@ -256,7 +266,7 @@ impl Bundle {
 }
 
 impl Abreast {
-    fn new(bodies: &[Body], links: [Option<usize>; PACK]) -> Self {
+    fn new(bodies: &[Body], armature: &[f64], links: [Option<usize>; PACK]) -> Self {
         let some = links.into_iter().flatten().next().unwrap_or(0);
         let stand_ins = links.map(|link| link.unwrap_or(some));
         let each = |number: &dyn Fn(&Body) -> f64| stand_ins.map(|k| number(&bodies[k]));
@@ -267,7 +277,7 @@ impl Abreast {
                 None => 0.0,
             })
         };
-        let same = |tilt: Passage| stand_ins.iter().all(|&k| bodies[k].passage == tilt);
+        let same = |tilts: [Passage; 2]| stand_ins.iter().all(|&k| tilts.contains(&bodies[k].passage));
         let has_across = stand_ins.iter().any(|&k| bodies[k].across != 0.0);
         let has_before = stand_ins.iter().any(|&k| bodies[k].before.is_some());
         let before = |body: &Body| {
@@ -281,14 +291,23 @@ impl Abreast {
             own_dofs: links.map(|link| link.map_or(GAP, |k| bodies[k].v)),
             real,
             unreal: real.map(|real| 1.0 - real),
-            tilt: [Passage::TurnFlat, Passage::TurnQuarter]
-                .into_iter()
-                .find(|&tilt| same(tilt))
-                .unwrap_or(Passage::TurnLean),
+            tilt: if same([Passage::TurnFlat, Passage::ScrewFlat]) {
+                Passage::TurnFlat
+            } else if same([Passage::TurnQuarter, Passage::ScrewQuarter]) {
+                Passage::TurnQuarter
+            } else {
+                Passage::TurnLean
+            },
             lean: [each(&|body| body.lean.cos), each(&|body| body.lean.sin)],
             along: each(&|body| body.along),
             across: has_across.then(|| each(&|body| body.across)),
             before: has_before.then(|| core::array::from_fn(|i| each(&|body| before(body)[i]))),
+            rotors: (!bodies[some].turns).then(|| {
+                links.map(|link| match link {
+                    Some(k) => armature[bodies[k].v],
+                    None => 1.0,
+                })
+            }),
             inertia: core::array::from_fn(inertia),
             has_child: false,
             slot: None,
@@ -344,8 +363,7 @@ mod tests {
         assert_eq!(taken_apart(&limbs(&humanoid)), Some((4, vec![7])));
         let five = [(0, 6), (0, 6), (0, 6), (0, 5), (0, 2)];
         assert_eq!(taken_apart(&limbs(&five)), Some((3, vec![6])));
-        // Joints with rotors go link by link.
-        assert_eq!(taken_apart(&examples::quadruped()), None);
+        assert_eq!(taken_apart(&examples::quadruped()), Some((1, vec![3])));
     }
 
     #[test]

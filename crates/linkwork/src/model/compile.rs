@@ -46,7 +46,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
         columns: columns(&bodies, given.armature.len()),
-        bundles: Bundles::of(&bodies),
+        bundles: Bundles::of(&bodies, &given.armature),
         armature: given.armature,
         gravity: given.gravity,
         link_space,

@@ -18,6 +18,20 @@ pub(crate) struct Gain<S> {
 const HUGE: f64 = 1e15;
 
 impl<S: Scalar> Gain<S> {
+    /// From 1/D and the column u = PH*: G = u/D.
+    #[inline(always)]
+    pub(crate) fn new(d_inv: S, u: [S; 6]) -> Self {
+        let g = [
+            u[0] * d_inv,
+            u[1] * d_inv,
+            u[2] * d_inv,
+            u[3] * d_inv,
+            u[4] * d_inv,
+            u[5] * d_inv,
+        ];
+        Self { d_inv, g }
+    }
+
     /// Whether, in one lane, D is positive and more than rounding.
     pub(crate) fn is_sound(&self, lane: usize) -> bool {
         let d_inv = self.d_inv.lane(lane);
@@ -151,16 +165,8 @@ impl Hinge {
                 d = h.mul_add(u[5], u[2]);
             }
             let d_inv = (d + S::lift(armature[i])).recip();
-            let g = [
-                u[0] * d_inv,
-                u[1] * d_inv,
-                u[2] * d_inv,
-                u[3] * d_inv,
-                u[4] * d_inv,
-                u[5] * d_inv,
-            ];
-            gains[i] = Gain { d_inv, g };
-            p.subtract_outer(g, u);
+            gains[i] = Gain::new(d_inv, u);
+            p.subtract_outer(gains[i].g, u);
             if armature[i] == 0.0 && self.pitch().is_none() {
                 p.clear(axis);
             }

@@ -1,6 +1,7 @@
-//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` races another library,
-//! `cargo xtask count` counts instructions.
+//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` and `cargo xtask arms` race another
+//! library, `cargo xtask count` counts instructions.
 
+mod arms;
 mod bench;
 mod checks;
 mod emitted;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
        cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
+       cargo xtask arms         many arms on one object, linkwork against Pinocchio in Python
        cargo xtask count        writes the baseline of instructions that `test` compares with";
 
 fn main() -> ExitCode {
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["test"] => test::run(&root()),
         ["bench", directory] => bench::run(&root(), Path::new(directory)),
+        ["arms"] => arms::run(&root()),
         ["count"] => instructions::write(&root()),
         _ => {
             eprintln!("{USAGE}");

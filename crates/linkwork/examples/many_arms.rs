@@ -1,11 +1,13 @@
 //! Forward dynamics of ℓ arms of seven joints that hold one object, against the dense equations.
 //!
-//! `cargo run --release --example many_arms`
+//! `cargo run --release --example many_arms`, or with a directory as argument: then the mechanisms, their states and
+//! accelerations are written there as JSON, for other libraries. `cargo xtask arms` gives them to Pinocchio.
 
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, Constraint};
-use linkwork::model::{Joint, Link, examples};
+use linkwork::model::{Joint, JointKind, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// ℓ arms in a circle, and an object that their flanges are welded to.
@@ -97,7 +99,51 @@ fn least(times: usize, mut call: impl FnMut()) -> f64 {
     1e6 * least
 }
 
+/// A grasp, its state and accelerations as JSON. Names are plain, and numbers of Rust are numbers of JSON.
+fn described(closed: &Closed, q: &[f64], tau: &[f64], qdd: &[f64]) -> String {
+    let mechanism = closed.mechanism();
+    let pose = |pose: &Pose| {
+        let mut numbers = pose.rotation.to_rows().concat();
+        numbers.extend(pose.translation.to_array());
+        format!("{numbers:?}")
+    };
+    let links = mechanism.links().iter().map(|link| {
+        let inertia = &link.inertia;
+        let (com, moments) = (inertia.com.to_array(), inertia.moments);
+        format!("[{:?}, {:?}, {com:?}, {moments:?}]", link.name, inertia.mass)
+    });
+    let joints = mechanism.joints().iter().map(|joint| {
+        let axis = match joint.kind {
+            JointKind::Revolute { axis } | JointKind::Continuous { axis } => axis.to_array().to_vec(),
+            _ => Vec::new(),
+        };
+        let (name, kind, place) = (&joint.name, joint.kind.name(), pose(&joint.origin));
+        format!(
+            "[{name:?}, {kind:?}, {:?}, {:?}, {place}, {axis:?}]",
+            joint.parent, joint.child
+        )
+    });
+    let frames = mechanism.frames().iter();
+    let frames = frames.map(|frame| format!("[{:?}, {:?}, {}]", frame.name, frame.link, pose(&frame.pose)));
+    let welds = closed
+        .constraints()
+        .iter()
+        .map(|weld| format!("[{:?}, {:?}]", weld.a, weld.b));
+    let lists = [
+        links.collect(),
+        joints.collect(),
+        frames.collect(),
+        welds.collect::<Vec<_>>(),
+    ];
+    let [links, joints, frames, welds] = lists.map(|list| list.join(",\n"));
+    format!(
+        r#"{{"links": [{links}], "joints": [{joints}], "frames": [{frames}], "welds": [{welds}],
+"q": {q:?}, "tau": {tau:?}, "qdd": {qdd:?}}}"#
+    )
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let directory = std::env::args().nth(1).map(PathBuf::from);
     println!("arms  joints  rows   operators, µs   per arm   dense, µs   difference");
     for arms in [2, 4, 8, 16, 32] {
         let (closed, q) = grasp(arms)?;
@@ -120,6 +166,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         if let Some(problem) = failed {
             return Err(problem.into());
+        }
+        if let Some(directory) = &directory {
+            std::fs::write(
+                directory.join(format!("{arms}.json")),
+                described(&closed, &q, &tau, &qdd),
+            )?;
         }
         let mut expect = Vec::new();
         let slow = least(if arms > 8 { 3 } else { 20 }, || {

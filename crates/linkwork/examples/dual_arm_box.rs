@@ -1,10 +1,11 @@
 //! Two arms carry a box up and down, and keep squeezing it with 25 N.
 //!
-//! `cargo run --release --example dual_arm_box` writes dual_arm_box.svg.
+//! `cargo run --release --example dual_arm_box` writes dual_arm_box.svg, the arms and the box from the front, and
+//! dual_arm_box_curves.svg, its height and the squeeze over time.
 
 mod drawing;
 
-use drawing::{BLUE, Drawing, GREEN, RED};
+use drawing::{BLUE, Drawing, GREEN, GREY, RED};
 use linkwork::Reference::Aligned;
 use linkwork::closed::{Closed, ClosedMotion, Constraint};
 use linkwork::model::{FrameId, Joint, Link, Mechanism, examples};
@@ -36,7 +37,7 @@ fn carrying() -> linkwork::Result<(Closed, Vec<f64>)> {
     let on_box = |flange: &Pose| Pose::new(flange.rotation, flange.translation - middle);
     let arms = arms
         .to_builder()
-        .link(Link::new("box", Inertia::cuboid(MASS, [0.2, 0.3, 0.2])))
+        .link(Link::new("box", Inertia::cuboid(MASS, SIZE)))
         .joint(Joint::free("carried").between("world", "box"))
         .frame("left handle", "box", on_box(&left))
         .frame("right handle", "box", on_box(&right))
@@ -59,6 +60,40 @@ fn pressure(closed: &Closed, state: &State, tau: &[f64]) -> linkwork::Result<f64
     let mut moving = posed.moving(&state.v)?;
     let forces = moving.forward_dynamics(tau, &mut qdd)?;
     Ok(0.5 * (forces.on_b("left hand")?.force - forces.on_b("right hand")?.force).dot(along))
+}
+
+/// The box, in metres.
+const SIZE: [f64; 3] = [0.2, 0.5, 0.2];
+
+/// Adds the arms and the box, seen along x.
+fn draw(picture: &mut Drawing, closed: &Closed, q: &[f64], colour: &'static str) -> linkwork::Result<()> {
+    let (m, mut workspace) = (closed.mechanism(), closed.workspace());
+    let mut posed = workspace.at(q)?;
+    let seen = |point: Vec3| [point.y, point.z];
+    for arm in ["left_", "right_"] {
+        let mut line = vec![seen(
+            posed
+                .tree()
+                .pose(m.frame(&format!("{} seat", &arm[..arm.len() - 1]))?)
+                .translation,
+        )];
+        for link in m.links().iter().filter(|link| link.name.starts_with(arm)) {
+            line.push(seen(posed.tree().pose(m.frame(&link.name)?).translation));
+        }
+        picture.curve("", colour, 3.0, line);
+    }
+    let block = posed.tree().pose(m.frame("box")?);
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]];
+    let corner = |[y, z]: [f64; 2]| {
+        seen(block.translation + block.rotation * Vec3::new(0.0, 0.5 * y * SIZE[1], 0.5 * z * SIZE[2]))
+    };
+    picture.curve(
+        "",
+        if colour == GREY { GREY } else { RED },
+        2.0,
+        corners.map(corner).to_vec(),
+    );
+    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -110,12 +145,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut motion = ClosedMotion::new(&closed, control)?;
     let mut integrator = RungeKutta4::new(m);
     let (mut wanted, mut got, mut squeezed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut view = Drawing::new("Two arms carry a box and squeeze it", "y, m", "z, m").in_metres();
+    draw(&mut view, &closed, &q, GREY)?;
     for step in 0..2000 {
         let h = 2e-3;
         integrator.step(&mut motion, &mut state, h)?;
         let felt = pressure(&closed, &state, motion.torques())?;
         // The integral part of the force controller.
         more.set((more.get() + 8.0 * h * (SQUEEZE - felt)).clamp(-100.0, 100.0));
+        if step == 785 {
+            // At its highest.
+            draw(&mut view, &closed, &state.q, BLUE)?;
+        }
         if step % 10 == 0 {
             let z = closed.workspace().at(&state.q)?.tree().pose(block).translation.z;
             wanted.push([state.t, 100.0 * (height(state.t).0 - start.z)]);
@@ -126,14 +167,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let last = squeezed.last().map_or(0.0, |p| p[1]);
     println!("squeeze at the end: {last:.2} N of {SQUEEZE} N");
     println!("largest gap of the hands: {:.1e}", motion.worst_closure());
-    let mut picture = Drawing::new(
-        "Two arms carry a box and squeeze it",
-        "time, s",
-        "height in cm, force in N",
-    );
+    view.save("dual_arm_box.svg")?;
+    let mut picture = Drawing::new("Height of the box and squeeze", "time, s", "height in cm, force in N");
     picture.curve("height wanted, cm", GREEN, 3.0, wanted);
     picture.curve("height, cm", BLUE, 1.5, got);
     picture.curve("squeeze, N (25 wanted)", RED, 1.5, squeezed);
-    picture.save("dual_arm_box.svg")?;
+    picture.save("dual_arm_box_curves.svg")?;
     Ok(())
 }

@@ -35,13 +35,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let bias = task.bias()?;
         let force = task.force_for(Motion::new(Vec3::ZERO, wanted)) + bias;
         task.torque(force, tau)?;
-        // The rest of the arm comes to rest where the tip does not feel it; gravity is held there too.
-        let (mut idle, mut momentum) = (vec![0.0; tau.len()], vec![0.0; tau.len()]);
+        // Where the tip does not feel it, the arm goes back to the posture that it started in; gravity is held there too.
+        let (mut idle, mut back) = (vec![0.0; tau.len()], vec![0.0; tau.len()]);
         moving.gravity_torque(&mut idle)?;
-        moving.mass_times(now.v, &mut momentum)?;
-        for (idle, momentum) in idle.iter_mut().zip(&momentum) {
-            *idle -= 5.0 * momentum;
-        }
+        let posture = now.q.iter().zip(&q).zip(now.v);
+        let wanted: Vec<f64> = posture.map(|((now, q), v)| 25.0 * (q - now) - 10.0 * v).collect();
+        moving.mass_times(&wanted, &mut back)?;
+        idle.iter_mut().zip(&back).for_each(|(idle, back)| *idle += back);
         moving
             .task(tip, Aligned, Part::Linear, 2e-2)?
             .unseen_torque(&mut idle)?;

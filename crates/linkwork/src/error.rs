@@ -26,6 +26,15 @@ pub enum Error {
         /// What it is.
         value: f64,
     },
+    /// A number that may not be negative is, or is NaN or infinity.
+    #[error("{argument} is {value}; it must be finite and not negative")]
+    Negative {
+        /// The argument's name.
+        argument: &'static str,
+        /// What it is.
+        value: f64,
+    },
+
     /// A number is NaN or infinity.
     #[error("{argument} is {value}; it must be finite")]
     Parameter {

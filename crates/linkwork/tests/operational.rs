@@ -199,7 +199,21 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     assert!((900.0..2100.0).contains(&trace), "{trace}");
     for bad in [-1.0, f64::NAN] {
         let text = posed.task(tip, Reference::Aligned, Part::Whole, bad).err().unwrap();
-        assert!(text.to_string().contains("damping"));
+        let text = text.to_string();
+        assert!(text.contains("damping is") && text.contains("not negative"), "{text}");
+    }
+    // Numbers that are none are refused by name.
+    let mut task = posed.task(tip, Reference::Aligned, Part::Linear, 0.0).unwrap();
+    let (mut six, none) = ([0.0; 6], [f64::NAN; 6]);
+    let refused = [
+        (task.consistent_inverse(Motion::from_array(none), &mut six), "x is NaN"),
+        (task.torque(Force::from_array(none), &mut six), "force is NaN"),
+        (task.unseen_motion(&mut [0.0; 2]), "x has 2 numbers"),
+        (task.unseen_torque(&mut none.clone()), "tau[0]"),
+    ];
+    for (refused, words) in refused {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains(words), "{text}");
     }
     // The world cannot be accelerated at all.
     let still = posed.task(FrameId::WORLD, Reference::World, Part::Whole, 0.0).unwrap();

@@ -107,7 +107,8 @@ impl Drawing {
             h / 2.0,
             self.labels[1]
         );
-        let mut row = MARGIN + 14.0;
+        // The legend stands in a line above the curves, where it hides none.
+        let mut start = MARGIN;
         for (name, colour, width, points) in &self.curves {
             let mut path = String::new();
             for (i, p) in points.iter().enumerate() {
@@ -121,10 +122,10 @@ impl Drawing {
             if !name.is_empty() {
                 let _ = writeln!(
                     svg,
-                    "<text x='{}' y='{row}' fill='{colour}' text-anchor='end'>{name}</text>",
-                    w - MARGIN - 8.0
+                    "<path d='M{start} 45 h18' stroke='{colour}' stroke-width='{width}'/><text x='{}' y='49' fill='{colour}'>{name}</text>",
+                    start + 24.0
                 );
-                row += 17.0;
+                start += 44.0 + 7.2 * name.chars().count() as f64;
             }
         }
         svg += "</svg>\n";

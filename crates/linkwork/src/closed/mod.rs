@@ -136,7 +136,7 @@ impl Closed {
         if let Stabilisation::Baumgarte { frequency, damping } = stabilisation {
             for (argument, value) in [("the frequency", frequency), ("the damping", damping)] {
                 if !(value >= 0.0 && value.is_finite()) {
-                    return Err(Error::Parameter { argument, value });
+                    return Err(Error::Negative { argument, value });
                 }
             }
         }

@@ -326,6 +326,17 @@ impl<S: Scalar> View<'_, '_, S> {
     }
 }
 
+/// An error unless a motion or a force is made of numbers.
+fn check_six<S: Scalar>(argument: &'static str, six: [S; 6]) -> Result<()> {
+    match six.into_iter().find(|x| !x.is_finite()) {
+        Some(x) => Err(Error::Parameter {
+            argument,
+            value: x.lane(0),
+        }),
+        None => Ok(()),
+    }
+}
+
 /// An error unless an output has room for exactly what is written.
 fn check_length(argument: &'static str, given: usize, needed: usize) -> Result<()> {
     if given == needed {

@@ -1,6 +1,6 @@
 //! Operational space: inertia, compliance and forces as a frame sees them.
 
-use super::{Configured, Moving, check_length};
+use super::{Configured, Moving, check_length, check_six};
 use crate::dense::{Eigen, add_scaled, dot};
 use crate::dynamics::forward::Forward;
 use crate::dynamics::inverse::Gravity;
@@ -128,12 +128,7 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
         qdd: &mut [S],
     ) -> Result<()> {
         check_length("qdd", qdd.len(), self.view.nv())?;
-        if let Some(x) = force.to_array().into_iter().find(|x| !x.is_finite()) {
-            return Err(Error::Parameter {
-                argument: "force",
-                value: x.lane(0),
-            });
-        }
+        check_six("force", force.to_array())?;
         let (frame, m) = (frame.into(), self.view.mechanism);
         if m.is_coupled() {
             let mut room = core::mem::take(&mut self.view.stages.columns);
@@ -240,9 +235,8 @@ impl<'w, 'm> Configured<'w, 'm> {
         damping: f64,
     ) -> Result<Task<'_, 'w, 'm>> {
         if !(damping >= 0.0 && damping.is_finite()) {
-            let argument = "damping, which may not be negative,";
-            return Err(Error::Parameter {
-                argument,
+            return Err(Error::Negative {
+                argument: "damping",
                 value: damping,
             });
         }
@@ -327,6 +321,7 @@ impl Task<'_, '_, '_> {
 
     /// J̄x = 𝓜⁻¹J*Λx: of all q̈ that give the frame the acceleration x, the one of least kinetic cost.
     pub fn consistent_inverse(&mut self, x: Motion, qdd: &mut [f64]) -> Result<()> {
+        check_six("x", x.to_array())?;
         let force = self.force_for(x);
         let (frame, reference) = (self.frame, self.reference);
         self.configured.acceleration_by_force(frame, reference, force, qdd)
@@ -370,6 +365,7 @@ impl Task<'_, '_, '_> {
 
     /// J*F: the torques of a force on the frame.
     pub fn torque(&mut self, force: Force, tau: &mut [f64]) -> Result<()> {
+        check_six("force", force.to_array())?;
         check_length("tau", tau.len(), self.configured.view.nv())?;
         let scratch = self.take(0);
         torque(&scratch, self.only_rows(force), tau);

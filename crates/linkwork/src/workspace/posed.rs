@@ -1,6 +1,7 @@
 //! What a configuration determines.
 
-use super::{Moving, View, check_length};
+use super::{Moving, View, check_length, check_six};
+use crate::Result;
 use crate::dynamics::composite::{ArticulatedOf, CompositeOf, MassMatrix};
 use crate::dynamics::inverse::{Gravity, MassTimes};
 use crate::dynamics::inverse_mass::MassMatrixInverse;
@@ -10,7 +11,6 @@ use crate::model::{FrameId, JointId, JointKind, LinkId, Mechanism};
 use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
-use crate::{Error, Result};
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism at a configuration: everything of [`Configured`], and [`Posed::moving`].
@@ -136,12 +136,7 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
     /// that is computed from this view on; a new configuration starts without any.
     pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         let m = self.view.mechanism;
-        if let Some(x) = force.to_array().into_iter().find(|x| !x.is_finite()) {
-            return Err(Error::Parameter {
-                argument: "force",
-                value: x.lane(0),
-            });
-        }
+        check_six("force", force.to_array())?;
         let placed = &m.placed[frame.into().0];
         let Some(k) = placed.body else { return Ok(()) };
         self.view.need::<Placements>();

@@ -8,6 +8,8 @@ use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::scalar::{Dual, Scalar};
 use linkwork::spatial::{Force, Inertia};
 use linkwork::workspace::{Derivatives, Posed};
+use support::arm::general_arm;
+use support::conventional::{algorithm_3, algorithm_4};
 use support::dual::{D, along, rate, varied};
 use support::golden;
 use support::library::vector;
@@ -162,6 +164,45 @@ fn derivatives_are_those_of_dual_numbers_on_a_thousand_trees() {
         worst.check("acceleration adjoint", name, &adjoint, &expect, adjoint_scale + scale);
         let one = &inverse * &mass;
         worst.check("inverse mass", name, &one.data, &Matrix::identity(nv).data, condition);
+    }
+}
+
+/// Algorithms 5 and 6 against 3 and 4, which form and factor 𝓜: on trees, and on arms of which the last is so long that its
+/// columns are swept instead of multiplied.
+#[test]
+fn conventional_algorithms_give_the_same() {
+    let mut worst = Worst::new(1e-12);
+    let trees = thousand().step_by(5).map(|(seed, mechanism, _)| (seed, mechanism));
+    for (seed, mechanism) in trees.chain([6, 30, 70].map(|n| (n as u64, general_arm(n)))) {
+        let (nv, name) = (mechanism.nv(), mechanism.name());
+        let State { q, qd, tau, .. } = random_state(&mechanism, seed);
+        let change = direction(nv, seed);
+        let (mut inverse, mut forward) = (mechanism.derivatives(), mechanism.derivatives());
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        let mut qdd = vec![0.0; nv];
+        let mut linearized = moving.linearized_under(&tau, &mut qdd).unwrap();
+        linearized.inverse_derivatives(&mut inverse).unwrap();
+        linearized.forward_derivatives(&mut forward).unwrap();
+
+        let [by_q, by_qd, by_tau] = algorithm_4(&inverse, nv);
+        let mass = Matrix::from_slice(nv, nv, inverse.by_input());
+        let condition = mass.norm() * by_tau.norm();
+        for (what, got, expect) in [
+            ("∂q̈/∂q", forward.by_q(), by_q),
+            ("∂q̈/∂q̇", forward.by_qd(), by_qd),
+            ("𝓜⁻¹", forward.by_input(), by_tau),
+        ] {
+            worst.check(what, name, got, &expect.data, condition * expect.norm());
+        }
+
+        let without_input = [&change[0][..], &change[1][..], &vec![0.0; nv]].concat();
+        let needed = vector(nv, |out| linearized.torque_change(&without_input, out));
+        let expect = algorithm_3(&inverse, &needed, &change[2]);
+        let got = vector(nv, |out| linearized.acceleration_change(&change.concat(), out));
+        let largest = expect.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        worst.check("δq̈", name, &got, &expect, condition * largest);
     }
 }
 

@@ -1,7 +1,7 @@
 //! From links and joints as given to the form that sweeps run on.
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Slide, Spin};
-use super::{Bundles, Joint, JointKind, Link};
+use super::{Bundles, Joint, JointKind, Link, Tiles};
 use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -433,6 +433,7 @@ fn columns(bodies: &[Body], nv: usize) -> Columns {
     }
     Columns {
         packed: (nv <= LARGE).then(|| layout(bodies, PACK)),
+        tiles: (product < sweep && nv <= LARGE).then(|| Tiles::new(bodies, &single)),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
         single,
         product: product < sweep,

@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use super::{Bundles, Reduction};
+use super::{Bundles, Reduction, Tiles};
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -172,6 +172,8 @@ pub(crate) struct Columns {
     pub(crate) in_users_order: bool,
     /// Whether 𝓜⁻¹ costs less as the product N*D⁻¹N than by an outward sweep.
     pub(crate) product: bool,
+    /// The tiles of such products, unless they are too many.
+    pub(crate) tiles: Option<Tiles>,
 }
 
 /// How many columns a register takes.

@@ -16,6 +16,7 @@ mod link;
 mod mechanism;
 mod passive;
 mod pivots;
+mod tiles;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
@@ -34,6 +35,7 @@ pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
 pub(crate) use passive::SLOW;
+pub(crate) use tiles::{TILE, Tiles};
 
 /// The name of the fixed frame that every mechanism stands in.
 pub const WORLD: &str = "world";

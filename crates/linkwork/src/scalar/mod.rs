@@ -118,6 +118,10 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn write(self, to: &mut [S]);
     /// Each to its place, but for those that have none.
     fn write_some(self, places: &[usize], none: usize, to: &mut [S]);
+    /// Each to its place, as many as there are places.
+    fn write_first(self, places: &[usize], to: &mut [S]);
+    /// The columns that the lowest bits tell, and nought in the others.
+    fn keep(self, bits: u8) -> Self;
     /// The rows of a square tile become its columns; of the places, the first count that it has.
     fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
 }
@@ -154,6 +158,16 @@ impl<S: Scalar> Pack<S> for S {
         if places[0] != none {
             to[places[0]] = self;
         }
+    }
+
+    #[inline(always)]
+    fn keep(self, bits: u8) -> Self {
+        if bits & 1 != 0 { self } else { S::ZERO }
+    }
+
+    #[inline(always)]
+    fn write_first(self, places: &[usize], to: &mut [S]) {
+        to[places[0]] = self;
     }
 
     #[inline(always)]

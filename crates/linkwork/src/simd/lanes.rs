@@ -445,6 +445,33 @@ impl Pack<f64> for F64x4 {
     }
 
     #[inline(always)]
+    fn keep(self, bits: u8) -> Self {
+        const ALL: u64 = u64::MAX;
+        const KEPT: [[u64; 4]; 16] = {
+            let (mut kept, mut i) = ([[0; 4]; 16], 0);
+            while i < 64 {
+                if ((i / 4) >> (i % 4)) & 1 != 0 {
+                    kept[i / 4][i % 4] = ALL;
+                }
+                i += 1;
+            }
+            kept
+        };
+        // SAFETY: the number exists, and so do the instructions; any bits are a mask.
+        Self(unsafe {
+            let mask = core::mem::transmute::<[u64; 4], core::arch::x86_64::__m256d>(KEPT[usize::from(bits & 15)]);
+            core::arch::x86_64::_mm256_and_pd(self.0, mask)
+        })
+    }
+
+    #[inline(always)]
+    fn write_first(self, places: &[usize], to: &mut [f64]) {
+        for (x, &place) in self.to_array().iter().zip(places) {
+            to[place] = *x;
+        }
+    }
+
+    #[inline(always)]
     fn transpose(rows: [Self; 4]) -> [Self; 4] {
         let [a, b, c, d] = rows;
         // SAFETY: the numbers exist, and so do the instructions.

@@ -39,7 +39,7 @@ impl Mechanism {
     pub(crate) fn derivatives_length(&self) -> usize {
         let (nv, all) = (self.nv(), self.compiled.nv);
         let of_all = if self.is_coupled() { 3 * all * all } else { 0 };
-        3 * nv * nv + of_all + forward::room(all)
+        3 * nv * nv + of_all + forward::room(&self.compiled)
     }
 }
 

@@ -108,7 +108,7 @@ sweeps![
     terms::ArticulatedRates,
     linearized::Linearize as Often,
     linearized_inverse::InverseDerivatives as Often,
-    linearized_forward::ForwardDerivatives as Often,
+    linearized_forward::ForwardDerivatives as Packed,
     products::TorqueChange,
     products::TorqueAdjoint,
     products::AccelerationChange,

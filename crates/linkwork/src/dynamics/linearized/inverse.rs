@@ -7,7 +7,7 @@ use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{
-    Block, COLUMN, H, KINDS, LANES, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits, lanes, together,
+    Block, COLUMN, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits, lanes, together,
 };
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
@@ -24,8 +24,8 @@ use crate::stage::linear::{
 pub(crate) struct InverseDerivatives;
 
 /// Rows of a column: what stands in brackets above.
-const BY_Q: usize = 0;
-const BY_QD: usize = 6;
+pub(super) const BY_Q: usize = 0;
+pub(super) const BY_QD: usize = 6;
 const BY_QDD: usize = 12;
 const GYRO: usize = 18;
 
@@ -34,14 +34,7 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let n = m.nv;
         let linear = &mut s.linear;
-        for b in 0..linear.pairs.len() {
-            column_terms(
-                &linear.columns[b],
-                &linear.subtrees[b],
-                &mut linear.pairs[b],
-                lanes::<S>(b, n),
-            );
-        }
+        all_terms(m, linear);
         let wide = linear.pairs.len();
         for (k, body) in m.bodies.iter().enumerate() {
             let (start, end) = (m.columns.single.start[k], m.columns.single.end[k]);
@@ -73,6 +66,19 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
     }
 }
 
+/// What stands in brackets above, for all columns.
+#[inline(always)]
+pub(super) fn all_terms<S: Scalar>(m: &Compiled, linear: &mut Linear<S>) {
+    for b in 0..linear.pairs.len() {
+        column_terms(
+            &linear.columns[b],
+            &linear.subtrees[b],
+            &mut linear.pairs[b],
+            lanes::<S>(b, m.nv),
+        );
+    }
+}
+
 /// RΨ̇ + 2R̂Ψ + crf(H*)f, R(Ψ + Ḣ) + 2R̂H*, RH* and 2R̂*H* of every column.
 #[inline(always)]
 fn column_terms<S: Scalar>(
@@ -96,15 +102,15 @@ fn column_terms<S: Scalar>(
 
 /// One row of the matrices: H*, RH* and 2R̂*H* of its degree of freedom.
 #[derive(Clone, Copy)]
-struct Row<S> {
-    h: Motion<S>,
-    r: Force<S>,
-    gyro: Vec3<S>,
+pub(super) struct Row<S> {
+    pub(super) h: Motion<S>,
+    pub(super) r: Force<S>,
+    pub(super) gyro: Vec3<S>,
 }
 
 impl<S: Scalar> Row<S> {
     #[inline(always)]
-    fn of(columns: &Block<S, COLUMN>, pairs: &Block<S, PAIR>, lane: usize) -> Self {
+    pub(super) fn of(columns: &Block<S, COLUMN>, pairs: &Block<S, PAIR>, lane: usize) -> Self {
         Self {
             h: columns.motion(H, lane),
             r: pairs.force(BY_QDD, lane),

@@ -11,6 +11,8 @@
 
 pub(crate) mod forward;
 pub(crate) mod inverse;
+mod long;
+mod product;
 pub(crate) mod products;
 pub(crate) mod regressor;
 

@@ -4,7 +4,7 @@ use crate::scalar::{Builds, Scalar};
 use crate::spatial::{Force, Motion, Vec3};
 
 /// Columns in a block.
-pub(crate) const LANES: usize = 4;
+pub(crate) const LANES: usize = crate::model::TILE;
 
 /// Rows of numbers, one number per column of a block.
 #[derive(Clone, Copy, Debug)]

@@ -96,12 +96,13 @@ impl<S: Scalar> Terms<S> {
     }
 }
 
-/// H*, G, 2Ĝ = 2P̂*H*D⁻¹ and D⁻¹ of one degree of freedom, at home.
+/// H*, G, PH*, 2P̂*H* and D⁻¹ of one degree of freedom, at home.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HomeGain<S> {
     pub(crate) h: Motion<S>,
     pub(crate) g: Force<S>,
-    pub(crate) g_hat: Vec3<S>,
+    pub(crate) ph: Force<S>,
+    pub(crate) ph_hat: Vec3<S>,
     pub(crate) d_inv: S,
 }
 
@@ -109,19 +110,20 @@ impl<S: Scalar> HomeGain<S> {
     pub(crate) const ZERO: Self = Self {
         h: Motion::ZERO,
         g: Force::ZERO,
-        g_hat: Vec3::ZERO,
+        ph: Force::ZERO,
+        ph_hat: Vec3::ZERO,
         d_inv: S::ZERO,
     };
 
-    /// P⁺ = P − GDG* and τ̄P̂ = P̂ − GDĜ*; G and D are there, Ĝ is found.
+    /// P⁺ = P − G(PH*)* and τ̄P̂ = P̂ − G(P̂*H*)*; G and D are there, the others are found.
     #[inline(always)]
     pub(crate) fn release(&mut self, p: &mut Articulated<S>, hat: &mut Hat<S>) {
         let g = self.g.to_array();
-        p.subtract_outer(g, (self.g * self.d_inv.recip()).to_array());
-        let along = hat.adjoint_times(self.h);
-        self.g_hat = along * self.d_inv;
+        self.ph = self.g * self.d_inv.recip();
+        self.ph_hat = hat.adjoint_times(self.h);
+        p.subtract_outer(g, self.ph.to_array());
         for i in 0..6 {
-            hat.0[i] = along.mul_add(-g[i], hat.0[i]);
+            hat.0[i] = self.ph_hat.mul_add(-g[i], hat.0[i]);
         }
     }
 }

@@ -48,10 +48,7 @@ pub(crate) const PAIR: usize = 21;
 
 /// Changes of q, q̇ and T: six rows of force or acceleration for each.
 pub(crate) const KINDS: usize = 3;
-/// What q and q̇ add to accelerations beyond their joint, and to ϑ.
-pub(crate) const BEYOND: usize = 6 * KINDS;
-pub(crate) const THETA: usize = BEYOND + 12;
-pub(crate) const FLOW: usize = THETA + 6;
+pub(crate) const FLOW: usize = 6 * KINDS;
 
 /// The linearization point.
 #[derive(Clone, Debug)]
@@ -265,7 +262,7 @@ impl<S: Scalar> Linear<S> {
         }
     }
 
-    /// Inward: P and 2P̂ of every column's link, and Ĝ; G and D⁻¹ are there.
+    /// Inward: P and 2P̂ of every column's link, and what they make of H*; G and D⁻¹ are there.
     #[inline(always)]
     pub(crate) fn articulate(&mut self, m: &Compiled) {
         let n = m.bodies.len();

@@ -26,8 +26,7 @@ impl<S: Scalar> Sweep<S> for LinkPoses {
 impl PackedSweep for LinkPoses {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, _: At<'_>, _: &[f64], _: &mut [f64]) {
-        s.need_world_packed::<P>(m);
-        s.world.place_links::<P>(m);
+        s.place_links_packed::<P>(m);
     }
 }
 

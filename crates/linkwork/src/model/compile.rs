@@ -1,6 +1,6 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Slide, Spin};
+use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
 use super::{Bundles, Joint, JointKind, Link, Tiles};
 use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
 
@@ -51,9 +51,21 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         gravity: given.gravity,
         link_space,
         reduction: None,
+        parts: parts(&placed.links),
         link_frames: placed.links,
         bodies,
     }
+}
+
+/// The users' links that move, body by body.
+fn parts(links: &[Placed]) -> Vec<Part> {
+    let part = |(link, placed): (usize, &Placed)| {
+        let (body, pose) = (placed.body?, placed.pose);
+        Some(Part { body, link, pose })
+    };
+    let mut parts: Vec<Part> = links.iter().enumerate().filter_map(part).collect();
+    parts.sort_by_key(|part| part.body);
+    parts
 }
 
 /// What turns the links' screws, and places for no link up to a whole register.

@@ -201,6 +201,14 @@ pub(crate) struct Layout {
     pub(crate) whole: Vec<bool>,
 }
 
+/// A user's link, the body that it is part of, and its frame seen from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) body: usize,
+    pub(crate) link: usize,
+    pub(crate) pose: Pose,
+}
+
 /// The whole of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
@@ -225,6 +233,8 @@ pub(crate) struct Compiled {
     pub(crate) bundles: Option<Bundles>,
     /// The users' link frames, in the users' order.
     pub(crate) link_frames: Vec<Placed>,
+    /// Those of them that move, body by body.
+    pub(crate) parts: Vec<Part>,
     /// The links that move by themselves, in the users' order: body, and the users' frame seen from it.
     pub(crate) link_space: Vec<(usize, Pose)>,
     pub(crate) gravity: Vec3,

@@ -23,7 +23,7 @@ pub(crate) use builder::per_dof;
 pub(crate) use bundles::{Abreast, Bundle, Bundles, Course, Each, Met, Whole};
 #[doc(hidden)]
 pub use check::did_you_mean;
-pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Passage, Placed, Spin};
+pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Spin};
 pub(crate) use configuration::check_length;
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};

@@ -9,15 +9,15 @@ pub(crate) trait Quadrants: Scalar {
     fn unfold(shifted: Self, sin: Self, cos: Self) -> (Self, Self);
 }
 
-/// Up to this angle three parts of π/2 reduce without loss: the quotient stays below 2²⁰, so that its product with
-/// the first two parts (33 bits each) is exact.
+/// Up to this angle three parts of π/2 reduce without loss: the quotient stays below 2²⁰. Its product with the first part is
+/// subtracted exactly, as nothing below a unit of that part is left; that with the second, of 33 bits, is exact itself.
 pub(crate) const REDUCIBLE: f64 = 1_048_576.0;
 
-/// π/2 in three parts of 33, 33 and 53 bits.
+/// π/2 in three parts of 53, 33 and 53 bits.
 const HALF_PI: [f64; 3] = [
-    1.570_796_326_734_125_6,
-    6.077_100_506_303_966e-11,
-    2.022_266_248_795_950_6e-21,
+    core::f64::consts::FRAC_PI_2,
+    6.123_233_995_384_61e-17,
+    3.521_559_865_183_2e-27,
 ];
 
 /// Sine and cosine in double precision for |x| ≤ [`REDUCIBLE`], within one unit in the last place, without a branch.
@@ -27,12 +27,10 @@ pub(crate) fn sin_cos<T: Quadrants>(x: T) -> (T, T) {
     let round = T::lift(6_755_399_441_055_744.0);
     let shifted = x.mul_add(T::lift(core::f64::consts::FRAC_2_PI), round);
     let minus_n = round - shifted;
-    // r + tail = x − n·π/2, the tail below half a unit of r.
+    // r + tail = x − n·π/2, the tail about half a unit of r.
     let a = minus_n.mul_add(T::lift(HALF_PI[0]), x);
-    let b = minus_n.mul_add(T::lift(HALF_PI[1]), a);
-    let rest = minus_n.mul_add(T::lift(HALF_PI[2]), minus_n.mul_add(T::lift(HALF_PI[1]), a - b));
-    let r = b + rest;
-    let tail = (b - r) + rest;
+    let r = minus_n.mul_add(T::lift(HALF_PI[1]), a);
+    let tail = minus_n.mul_add(T::lift(HALF_PI[2]), minus_n.mul_add(T::lift(HALF_PI[1]), a - r));
 
     let z = r * r;
     // Minimax polynomials on |r| ≤ π/4: sin r = r + r³·p(r²), cos r = 1 − r²/2 + r⁴·q(r²).

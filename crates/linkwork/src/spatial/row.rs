@@ -78,6 +78,19 @@ impl<P: Scalar> Rows<P> {
         Self(rows)
     }
 
+    /// The same frame, seen from where the origin is at `home`.
+    #[inline(always)]
+    pub(crate) fn from<S: Scalar>(mut self, home: Vec3<S>) -> Self
+    where
+        P: Pack<S>,
+    {
+        let home = four(home);
+        for i in 0..Self::places::<S>() {
+            self.0[i].origin += P::read(&home[i..]);
+        }
+        self
+    }
+
     #[inline(always)]
     pub(crate) fn pose<S: Scalar>(self) -> Pose<S>
     where

@@ -176,7 +176,7 @@ impl<S: Scalar> Stages<S> {
     #[inline(always)]
     pub(crate) fn pose<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         self.leave();
-        self.q[..m.nq].copy_from_slice(q);
+        copy::<S, P>(q, &mut self.q[..m.nq]);
         self.joints.fill::<P>(m, &self.q);
     }
 
@@ -210,16 +210,26 @@ impl<S: Scalar> Stages<S> {
 
     #[inline(always)]
     pub(crate) fn fill_world(&mut self, m: &Compiled) {
-        self.world.place::<S>(m, &self.joints);
+        self.world.place::<S, false>(m, &self.joints);
     }
 
     /// The same with several coordinates to a register.
     #[inline(always)]
     pub(crate) fn need_world_packed<P: Pack<S>>(&mut self, m: &Compiled) {
         if !self.filled.world {
-            self.world.place::<P>(m, &self.joints);
+            self.world.place::<P, false>(m, &self.joints);
             self.filled.world = true;
         }
+    }
+
+    /// The same, and the users' links.
+    #[inline(always)]
+    pub(crate) fn place_links_packed<P: Pack<S>>(&mut self, m: &Compiled) {
+        if self.filled.world {
+            return self.world.place_links::<P>(m);
+        }
+        self.world.place::<P, true>(m, &self.joints);
+        self.filled.world = true;
     }
 
     #[inline(always)]
@@ -286,3 +296,16 @@ fills!(
     gains need_gains,
     home_gains need_home_gains
 );
+
+/// Copies a few numbers without a call, since all that follows waits for them.
+#[inline(always)]
+fn copy<S: Scalar, P: Pack<S>>(from: &[S], to: &mut [S]) {
+    let n = to.len();
+    let Some(last) = n.checked_sub(P::COLUMNS) else {
+        return to.copy_from_slice(from);
+    };
+    for i in (0..last).step_by(P::COLUMNS) {
+        P::read(&from[i..]).write(&mut to[i..]);
+    }
+    P::read(&from[last..]).write(&mut to[last..]);
+}

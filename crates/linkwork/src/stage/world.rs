@@ -2,7 +2,7 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::{Compiled, Passage, Placed};
+use crate::model::{Compiled, Part, Passage, Placed};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Motion, Pose, Rows, Vec3};
 
@@ -27,14 +27,17 @@ impl<S: Scalar> World<S> {
         Self {
             poses: vec![Pose::IDENTITY; m.bodies.len()],
             homes: vec![Vec3::ZERO; m.bodies.len()],
-            links: vec![Pose::IDENTITY; m.link_frames.len()],
+            // Those that are welded to the world stay there.
+            links: m.link_frames.iter().map(|link| link.pose.lift()).collect(),
             columns: vec![Motion::ZERO; m.nv],
         }
     }
 
-    /// Outward: each link's pose from its parent's, which stays in registers along a chain.
+    /// Outward: each link's pose from its parent's, which stays in registers along a chain; and the users' frames, if asked
+    /// for.
     #[inline(always)]
-    pub(crate) fn place<P: Pack<S>>(&mut self, m: &Compiled, joints: &Joints<S>) {
+    pub(crate) fn place<P: Pack<S>, const PARTS: bool>(&mut self, m: &Compiled, joints: &Joints<S>) {
+        let mut part = 0;
         let n = m.bodies.len();
         let (poses, homes) = (&mut self.poses[..n], &mut self.homes[..n]);
         let mut last = Rows::<P>::of(&Pose::IDENTITY);
@@ -47,6 +50,9 @@ impl<S: Scalar> World<S> {
                 };
                 homes[k] = core::mem::replace(&mut pose.translation, Vec3::ZERO);
                 (poses[k], last) = (pose, Rows::of(&pose));
+                if PARTS {
+                    place_parts(&m.parts, &mut part, k, &last, homes[k], &mut self.links);
+                }
                 continue;
             };
             if p + 1 != k {
@@ -59,6 +65,9 @@ impl<S: Scalar> World<S> {
             });
             poses[k] = last.pose();
             homes[k] = homes[p];
+            if PARTS {
+                place_parts(&m.parts, &mut part, k, &last, homes[k], &mut self.links);
+            }
         }
     }
 
@@ -74,17 +83,10 @@ impl<S: Scalar> World<S> {
     /// Link by link: the users' frames.
     #[inline(always)]
     pub(crate) fn place_links<P: Pack<S>>(&mut self, m: &Compiled) {
-        for (link, pose) in m.link_frames.iter().zip(&mut self.links) {
-            let own = link.pose.lift();
-            *pose = own;
-            if let Some(k) = link.body {
-                let mut rows = Rows::<P>::of(&self.poses[k]);
-                for i in 0..Rows::<P>::places::<S>() {
-                    rows.0[i] = rows.0[i].times(&own);
-                }
-                *pose = rows.pose();
-                pose.translation += self.homes[k];
-            }
+        let mut part = 0;
+        for k in 0..m.bodies.len() {
+            let rows = Rows::<P>::of(&self.poses[k]);
+            place_parts(&m.parts, &mut part, k, &rows, self.homes[k], &mut self.links);
         }
     }
 
@@ -109,5 +111,27 @@ impl<S: Scalar> World<S> {
                 };
             }
         }
+    }
+}
+
+/// The users' frames of one body, seen from the world; `next` is the first of them, and then that of the next body.
+#[inline(always)]
+fn place_parts<S: Scalar, P: Pack<S>>(
+    parts: &[Part],
+    next: &mut usize,
+    body: usize,
+    rows: &Rows<P>,
+    home: Vec3<S>,
+    links: &mut [Pose<S>],
+) {
+    while let Some(part) = parts.get(*next)
+        && part.body == body
+    {
+        let (own, mut rows) = (part.pose.lift(), *rows);
+        for i in 0..Rows::<P>::places::<S>() {
+            rows.0[i] = rows.0[i].times(&own);
+        }
+        links[part.link] = rows.from(home).pose();
+        *next += 1;
     }
 }

@@ -4,7 +4,7 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundle, Bundles, Each, GAP, Gain, Hinge, Passage};
+use crate::model::{Abreast as Row, Bundle, Bundles, Each, GAP, Gain, Hinge, Layout, Passage};
 use crate::scalar::Pack;
 use crate::spatial::{
     Apart, Articulated, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
@@ -43,6 +43,7 @@ macro_rules! from_each {
 struct Ways<P, T> {
     before: Option<Screw<P>>,
     tilt: Tilt<Apart<P, T>>,
+    aside: Option<[P; 2]>,
     z: Screw<P>,
 }
 
@@ -57,6 +58,11 @@ impl<P: Pack<f64>, T: PlanarTurn<P>> Across<P> for Ways<P, T> {
     #[inline(always)]
     fn tilt(self) -> Tilt<Apart<P, T>> {
         self.tilt
+    }
+
+    #[inline(always)]
+    fn aside(self) -> Option<[P; 2]> {
+        self.aside
     }
 
     #[inline(always)]
@@ -81,11 +87,16 @@ impl<P: Pack<f64>, T> Ways<P, T> {
         if let Some(shift) = &row.across {
             across = Some(each(shift));
         }
+        let mut aside = None;
+        if let Some([y, z]) = &row.aside {
+            aside = Some([each(y), each(z)]);
+        }
         let along = each(&row.along);
         let turn = Apart { turn, along, across };
         Self {
             before,
             tilt: Tilt { turn, along: 0.0 },
+            aside,
             z,
         }
     }
@@ -349,6 +360,60 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
             }
         }
         s.abreast.hand_force(place, carried);
+    }
+}
+
+/// 𝓜, inward: r of every row, and the elements that its columns give on their way to the trunk; there each is left in
+/// `forces`, in its place of the layout.
+#[inline(always)]
+pub(crate) fn composites<P: Pack<f64>>(b: &Bundles, layout: &Layout, s: &mut Stages<f64>, n: usize, out: &mut [f64]) {
+    for (place, bundle) in b.bundles.iter().enumerate() {
+        let (rows, mut carried) = (&bundle.rows[..], RigidBody::<P>::ZERO);
+        for (i, row) in rows.iter().enumerate().rev() {
+            let (own, _) = inertia::<P>(row);
+            let mut r = own;
+            if row.has_child {
+                r = carried;
+                r += own;
+            }
+            if let Some(slot) = row.slot {
+                r += s.abreast.fetch_body::<P>(slot);
+            }
+            let z = screws::<P>(row, &s.joints.screws);
+            let columns = &mut s.abreast.columns[bundle.first_row..];
+            write(&mut columns[i], 0, Hinge::Revolute.column_of(&r, 0).to_array());
+            at_row!(row, z, ways => {
+                carried = ways.carry_rigid_in(r);
+                for j in i..row.end {
+                    let f = Force::from_array(read::<_, P, 6>(&columns[j], 0));
+                    write_elements(f.moment.z, &row.own_dofs, &rows[j].own_dofs, n, out);
+                    write(&mut columns[j], 0, ways.force_in(f).to_array());
+                }
+            });
+            if let Some(slot) = row.hands_to {
+                s.abreast.leave_body(slot, carried);
+            }
+        }
+        s.abreast.hand_body(place, carried);
+        for (i, row) in rows.iter().enumerate() {
+            for lane in 0..P::COLUMNS {
+                if row.own_dofs[lane] != GAP {
+                    s.forces[layout.start[row.links[lane]]] = s.abreast.column(bundle.first_row + i, lane);
+                }
+            }
+        }
+    }
+}
+
+/// An element of every lane, on both sides of the diagonal; where there is a column, there is a row.
+#[inline(always)]
+fn write_elements<P: Pack<f64>>(x: P, rows: &[usize], columns: &[usize], n: usize, out: &mut [f64]) {
+    for lane in 0..P::COLUMNS {
+        let (u, v) = (rows[lane], columns[lane]);
+        if v != GAP {
+            out[u * n + v] = x.lane(lane);
+            out[v * n + u] = x.lane(lane);
+        }
     }
 }
 

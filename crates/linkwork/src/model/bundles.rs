@@ -96,6 +96,8 @@ pub(crate) struct Abreast {
     pub(crate) along: Each,
     /// Shifts along y, if there are any.
     pub(crate) across: Option<Each>,
+    /// [`Body::aside`], if there are any.
+    pub(crate) aside: Option<[Each; 2]>,
     /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
     pub(crate) before: Option<[Each; 3]>,
     /// The rotors' inertias, one where there is no link; none if the joints have no rotors.
@@ -106,6 +108,8 @@ pub(crate) struct Abreast {
     pub(crate) has_child: bool,
     pub(crate) slot: Option<usize>,
     pub(crate) hands_to: Option<usize>,
+    /// One past the last row of its subtree.
+    pub(crate) end: usize,
 }
 
 /// Beyond so many links nobody's trunk and branches are looked for: a humanoid with hands has a hundred.
@@ -254,6 +258,9 @@ impl Bundle {
             has_child: union.get(i + 1).is_some_and(|(p, _)| *p == Some(i)),
             slot: slot_of[i],
             hands_to: parent.filter(|p| p + 1 != i).and_then(|p| slot_of[p]),
+            end: (i + 1..union.len())
+                .find(|&j| union[j].0.is_none_or(|p| p < i))
+                .unwrap_or(union.len()),
             ..Abreast::new(bodies, armature, links)
         });
         let stand_in = |lane: usize| roots[lane.min(roots.len() - 1)];
@@ -301,6 +308,10 @@ impl Abreast {
             lean: [each(&|body| body.lean.cos), each(&|body| body.lean.sin)],
             along: each(&|body| body.along),
             across: has_across.then(|| each(&|body| body.across)),
+            aside: stand_ins
+                .iter()
+                .any(|&k| bodies[k].aside.is_some())
+                .then(|| [0, 1].map(|i| each(&|body| body.aside.map_or(0.0, |aside| aside[i])))),
             before: has_before.then(|| core::array::from_fn(|i| each(&|body| before(body)[i]))),
             rotors: (!bodies[some].turns).then(|| {
                 links.map(|link| match link {
@@ -312,6 +323,7 @@ impl Abreast {
             has_child: false,
             slot: None,
             hands_to: None,
+            end: 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
 use super::{Bundles, Joint, JointKind, Link, Tiles};
-use crate::spatial::{Inertia, Lean, Pose, RigidBody, Rotation, Screw, Vec3};
+use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
 pub(crate) struct Resolved<'a> {
@@ -196,6 +196,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 lean: Lean { cos: 1.0, sin: 0.0 },
                 along: 0.0,
                 across: 0.0,
+                aside: None,
                 theta: 0.0,
                 shift: 0.0,
                 inertia: RigidBody::ZERO,
@@ -302,6 +303,11 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
             } else if angle != 0.0 || shift != 0.0 {
                 let (sin, cos) = angle.sin_cos();
                 body.before = Some(Screw::new(cos, sin, shift));
+            }
+            let shift = body.before.map_or(0.0, |z| z.shift);
+            if body.across != 0.0 || shift != 0.0 {
+                let (y, z) = body.lean.pair_back(body.across, shift);
+                body.aside = Some([y, z]);
             }
             body.turns = body.revolute && armature[body.v] == 0.0;
             body.passage = passage(&body);

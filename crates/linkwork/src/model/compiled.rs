@@ -99,6 +99,9 @@ pub(crate) struct Body {
     pub(crate) lean: Lean,
     pub(crate) along: f64,
     pub(crate) across: f64,
+    /// Where the link's origin is for the parent's, but for the joint's own screw and `along`: y and z in axes behind the
+    /// tilt; none for most.
+    pub(crate) aside: Option<[f64; 2]>,
     /// What the joint's own screw starts from.
     pub(crate) theta: f64,
     pub(crate) shift: f64,

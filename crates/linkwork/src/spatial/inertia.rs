@@ -140,6 +140,22 @@ impl From<&Inertia> for RigidBody<f64> {
 }
 
 impl<S: Scalar> RigidBody<S> {
+    /// Mass, first and second moments.
+    #[inline(always)]
+    pub(crate) fn to_array(self) -> [S; 10] {
+        let (h, [xx, xy, xz, yy, yz, zz]) = (self.first, self.second);
+        [self.mass, h.x, h.y, h.z, xx, xy, xz, yy, yz, zz]
+    }
+
+    #[inline(always)]
+    pub(crate) fn from_array(x: [S; 10]) -> Self {
+        Self {
+            mass: x[0],
+            first: Vec3::new(x[1], x[2], x[3]),
+            second: [x[4], x[5], x[6], x[7], x[8], x[9]],
+        }
+    }
+
     /// The velocity-dependent force of a body whose frame turns at ω, in the frame's own axes, for accelerations of
     /// its origin: [ω × Jω; ω × (ω × mp)]. The [differences](RigidBody::differences) of its moments are given.
     #[inline(always)]

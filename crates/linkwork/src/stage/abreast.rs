@@ -2,7 +2,7 @@
 
 use crate::model::{Compiled, PACK};
 use crate::scalar::{Builds, Pack, Scalar};
-use crate::spatial::{Articulated, Force};
+use crate::spatial::{Articulated, Force, RigidBody};
 
 /// A number of every lane.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,8 @@ pub(crate) mod at {
 /// P and z, as they are handed to a parent; P alone.
 const HANDED: usize = 27;
 const INERTIA: usize = 21;
+/// A rigid body.
+const BODY: usize = 10;
 
 /// The rows of all bundles, what waits at rows of several children (nought between sweeps), and what the branches of every
 /// bundle hand to the trunk.
@@ -34,6 +36,8 @@ pub(crate) struct Abreast<S> {
     pub(crate) rows: Vec<[Register<S>; at::END]>,
     waiting: Vec<[Register<S>; HANDED]>,
     handed: Vec<[Register<S>; HANDED]>,
+    /// Six numbers of a column, which starts at its row.
+    pub(crate) columns: Vec<[Register<S>; 6]>,
 }
 
 impl<S: Scalar> Abreast<S> {
@@ -46,6 +50,7 @@ impl<S: Scalar> Abreast<S> {
             rows: vec![[nought; at::END]; rows],
             waiting: vec![[nought; HANDED]; slots],
             handed: vec![[nought; HANDED]; count],
+            columns: vec![[nought; 6]; rows],
         }
     }
 
@@ -96,6 +101,49 @@ impl<S: Scalar> Abreast<S> {
     pub(crate) fn handed_force(&self, bundle: usize, lane: usize) -> Force<S> {
         let mut x = [S::ZERO; 6];
         for (x, register) in x.iter_mut().zip(&self.handed[bundle][INERTIA..]) {
+            *x = register.0[lane];
+        }
+        Force::from_array(x)
+    }
+
+    /// Adds a rigid body alone.
+    #[inline(always)]
+    pub(crate) fn leave_body<P: Pack<S>>(&mut self, slot: usize, r: RigidBody<P>) {
+        let sum: [P; BODY] = read(&self.waiting[slot], 0);
+        let mut sum = RigidBody::from_array(sum);
+        sum += r;
+        write(&mut self.waiting[slot], 0, sum.to_array());
+    }
+
+    /// Takes the rigid body that was left there.
+    #[inline(always)]
+    pub(crate) fn fetch_body<P: Pack<S>>(&mut self, slot: usize) -> RigidBody<P> {
+        let sum = read(&self.waiting[slot], 0);
+        write(&mut self.waiting[slot], 0, [P::ZERO; BODY]);
+        RigidBody::from_array(sum)
+    }
+
+    /// Keeps the composite bodies that the branches of a bundle hand to the trunk.
+    #[inline(always)]
+    pub(crate) fn hand_body<P: Pack<S>>(&mut self, bundle: usize, r: RigidBody<P>) {
+        write(&mut self.handed[bundle], 0, r.to_array());
+    }
+
+    /// That of the branch in one lane.
+    #[inline(always)]
+    pub(crate) fn handed_body(&self, bundle: usize, lane: usize) -> RigidBody<S> {
+        let mut x = [S::ZERO; BODY];
+        for (x, register) in x.iter_mut().zip(&self.handed[bundle]) {
+            *x = register.0[lane];
+        }
+        RigidBody::from_array(x)
+    }
+
+    /// The force in one lane of a column.
+    #[inline(always)]
+    pub(crate) fn column(&self, row: usize, lane: usize) -> Force<S> {
+        let mut x = [S::ZERO; 6];
+        for (x, register) in x.iter_mut().zip(&self.columns[row]) {
             *x = register.0[lane];
         }
         Force::from_array(x)

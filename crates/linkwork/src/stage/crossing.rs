@@ -53,6 +53,7 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
 pub(crate) struct Way<'a, S, T> {
     before: Option<&'a Screw<f64>>,
     tilt: Tilt<T>,
+    aside: Option<&'a [f64; 2]>,
     z: Screw<S>,
 }
 
@@ -65,6 +66,7 @@ impl<'a, S: Scalar, T> Way<'a, S, T> {
                 turn,
                 along: body.along,
             },
+            aside: body.aside.as_ref(),
             z,
         }
     }
@@ -77,6 +79,7 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
         Way {
             before: self.before,
             tilt: self.tilt,
+            aside: self.aside,
             z: spread_screw(self.z),
         }
     }
@@ -90,6 +93,8 @@ pub(crate) trait Across<S: Scalar>: Copy {
     /// The screw that the parent has not absorbed.
     fn before(self) -> Option<Screw<S>>;
     fn tilt(self) -> Tilt<Self::Tilting>;
+    /// [`crate::model::Body::aside`].
+    fn aside(self) -> Option<[S; 2]>;
     /// The joint's own screw.
     fn screw(self) -> Screw<S>;
 
@@ -113,20 +118,11 @@ pub(crate) trait Across<S: Scalar>: Copy {
 
     #[inline(always)]
     fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
-        let tilt = self.tilt();
-        let along = tilt.turn.along(tilt.along);
-        let (mut w, mut c) = (w, centripetal_x(w, along));
-        if let Some(z) = self.before() {
-            w = z.vector_out(w);
-            c = centripetal_x(w, along) + centripetal_z(w, z.shift);
-        }
-        if let Some(across) = tilt.turn.across() {
-            let l = Vec3::new(S::ZERO, across, S::ZERO);
-            c += w.cross(w.cross(l));
-        }
-        let z = self.screw();
-        let (w, c) = (z.vector_out(tilt.vector_out(w)), z.vector_out(tilt.vector_out(c)));
-        (w, c + centripetal_z(w, z.shift))
+        let (w, tilt) = (self.turn_out(w), self.tilt());
+        (
+            w,
+            centripetal(w, arm(self.screw(), tilt.turn.along(tilt.along), self.aside())),
+        )
     }
 
     #[inline(always)]
@@ -189,6 +185,15 @@ impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
     #[inline(always)]
     fn tilt(self) -> Tilt<T::Of<S>> {
         self.tilt.of()
+    }
+
+    #[inline(always)]
+    #[allow(clippy::manual_map, reason = "a closure might not become part of the sweep")]
+    fn aside(self) -> Option<[S; 2]> {
+        match self.aside {
+            Some(&[y, z]) => Some([S::lift(y), S::lift(z)]),
+            None => None,
+        }
     }
 
     #[inline(always)]
@@ -431,7 +436,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
         root _placement => (Vec3::ZERO, Vec3::ZERO),
         screws way => way.spin_out(w),
         general pose => {
-            let c = w.cross(w.cross(pose.translation));
+            let c = centripetal(w, pose.translation);
             (pose.rotation.inverse_mul(w), pose.rotation.inverse_mul(c))
         })
     }
@@ -510,18 +515,22 @@ fn spread<S: Scalar, P: Pack<S>>(v: Vec3<S>) -> Vec3<P> {
     Vec3::new(P::spread(v.x), P::spread(v.y), P::spread(v.z))
 }
 
-/// ω × (ω × d e_z).
+/// From the parent's origin to the link's, in the link's axes.
 #[inline(always)]
-fn centripetal_z<S: Scalar>(w: Vec3<S>, d: S) -> Vec3<S> {
-    let t = w.z * d;
-    Vec3::new(t * w.x, t * w.y, -(w.x.mul_add(w.x, w.y * w.y) * d))
+pub(crate) fn arm<S: Scalar>(Screw { turn, shift }: Screw<S>, along: S, aside: Option<[S; 2]>) -> Vec3<S> {
+    match aside {
+        None => Vec3::new(turn.cos * along, -(turn.sin * along), shift),
+        Some([y, z]) => {
+            let (x, y) = turn.pair_back(along, y);
+            Vec3::new(x, y, z + shift)
+        }
+    }
 }
 
-/// ω × (ω × d e_x).
+/// ω × (ω × l).
 #[inline(always)]
-fn centripetal_x<S: Scalar>(w: Vec3<S>, d: S) -> Vec3<S> {
-    let t = w.x * d;
-    Vec3::new(-(w.y.mul_add(w.y, w.z * w.z) * d), t * w.y, t * w.z)
+pub(crate) fn centripetal<S: Scalar>(w: Vec3<S>, l: Vec3<S>) -> Vec3<S> {
+    w.cross(w.cross(l))
 }
 
 /// Runs `$run` with `$joint` bound to the crossing of link `$k`.

@@ -112,21 +112,14 @@ impl<S: Scalar> Handed<S> for RigidBody<S> {
 
     #[inline(always)]
     fn leave(self, places: &mut [[S; 2]]) {
-        let (h, j) = (self.first, self.second);
-        let numbers = [self.mass, h.x, h.y, h.z, j[0], j[1], j[2], j[3], j[4], j[5]];
-        for (place, x) in places.iter_mut().zip(numbers) {
+        for (place, x) in places.iter_mut().zip(self.to_array()) {
             place[0] += x;
         }
     }
 
     #[inline(always)]
     fn fetch(places: &mut [[S; 2]]) -> Self {
-        let x: [S; 10] = core::array::from_fn(|i| fetch(&mut places[i]));
-        Self {
-            mass: x[0],
-            first: [x[1], x[2], x[3]].into(),
-            second: [x[4], x[5], x[6], x[7], x[8], x[9]],
-        }
+        Self::from_array(core::array::from_fn(|i| fetch(&mut places[i])))
     }
 }
 

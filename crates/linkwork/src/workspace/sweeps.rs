@@ -72,7 +72,7 @@ sweeps![
     inverse::Gravity,
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
-    composite::MassMatrix as Often,
+    composite::MassMatrix as Packed,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,

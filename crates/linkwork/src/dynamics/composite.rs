@@ -1,10 +1,10 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
 use super::abreast;
-use crate::model::{Compiled, Course, Met, Placed, Whole};
+use crate::model::{Compiled, Course, Hinge, Met, Placed, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
-use crate::spatial::{Articulated, RigidBody};
+use crate::spatial::{Articulated, Force, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
@@ -68,17 +68,39 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, out: 
                 columns[i] = joint.hinge().column_of(&r, i);
             }
             for (column, &at) in columns.iter_mut().zip(dofs) {
-                let mut elements = [S::ZERO; 6];
-                joint.hinge().project(*column, &mut elements);
-                for (i, x) in elements.into_iter().enumerate().take(body.dofs) {
-                    out[(body.v + i) * n + at] = x;
-                    out[at * n + body.v + i] = x;
-                }
+                let f = *column;
+                write_elements(joint.hinge(), f, body.v, at, n, out);
                 if body.parent.is_some() {
-                    *column = joint.force_in(*column);
+                    *column = joint.force_in(f);
                 }
             }
         });
+    }
+}
+
+/// H f of a column, on both sides of the diagonal.
+#[inline(always)]
+fn write_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, n: usize, out: &mut [S]) {
+    match hinge {
+        Hinge::Revolute => {
+            out[v * n + at] = f.moment.z;
+            out[at * n + v] = f.moment.z;
+        }
+        Hinge::Free => {
+            let elements = f.to_array();
+            for i in 0..6 {
+                out[at * n + v..][..6][i] = elements[i];
+                out[(v + i) * n + at] = elements[i];
+            }
+        }
+        _ => {
+            let mut elements = [S::ZERO; 6];
+            hinge.project(f, &mut elements);
+            for (i, x) in elements.into_iter().enumerate().take(hinge.axes().len()) {
+                out[(v + i) * n + at] = x;
+                out[at * n + v + i] = x;
+            }
+        }
     }
 }
 

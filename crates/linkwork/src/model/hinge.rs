@@ -209,7 +209,13 @@ impl Hinge {
     #[inline(always)]
     pub(crate) fn resolve<S: Scalar>(self, alpha: &mut Motion<S>, eps: &[S], gains: &[Gain<S>], qdd: &mut [S]) {
         if matches!(self, Self::Revolute) {
-            qdd[0] = gains[0].d_inv.mul_sub(eps[0], alpha.dot(Force::from_array(gains[0].g)));
+            // What is known of α first, what the parent's q̈ reaches last comes last: the next link waits for the sum.
+            let (g, w, u) = (&gains[0].g, alpha.angular, alpha.linear);
+            let mut sum = gains[0].d_inv.mul_sub(eps[0], g[2] * w.z);
+            sum = (-g[5]).mul_add(u.z, sum);
+            sum = (-g[1]).mul_add(w.y, sum);
+            sum = (-g[0]).mul_add(w.x, sum);
+            qdd[0] = sum - g[4].mul_add(u.y, g[3] * u.x);
             alpha.angular.z += qdd[0];
             return;
         }

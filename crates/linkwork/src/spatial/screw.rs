@@ -67,9 +67,10 @@ impl<S: Scalar> PlanarTurn<S> for Turn<S> {
         (self.cos.mul_sub(u, self.sin * v), self.cos.mul_add(v, self.sin * u))
     }
 
+    /// In sweeps outward it is v that comes late.
     #[inline(always)]
     fn pair_back(self, u: S, v: S) -> (S, S) {
-        (self.cos.mul_add(u, self.sin * v), self.cos.mul_sub(v, self.sin * u))
+        (self.sin.mul_add(v, self.cos * u), self.cos.mul_sub(v, self.sin * u))
     }
 
     /// As squares and products of sine and cosine: the shorter a + s(s(d − a) − 2cb) cancels where a moment is small.

@@ -73,6 +73,7 @@ sweeps![
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
     composite::MassMatrix as Often,
+    composite::MassEntries,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,

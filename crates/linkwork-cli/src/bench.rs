@@ -77,6 +77,8 @@ enum Algorithm {
     Rnea,
     /// The mass matrix.
     Crba,
+    /// The elements of the mass matrix that are not nought.
+    CrbaEntries,
     /// Forward dynamics.
     Aba,
     /// The inverse of the mass matrix.
@@ -100,6 +102,7 @@ impl Algorithm {
             Self::Jacobians => "Jacobians",
             Self::Rnea => "inverse dynamics",
             Self::Crba => "mass matrix",
+            Self::CrbaEntries => "mass matrix entries",
             Self::Aba => "forward dynamics",
             Self::Minv => "mass matrix inverse",
             Self::Rk4 => "Runge–Kutta 4 step",
@@ -277,6 +280,7 @@ struct Bench<'m> {
     states: Vec<State>,
     vector: Vec<f64>,
     matrix: Vec<f64>,
+    entries: Vec<f64>,
     derivatives: Derivatives,
 }
 
@@ -305,6 +309,7 @@ impl<'m> Bench<'m> {
             states: states.collect(),
             vector: vec![0.0; nv],
             matrix: vec![0.0; nv * nv],
+            entries: vec![0.0; mechanism.mass_pattern().len()],
             derivatives: mechanism.derivatives(),
         }
     }
@@ -323,6 +328,7 @@ impl<'m> Bench<'m> {
             Algorithm::Jacobians => measure(protocol, |i| self.call(Algorithm::Jacobians, i)),
             Algorithm::Rnea => measure(protocol, |i| self.call(Algorithm::Rnea, i)),
             Algorithm::Crba => measure(protocol, |i| self.call(Algorithm::Crba, i)),
+            Algorithm::CrbaEntries => measure(protocol, |i| self.call(Algorithm::CrbaEntries, i)),
             Algorithm::Aba => measure(protocol, |i| self.call(Algorithm::Aba, i)),
             Algorithm::Minv => measure(protocol, |i| self.call(Algorithm::Minv, i)),
             Algorithm::Rk4 => measure(protocol, |i| self.call(Algorithm::Rk4, i)),
@@ -347,6 +353,7 @@ impl<'m> Bench<'m> {
             Algorithm::Jacobians => posed.prepare_jacobians(),
             Algorithm::Rnea => posed.moving(qd)?.inverse_dynamics(qdd, &mut self.vector)?,
             Algorithm::Crba => posed.mass_matrix(&mut self.matrix)?,
+            Algorithm::CrbaEntries => posed.mass_matrix_entries(&mut self.entries)?,
             Algorithm::Aba => posed.moving(qd)?.forward_dynamics(tau, &mut self.vector)?,
             Algorithm::Minv => posed.mass_matrix_inverse(&mut self.matrix)?,
             Algorithm::Rk4 => {}
@@ -365,7 +372,7 @@ impl<'m> Bench<'m> {
                 .linearized_under(tau, &mut self.vector)?
                 .forward_derivatives(&mut self.derivatives)?,
         }
-        black_box((&self.vector, &self.matrix, &self.derivatives));
+        black_box((&self.vector, &self.matrix, &self.entries, &self.derivatives));
         Ok(())
     }
 }

@@ -129,6 +129,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
     let [q, qd, qdd, tau] =
         [&state.q, &state.qd, &state.qdd, &state.tau].map(|x| x.iter().map(|x| S::lift(*x)).collect::<Vec<S>>());
     let (mut one, mut square) = (vec![S::ZERO; nv], vec![S::ZERO; nv * nv]);
+    let mut entries = vec![S::ZERO; mechanism.mass_pattern().len()];
     let (mut six, mut three) = (vec![S::ZERO; 6 * nv], vec![S::ZERO; 3 * nv]);
     let (change, mut derivatives) = (vec![S::ONE; 3 * nv], mechanism.derivatives_of::<S>());
     let frame = mechanism.frame("a tip").unwrap();
@@ -170,6 +171,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         quietly("potential_energy", || Ok(posed.potential_energy()));
         quietly("gravity_torque", || posed.gravity_torque(&mut one));
         quietly("mass_matrix", || posed.mass_matrix(&mut square));
+        quietly("mass_matrix_entries", || posed.mass_matrix_entries(&mut entries));
         quietly("mass_matrix_inverse", || posed.mass_matrix_inverse(&mut square));
         quietly("mass_times", || posed.mass_times(&qd, &mut one));
         quietly("inverse_mass_times", || posed.inverse_mass_times(&qd, &mut one));

@@ -1,5 +1,7 @@
 //! Batches: every state gets the bits that it would get alone.
 
+#![allow(non_snake_case)]
+
 mod support;
 
 use linkwork::batch::{Batch, Real};
@@ -60,6 +62,9 @@ fn everything<T: Real>(batch: &mut Batch<'_, T>, s: &States<T>, count: usize) ->
     ask("bias", n, &mut |o| batch.bias(&s.q, &s.qd, o));
     ask("gravity torque", n, &mut |o| batch.gravity_torque(&s.q, o));
     ask("mass matrix", n * n, &mut |o| batch.mass_matrix(&s.q, o));
+    ask("mass matrix entries", mechanism.mass_pattern().len(), &mut |o| {
+        batch.mass_matrix_entries(&s.q, o)
+    });
     ask("inverse", n * n, &mut |o| batch.mass_matrix_inverse(&s.q, o));
     ask("inverse derivatives", 3 * n * n, &mut |o| {
         batch.inverse_derivatives(&s.q, &s.qd, &s.qdd, o)
@@ -100,6 +105,8 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
     let (mut gravity, mut mass, mut inverse) = (vec![T::ZERO; n], vec![T::ZERO; n * n], vec![T::ZERO; n * n]);
     posed.gravity_torque(&mut gravity).unwrap();
     posed.mass_matrix(&mut mass).unwrap();
+    let mut entries = vec![T::ZERO; mechanism.mass_pattern().len()];
+    posed.mass_matrix_entries(&mut entries).unwrap();
     posed.mass_matrix_inverse(&mut inverse).unwrap();
     let mut moving = posed.moving(&qd).unwrap();
     let velocity = moving.velocity(tip, Reference::Aligned).to_array().to_vec();
@@ -127,6 +134,7 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
         bias,
         gravity,
         mass,
+        entries,
         inverse,
     ];
     all.extend(derivatives);
@@ -157,6 +165,31 @@ fn lanes_give_the_bits_of_one_state_at_a_time() {
     }
     for seed in 0..40 {
         lanes_equal_one_by_one::<f64>(&random_tree(seed, 12), 1 + seed as usize % 11);
+    }
+}
+
+#[test]
+fn entries_of_the_mass_matrix_are_all_that_is_not_nought() {
+    let coupled = support::coupled::cases().map(|case| case.coupled);
+    for mechanism in (0..60).map(|seed| random_tree(seed, 12)).chain(coupled) {
+        let (n, name) = (mechanism.nv(), mechanism.name());
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&mechanism.random(7)).unwrap();
+        let pattern = mechanism.mass_pattern();
+        let (mut mass, mut entries) = (vec![0.0; n * n], vec![0.0; pattern.len()]);
+        posed.mass_matrix(&mut mass).unwrap();
+        posed.mass_matrix_entries(&mut entries).unwrap();
+        let mut met = vec![false; n * n];
+        for (&(row, column), &x) in pattern.iter().zip(&entries) {
+            assert!(!met[row * n + column], "`{name}`: ({row}, {column}) twice");
+            assert_eq!(mass[row * n + column], x, "`{name}`: ({row}, {column})");
+            (met[row * n + column], met[column * n + row]) = (true, true);
+        }
+        for (i, x) in mass.iter().enumerate().filter(|(i, _)| !met[*i]) {
+            assert_eq!(*x, 0.0, "`{name}`: ({}, {})", i / n, i % n);
+        }
+        let least = posed.mass_matrix_entries(&mut entries[1..]).unwrap_err();
+        assert!(matches!(least, Error::Length { argument: "out", .. }), "{least}");
     }
 }
 

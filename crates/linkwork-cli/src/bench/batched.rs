@@ -10,10 +10,11 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// The algorithms that batches have.
-pub(super) const ALGORITHMS: [Algorithm; 7] = [
+pub(super) const ALGORITHMS: [Algorithm; 8] = [
     Algorithm::Fk,
     Algorithm::Rnea,
     Algorithm::Crba,
+    Algorithm::CrbaEntries,
     Algorithm::Aba,
     Algorithm::Minv,
     Algorithm::RneaDerivatives,
@@ -25,6 +26,8 @@ pub(super) struct Batched<'m, T: Real> {
     batch: Batch<'m, T>,
     states: usize,
     frames: Vec<FrameId>,
+    /// Elements of the mass matrix that are not nought.
+    entries: usize,
     q: Vec<T>,
     qd: Vec<T>,
     input: Vec<T>,
@@ -50,6 +53,7 @@ impl<'m, T: Real> Batched<'m, T> {
             batch: mechanism.batch_of().with_threads(threads),
             states,
             frames,
+            entries: mechanism.mass_pattern().len(),
             q,
             qd,
             input,
@@ -85,6 +89,10 @@ impl<'m, T: Real> Batched<'m, T> {
             }
             Algorithm::Rnea => self.batch.inverse_dynamics(q, qd, input, &mut out[..vector])?,
             Algorithm::Crba => self.batch.mass_matrix(q, &mut out[..nv * vector])?,
+            Algorithm::CrbaEntries => {
+                let numbers = self.entries * self.states;
+                self.batch.mass_matrix_entries(q, &mut out[..numbers])?;
+            }
             Algorithm::Aba => self.batch.forward_dynamics(q, qd, input, &mut out[..vector])?,
             Algorithm::Minv => self.batch.mass_matrix_inverse(q, &mut out[..nv * vector])?,
             Algorithm::RneaDerivatives => self

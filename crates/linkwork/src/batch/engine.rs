@@ -1,7 +1,7 @@
 //! One thread's share of a batch: groups of states in lanes.
 
 use super::check_states;
-use super::quantity::Quantity;
+use super::quantity::{Quantity, TABLES};
 use super::rollout::{Course, Rolling};
 use crate::model::{Mechanism, surely_usable};
 use crate::scalar::Scalar;
@@ -198,6 +198,8 @@ pub(super) struct InLanes<'m, S: 'static> {
     pub(super) qd: Vec<S>,
     pub(super) input: Vec<S>,
     out: Vec<S>,
+    /// Where the numbers of some quantities come from in `out`, once they are asked for.
+    sources: [Vec<u32>; TABLES],
     pub(super) rolling: Option<Rolling<S>>,
 }
 
@@ -209,6 +211,7 @@ impl<'m, S: Lanes> InLanes<'m, S> {
             qd: vec![S::ZERO; mechanism.nv()],
             input: vec![S::ZERO; mechanism.nv()],
             out: Vec::new(),
+            sources: Default::default(),
             rolling: None,
         }
     }
@@ -220,9 +223,22 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
         if job.size == 0 {
             return failures;
         }
-        let room = job.quantity.room(self.workspace.mechanism());
-        if self.out.len() < room {
-            self.out.resize(room, S::ZERO);
+        let mechanism = self.workspace.mechanism();
+        let room = job.quantity.room::<S>(mechanism);
+        if self.out.len() <= room {
+            self.out.resize(room + 1, S::ZERO);
+        }
+        self.out[room] = S::ZERO;
+        if let Some(table) = job.quantity.table::<S>()
+            && self.sources[table].is_empty()
+        {
+            self.sources[table] = job.quantity.sources(mechanism);
+        }
+        // What is not given is nought.
+        for (given, lanes) in [(job.qd, &mut self.qd), (job.input, &mut self.input)] {
+            if given.is_none() {
+                lanes.fill(S::ZERO);
+            }
         }
         for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
             self.group(job, first + i * S::LANES, out, &mut failures);
@@ -254,13 +270,24 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         });
         if sound {
             let mut view = self.workspace.view_at(&self.q, &self.qd);
-            let room = &mut self.out[..job.quantity.room(mechanism)];
+            let room = &mut self.out[..job.quantity.room::<S>(mechanism)];
             let done = job.quantity.compute(&mut view, &self.input, room);
             if done.is_ok() && (!job.quantity.needs_pivots() || view.pivots_are_sound()) {
-                return S::store(&room[..job.size], out, job.size);
+                return self.give(job, out);
             }
         }
         self.mixed_group(job, first, out, failures);
+    }
+
+    /// Lanes into states.
+    fn give(&self, job: &Job<'_, T>, out: &mut [T]) {
+        match job.quantity.table::<S>() {
+            None => S::store(&self.out[..job.size], out, job.size),
+            Some(table) => {
+                let room = job.quantity.room::<S>(self.workspace.mechanism());
+                S::spread(&self.out[..=room], &self.sources[table], out, job.size);
+            }
+        }
     }
 
     /// The same where a state cannot be computed: some sound one takes its lane.
@@ -281,12 +308,11 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             }
         }
         let mut view = self.workspace.view_at(&self.q, &self.qd);
-        let room = &mut self.out[..job.quantity.room(mechanism)];
+        let room = &mut self.out[..job.quantity.room::<S>(mechanism)];
         if let Err(problem) = job.quantity.compute(&mut view, &self.input, room) {
             // Of the mechanism, not of a state: where it occurs, states are taken one by one.
             bad[0].get_or_insert(problem);
         }
-        let results = &room[..job.size];
         if job.quantity.needs_pivots() {
             for (lane, bad) in bad.iter_mut().enumerate().take(states) {
                 if bad.is_none() {
@@ -294,7 +320,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
                 }
             }
         }
-        S::store(results, out, job.size);
+        self.give(job, out);
         for (lane, bad) in bad.into_iter().enumerate() {
             if let Some(problem) = bad {
                 out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
@@ -328,32 +354,38 @@ pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T]
 
 /// Takes states into lanes, and finds out whether all of them can be computed with.
 struct Intake<'a, S: Lanes> {
-    /// q, q̇ and another vector, state after state; what is not given is nought.
+    /// q, q̇ and another vector, state after state; what is not given is nought already.
     given: [Option<&'a [S::Element]>; 3],
     lanes: [&'a mut [S]; 3],
     mechanism: &'a Mechanism,
     sound: &'a mut bool,
 }
 
-/// States after states into lanes; nothing becomes noughts.
-#[inline(always)]
-pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
-    match x {
-        Some(x) if !lanes.is_empty() => S::load(x, lanes.len(), lanes),
-        _ => lanes.fill(S::ZERO),
-    }
-}
-
 impl<S: Lanes> Task for Intake<'_, S> {
     #[inline(always)]
     fn run(self) {
         let [q, qd, input] = self.lanes;
-        for (given, lanes) in self.given.into_iter().zip([&mut *q, &mut *qd, &mut *input]) {
-            load(given, lanes);
+        let [given, given_qd, given_input] = self.given;
+        load(given, q);
+        let mut sound = self.mechanism.surely_sound(q);
+        for (given, lanes) in [(given_qd, qd), (given_input, input)] {
+            if given.is_some() {
+                load(given, lanes);
+                sound = sound * surely_usable(lanes);
+            }
         }
-        let sound = self.mechanism.surely_sound(q) * surely_usable(qd) * surely_usable(input);
         // Coupled mechanisms are taken one state at a time.
         *self.sound = sound == S::ONE && (S::LANES > 1 || self.mechanism.check_couplings(q).is_ok());
+    }
+}
+
+/// States after states into lanes.
+#[inline(always)]
+pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
+    if let Some(x) = x
+        && !lanes.is_empty()
+    {
+        S::load(x, lanes.len(), lanes);
     }
 }
 

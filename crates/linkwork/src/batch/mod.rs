@@ -133,6 +133,12 @@ impl<'m, T: Real> Batch<'m, T> {
         self.run(Quantity::MassMatrix, &[("q", q)], out)
     }
 
+    /// The elements of 𝓜 that are not nought, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`]: far
+    /// fewer numbers to write and to read than [`Batch::mass_matrix`] where a mechanism has branches.
+    pub fn mass_matrix_entries(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
+        self.run(Quantity::MassEntries, &[("q", q)], out)
+    }
+
     /// 𝓜⁻¹, nv × nv.
     pub fn mass_matrix_inverse(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
         self.run(Quantity::MassMatrixInverse, &[("q", q)], out)

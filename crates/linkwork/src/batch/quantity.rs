@@ -2,11 +2,16 @@
 
 use crate::Result;
 use crate::dynamics::inverse_mass::MassMatrixInverse;
+use crate::dynamics::linearized::related;
 use crate::dynamics::{centroidal, composite, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
+use crate::simd::Lanes;
 use crate::spatial::Reference;
 use crate::workspace::View;
+
+/// How many tables there are.
+pub(super) const TABLES: usize = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Quantity<'a> {
@@ -21,6 +26,7 @@ pub(super) enum Quantity<'a> {
     Bias,
     GravityTorque,
     MassMatrix,
+    MassEntries,
     MassMatrixInverse,
     InverseDerivatives,
     ForwardDerivatives,
@@ -38,16 +44,43 @@ impl Quantity<'_> {
             Self::PotentialEnergy | Self::KineticEnergy => 1,
             Self::InverseDynamics | Self::ForwardDynamics | Self::Bias | Self::GravityTorque => n,
             Self::MassMatrix | Self::MassMatrixInverse => n * n,
+            Self::MassEntries => mechanism.mass_pattern_length(),
             Self::InverseDerivatives | Self::ForwardDerivatives => 3 * n * n,
         }
     }
 
     /// How many numbers computing it takes, itself included.
-    pub(super) fn room(&self, mechanism: &Mechanism) -> usize {
+    pub(super) fn room<S: Lanes>(&self, mechanism: &Mechanism) -> usize {
         match self {
+            Self::MassMatrix if S::LANES > 1 => mechanism.mass_pattern_length(),
+            Self::InverseDerivatives if S::LANES > 1 => related::length(&mechanism.compiled),
             Self::InverseDerivatives | Self::ForwardDerivatives => mechanism.derivatives_length(),
             _ => self.size(mechanism),
         }
+    }
+
+    /// Whether lanes compute only those of its numbers that are not nought, and which table tells where they stand.
+    #[inline]
+    pub(super) fn table<S: Lanes>(&self) -> Option<usize> {
+        match self {
+            Self::MassMatrix if S::LANES > 1 => Some(0),
+            Self::InverseDerivatives if S::LANES > 1 => Some(1),
+            _ => None,
+        }
+    }
+
+    /// Such a table: for each number of a state, its place among those computed; a nought stands after them.
+    pub(super) fn sources(&self, mechanism: &Mechanism) -> Vec<u32> {
+        if let Self::InverseDerivatives = self {
+            return related::sources(&mechanism.compiled);
+        }
+        let (n, pattern) = (mechanism.nv(), mechanism.mass_pattern());
+        let mut from = vec![pattern.len() as u32; n * n];
+        for (entry, &(row, column)) in pattern.iter().enumerate() {
+            from[row * n + column] = entry as u32;
+            from[column * n + row] = entry as u32;
+        }
+        from
     }
 
     /// What its last argument is called.
@@ -90,7 +123,14 @@ impl Quantity<'_> {
                 view.sweep::<inverse::Inverse>(input, out);
             }
             Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
-            Self::MassMatrix => view.sweep::<composite::MassMatrix>(&[], out),
+            Self::MassMatrix => {
+                if const { S::LANES > 1 } {
+                    view.mass_entries(out);
+                } else {
+                    view.sweep::<composite::MassMatrix>(&[], out);
+                }
+            }
+            Self::MassEntries => view.mass_entries(out),
             Self::MassMatrixInverse => view.sweep::<MassMatrixInverse>(&[], out),
         }
         Ok(())

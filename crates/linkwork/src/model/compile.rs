@@ -434,6 +434,10 @@ fn columns(bodies: &[Body], nv: usize) -> Columns {
     const LARGE: usize = 1000;
     let n = bodies.len();
     let single = layout(bodies, 1);
+    let mut rows = vec![0];
+    for (c, end) in single.end_at.iter().enumerate() {
+        rows.push(rows[c] + (end - c));
+    }
     let mut level = vec![0; n];
     for k in 0..n {
         level[k] = match bodies[k].parent {
@@ -455,6 +459,7 @@ fn columns(bodies: &[Body], nv: usize) -> Columns {
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
         single,
         product: product < sweep,
+        rows,
         levels: level.iter().max().map_or(0, |l| l + 1),
         level,
     }

@@ -167,6 +167,9 @@ pub(crate) struct Columns {
     /// One column after the other, and with gaps for several to a register; none where that is no use.
     pub(crate) single: Layout,
     pub(crate) packed: Option<Layout>,
+    /// Per single column: where the elements of 𝓜 in its row start, its own first and then those of its subtree; and how
+    /// many there are in all.
+    pub(crate) rows: Vec<usize>,
     /// Per link: which of a few copies of a row it may use in an outward sweep. The last child goes on with its
     /// parent's copy; the others take one more.
     pub(crate) level: Vec<usize>,

@@ -17,6 +17,7 @@ use super::{Joint, Mechanism};
 use crate::scalar::Scalar;
 use crate::{Error, Result};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A joint that follows another.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +118,8 @@ pub(crate) struct Reduction {
     pub(crate) elimination: Elimination,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
+    /// Where 𝓜 is not nought, once somebody asks.
+    pub(crate) mass_pattern: OnceLock<Vec<(usize, usize)>>,
 }
 
 /// A degree of freedom that follows another, as places among all.

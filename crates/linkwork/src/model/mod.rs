@@ -15,6 +15,7 @@ mod joint;
 mod link;
 mod mechanism;
 mod passive;
+mod pattern;
 mod pivots;
 mod tiles;
 

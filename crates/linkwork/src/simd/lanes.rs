@@ -21,6 +21,9 @@ pub(crate) trait Lanes: Scalar {
     fn load(states: &[Self::Element], stride: usize, lanes: &mut [Self]);
     /// Lanes into states of `lanes.len()` numbers, one every `stride` numbers, as many as there is room for.
     fn store(lanes: &[Self], states: &mut [Self::Element], stride: usize);
+    /// The same for states of `from.len()` numbers, each of which stands in the lanes where `from` says; the last of the
+    /// lanes are noughts.
+    fn spread(lanes: &[Self], from: &[u32], states: &mut [Self::Element], stride: usize);
 }
 
 macro_rules! single_lane {
@@ -45,6 +48,12 @@ macro_rules! single_lane {
             fn store(lanes: &[Self], states: &mut [Self], _: usize) {
                 states[..lanes.len()].copy_from_slice(lanes);
             }
+
+            fn spread(lanes: &[Self], from: &[u32], states: &mut [Self], _: usize) {
+                for (x, &from) in states.iter_mut().zip(from) {
+                    *x = lanes[from as usize];
+                }
+            }
         }
     )*};
 }
@@ -57,7 +66,7 @@ macro_rules! lanes {
         $(#[$about:meta])*
         $name:ident: $register:ty = [$element:ty; $n:literal], $builds:ident, sine $sine:ident below $reducible:ident,
         $set:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $root:ident, $fma:ident, $fms:ident,
-        $features:literal, $transpose:ident, $load:ident, $store:ident,
+        $features:literal, $gather:ident, $scatter:ident by $w:literal,
         below |$x:ident, $bound:ident, $yes:ident, $no:ident| $below:expr, within |$of:ident, $edge:ident| $within:expr,
         unfold |$shifted:ident, $sin:ident, $cos:ident| $unfold:expr
     ) => {
@@ -266,46 +275,123 @@ macro_rules! lanes {
                 // SAFETY: as in `neg`.
                 unsafe { $name::store_block(lanes, states, stride) }
             }
+
+            fn spread(lanes: &[Self], from: &[u32], states: &mut [$element], stride: usize) {
+                // SAFETY: as in `neg`.
+                unsafe { $name::spread_block(lanes, from, states, stride) }
+            }
         }
 
+        // Arrays of registers stay registers where every index is known: whole blocks of whole groups are taken by
+        // themselves, and so are states that are shorter than a block; what is left, at the end of a batch, goes number
+        // by number.
         impl $name {
             #[target_feature(enable = $features)]
             unsafe fn load_block(states: &[$element], stride: usize, lanes: &mut [Self]) {
-                let last = (states.len() - lanes.len()) / stride;
-                for (i, lanes) in lanes.chunks_mut($n).enumerate() {
-                    let mut rows = [Self::ZERO.0; $n];
-                    for (lane, row) in rows.iter_mut().enumerate() {
-                        let start = lane.min(last) * stride + i * $n;
-                        // SAFETY: the features are those of this function.
-                        *row = unsafe { $load(&states[start..start + lanes.len()]) };
+                let each = lanes.len();
+                let last = (states.len() - each) / stride;
+                if last + 1 < $n {
+                    for (i, x) in lanes.iter_mut().enumerate() {
+                        *x = Self::from_lanes(|lane| states[lane.min(last) * stride + i]);
                     }
-                    // SAFETY: as above.
-                    let columns = unsafe { $transpose(rows) };
-                    for (lanes, column) in lanes.iter_mut().zip(columns) {
-                        lanes.0 = column;
+                    return;
+                }
+                if each < $w {
+                    // SAFETY: the features are those of this function, and there are as many states.
+                    let columns = unsafe { $gather(states.as_ptr(), stride, each) };
+                    for i in 0..$w {
+                        if i < each {
+                            lanes[i].0 = columns[i];
+                        }
+                    }
+                    return;
+                }
+                for i in blocks(each, $w) {
+                    // SAFETY: as above; a block ends within its state.
+                    let columns = unsafe { $gather(states.as_ptr().add(i), stride, $w) };
+                    let to = &mut lanes[i..i + $w];
+                    for j in 0..$w {
+                        to[j].0 = columns[j];
                     }
                 }
             }
 
             #[target_feature(enable = $features)]
             unsafe fn store_block(lanes: &[Self], states: &mut [$element], stride: usize) {
-                let each = lanes.len();
-                for (i, lanes) in lanes.chunks($n).enumerate() {
-                    let mut columns = [Self::ZERO.0; $n];
-                    for (column, lanes) in columns.iter_mut().zip(lanes) {
-                        *column = lanes.0;
+                let (each, mut columns) = (lanes.len(), [Self::ZERO.0; $w]);
+                if states.len() < ($n - 1) * stride + each {
+                    for (i, x) in lanes.iter().enumerate() {
+                        x.put_some(i, each, states, stride);
                     }
-                    // SAFETY: the features are those of this function.
-                    let rows = unsafe { $transpose(columns) };
-                    for (row, state) in rows.into_iter().zip(states.chunks_mut(stride).filter(|x| x.len() >= each)) {
-                        let start = i * $n;
-                        // SAFETY: as above.
-                        unsafe { $store(&mut state[start..start + lanes.len()], row) };
+                    return;
+                }
+                if each < $w {
+                    for i in 0..$w {
+                        if i < each {
+                            columns[i] = lanes[i].0;
+                        }
+                    }
+                    // SAFETY: the features are those of this function, and there is room for as many states.
+                    return unsafe { $scatter(columns, states.as_mut_ptr(), stride, each) };
+                }
+                for i in blocks(each, $w) {
+                    let from = &lanes[i..i + $w];
+                    for j in 0..$w {
+                        columns[j] = from[j].0;
+                    }
+                    // SAFETY: as above; a block ends within its state.
+                    unsafe { $scatter(columns, states.as_mut_ptr().add(i), stride, $w) };
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn spread_block(lanes: &[Self], from: &[u32], states: &mut [$element], stride: usize) {
+                let (each, nothing) = (from.len(), lanes.len() - 1);
+                if each < $w || states.len() < ($n - 1) * stride + each {
+                    for (i, from) in from.iter().enumerate() {
+                        lanes[*from as usize].put_some(i, each, states, stride);
+                    }
+                    return;
+                }
+                for i in blocks(each, $w) {
+                    let (from, mut other) = (&from[i..i + $w], 0);
+                    for j in 0..$w {
+                        other |= from[j] ^ nothing as u32;
+                    }
+                    if other == 0 {
+                        for state in states.chunks_mut(stride).take($n) {
+                            state[i..i + $w].fill(0.0);
+                        }
+                        continue;
+                    }
+                    let mut columns = [Self::ZERO.0; $w];
+                    for j in 0..$w {
+                        columns[j] = lanes[from[j] as usize].0;
+                    }
+                    // SAFETY: the features are those of this function, and there is room for as many states, in each of
+                    // which the block ends.
+                    unsafe { $scatter(columns, states.as_mut_ptr().add(i), stride, $w) };
+                }
+            }
+
+            /// The i-th number of as many states of so many numbers as there is room for.
+            fn put_some(self, i: usize, each: usize, states: &mut [$element], stride: usize) {
+                for (lane, x) in self.to_array().into_iter().enumerate() {
+                    if lane * stride + each <= states.len() {
+                        states[lane * stride + i] = x;
                     }
                 }
             }
         }
     };
+}
+
+/// Where blocks of n numbers start that cover so many, which are no fewer: the last one may overlap the one before.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn blocks(numbers: usize, n: usize) -> impl Iterator<Item = usize> {
+    let last = numbers - n;
+    (0..numbers.div_ceil(n)).map(move |block| (block * n).min(last))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -322,7 +408,7 @@ mod x86 {
         F64x4: __m256d = [f64; 4], Avx2, sine sin_cos below REDUCIBLE,
         _mm256_set1_pd, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, _mm256_div_pd, _mm256_sqrt_pd,
         _mm256_fmadd_pd, _mm256_fmsub_pd,
-        "avx2,fma", transpose_f64x4, load_f64x4, store_f64x4,
+        "avx2,fma", gather_f64x4, scatter_f64x4 by 4,
         below |x, bound, yes, no| _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(x, bound)),
         within |x, edge| {
             let size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
@@ -344,7 +430,7 @@ mod x86 {
         F32x8: __m256 = [f32; 8], Avx2, sine sin_cos_single below REDUCIBLE_SINGLE,
         _mm256_set1_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_div_ps, _mm256_sqrt_ps,
         _mm256_fmadd_ps, _mm256_fmsub_ps,
-        "avx2,fma", transpose_f32x8, load_f32x8, store_f32x8,
+        "avx2,fma", gather_f32x8, scatter_f32x8 by 8,
         below |x, bound, yes, no| _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LT_OQ>(x, bound)),
         within |x, edge| {
             let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), x);
@@ -366,7 +452,7 @@ mod x86 {
         F64x8: __m512d = [f64; 8], Avx512, sine sin_cos below REDUCIBLE,
         _mm512_set1_pd, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_div_pd, _mm512_sqrt_pd,
         _mm512_fmadd_pd, _mm512_fmsub_pd,
-        "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f64x8, load_f64x8, store_f64x8,
+        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f64x8, scatter_f64x8 by 8,
         below |x, bound, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, bound), no, yes),
         within |x, edge| _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), edge) == 0xff,
         unfold |shifted, sin, cos| {
@@ -385,7 +471,7 @@ mod x86 {
         F32x16: __m512 = [f32; 16], Avx512, sine sin_cos_single below REDUCIBLE_SINGLE,
         _mm512_set1_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps, _mm512_sqrt_ps,
         _mm512_fmadd_ps, _mm512_fmsub_ps,
-        "avx2,fma,avx512f,avx512vl,avx512dq", transpose_f32x16, load_f32x16, store_f32x16,
+        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f32x16, scatter_f32x16 by 8,
         below |x, bound, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, bound), no, yes),
         within |x, edge| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_abs_ps(x), edge) == 0xffff,
         unfold |shifted, sin, cos| {

@@ -1,4 +1,6 @@
 //! States after states into lanes, and back: square blocks turned over in registers.
+//!
+//! Sixteen states go in two halves, eight numbers at a time: few mechanisms have so many more that whole squares pay.
 
 use core::arch::x86_64::*;
 
@@ -22,6 +24,7 @@ macro_rules! block {
         ///
         /// # Safety
         /// The processor must have these features.
+        #[inline]
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $load($from: &[$element]) -> $register {
             let $some = $from.len().min($n);
@@ -34,6 +37,7 @@ macro_rules! block {
         ///
         /// # Safety
         /// The processor must have these features.
+        #[inline]
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $store($to: &mut [$element], $value: $register) {
             let $few = $to.len().min($n);
@@ -43,6 +47,77 @@ macro_rules! block {
         }
     };
 }
+
+/// A block of numbers of whole groups of states, one state every `stride` numbers: as many of each as a register has
+/// lanes, or as there are.
+macro_rules! square {
+    ($features:literal, $register:ty = [$element:ty; $n:literal], $transpose:ident, $load:ident, $store:ident,
+     $gather:ident, $scatter:ident) => {
+        /// States into lanes.
+        ///
+        /// # Safety
+        /// The processor must have these features, and the last state's numbers be there.
+        #[inline]
+        #[target_feature(enable = $features)]
+        pub(super) unsafe fn $gather(from: *const $element, stride: usize, some: usize) -> [$register; $n] {
+            // SAFETY: as the caller says.
+            unsafe {
+                let mut rows = [$load(&[]); $n];
+                for lane in 0..$n {
+                    rows[lane] = $load(core::slice::from_raw_parts(from.add(lane * stride), some));
+                }
+                $transpose(rows)
+            }
+        }
+
+        /// Lanes into states.
+        ///
+        /// # Safety
+        /// The processor must have these features, and there be room for the last state's numbers.
+        #[inline]
+        #[target_feature(enable = $features)]
+        pub(super) unsafe fn $scatter(columns: [$register; $n], to: *mut $element, stride: usize, some: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let rows = $transpose(columns);
+                for lane in 0..$n {
+                    $store(
+                        core::slice::from_raw_parts_mut(to.add(lane * stride), some),
+                        rows[lane],
+                    );
+                }
+            }
+        }
+    };
+}
+
+square!(
+    "avx2,fma",
+    __m256d = [f64; 4],
+    transpose_f64x4,
+    load_f64x4,
+    store_f64x4,
+    gather_f64x4,
+    scatter_f64x4
+);
+square!(
+    "avx2,fma",
+    __m256 = [f32; 8],
+    transpose_f32x8,
+    load_f32x8,
+    store_f32x8,
+    gather_f32x8,
+    scatter_f32x8
+);
+square!(
+    "avx2,fma,avx512f,avx512vl,avx512dq",
+    __m512d = [f64; 8],
+    transpose_f64x8,
+    load_f64x8,
+    store_f64x8,
+    gather_f64x8,
+    scatter_f64x8
+);
 
 /// All ones, then noughts: from n places before the middle, the mask of n lanes.
 static MASK64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
@@ -106,59 +181,110 @@ block! {
 block! {
     "avx2,fma,avx512f,avx512vl,avx512dq", __m512d = [f64; 8],
     transpose_f64x8 |r| {
-        let mut out = r;
-        for odd in 0..2 {
-            // Column pairs of two rows each, then of four, then of eight.
-            let pair = |i: usize| {
-                if odd == 0 {
-                    _mm512_unpacklo_pd(r[i], r[i + 1])
-                } else {
-                    _mm512_unpackhi_pd(r[i], r[i + 1])
-                }
-            };
-            let (a, b, c, d) = (pair(0), pair(2), pair(4), pair(6));
-            let (low, high) = (_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b));
-            let (low2, high2) = (_mm512_shuffle_f64x2::<0x88>(c, d), _mm512_shuffle_f64x2::<0xdd>(c, d));
-            out[odd] = _mm512_shuffle_f64x2::<0x88>(low, low2);
-            out[odd + 4] = _mm512_shuffle_f64x2::<0xdd>(low, low2);
-            out[odd + 2] = _mm512_shuffle_f64x2::<0x88>(high, high2);
-            out[odd + 6] = _mm512_shuffle_f64x2::<0xdd>(high, high2);
-        }
-        out
+        // Columns of two rows each, then of four, then of eight; even ones and odd ones.
+        let (e0, o0) = (_mm512_unpacklo_pd(r[0], r[1]), _mm512_unpackhi_pd(r[0], r[1]));
+        let (e1, o1) = (_mm512_unpacklo_pd(r[2], r[3]), _mm512_unpackhi_pd(r[2], r[3]));
+        let (e2, o2) = (_mm512_unpacklo_pd(r[4], r[5]), _mm512_unpackhi_pd(r[4], r[5]));
+        let (e3, o3) = (_mm512_unpacklo_pd(r[6], r[7]), _mm512_unpackhi_pd(r[6], r[7]));
+        let (e01, e01h) = (_mm512_shuffle_f64x2::<0x88>(e0, e1), _mm512_shuffle_f64x2::<0xdd>(e0, e1));
+        let (e23, e23h) = (_mm512_shuffle_f64x2::<0x88>(e2, e3), _mm512_shuffle_f64x2::<0xdd>(e2, e3));
+        let (o01, o01h) = (_mm512_shuffle_f64x2::<0x88>(o0, o1), _mm512_shuffle_f64x2::<0xdd>(o0, o1));
+        let (o23, o23h) = (_mm512_shuffle_f64x2::<0x88>(o2, o3), _mm512_shuffle_f64x2::<0xdd>(o2, o3));
+        [
+            _mm512_shuffle_f64x2::<0x88>(e01, e23),
+            _mm512_shuffle_f64x2::<0x88>(o01, o23),
+            _mm512_shuffle_f64x2::<0x88>(e01h, e23h),
+            _mm512_shuffle_f64x2::<0x88>(o01h, o23h),
+            _mm512_shuffle_f64x2::<0xdd>(e01, e23),
+            _mm512_shuffle_f64x2::<0xdd>(o01, o23),
+            _mm512_shuffle_f64x2::<0xdd>(e01h, e23h),
+            _mm512_shuffle_f64x2::<0xdd>(o01h, o23h),
+        ]
     },
-    load_f64x8 |from, n| _mm512_maskz_loadu_pd((0xff_u16 >> (8 - n)) as u8, from),
+    load_f64x8 |from, n| if n == 8 { _mm512_loadu_pd(from) } else { _mm512_maskz_loadu_pd((0xff_u16 >> (8 - n)) as u8, from) },
     store_f64x8 |to, x, n| _mm512_mask_storeu_pd(to, (0xff_u16 >> (8 - n)) as u8, x)
 }
 
-block! {
-    "avx2,fma,avx512f,avx512vl,avx512dq", __m512 = [f32; 16],
-    transpose_f32x16 |r| {
-        let mut out = r;
-        // quads[a][c]: rows 4a … 4a + 3 of columns c, c + 4, c + 8, c + 12.
-        let mut quads = [[r[0]; 4]; 4];
-        for (part, quad) in quads.iter_mut().enumerate() {
-            let r = [r[4 * part], r[4 * part + 1], r[4 * part + 2], r[4 * part + 3]];
-            let (a, b) = (_mm512_unpacklo_ps(r[0], r[1]), _mm512_unpackhi_ps(r[0], r[1]));
-            let (c, d) = (_mm512_unpacklo_ps(r[2], r[3]), _mm512_unpackhi_ps(r[2], r[3]));
-            let wide = |x| _mm512_castps_pd(x);
-            *quad = [
-                _mm512_castpd_ps(_mm512_unpacklo_pd(wide(a), wide(c))),
-                _mm512_castpd_ps(_mm512_unpackhi_pd(wide(a), wide(c))),
-                _mm512_castpd_ps(_mm512_unpacklo_pd(wide(b), wide(d))),
-                _mm512_castpd_ps(_mm512_unpackhi_pd(wide(b), wide(d))),
-            ];
+/// Eight numbers of sixteen states, or the other way round: each half of the registers is turned over by itself.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+fn transpose_halves(r: [__m512; 8]) -> [__m512; 8] {
+    // quads[a][i]: of rows 4a … 4a + 3 of each half, columns i and i + 4.
+    let mut quads = [[r[0]; 4]; 2];
+    for a in 0..2 {
+        let r = [r[4 * a], r[4 * a + 1], r[4 * a + 2], r[4 * a + 3]];
+        let (b, c) = (_mm512_unpacklo_ps(r[0], r[1]), _mm512_unpackhi_ps(r[0], r[1]));
+        let (d, e) = (_mm512_unpacklo_ps(r[2], r[3]), _mm512_unpackhi_ps(r[2], r[3]));
+        let (b, c, d, e) = (
+            _mm512_castps_pd(b),
+            _mm512_castps_pd(c),
+            _mm512_castps_pd(d),
+            _mm512_castps_pd(e),
+        );
+        quads[a] = [
+            _mm512_castpd_ps(_mm512_unpacklo_pd(b, d)),
+            _mm512_castpd_ps(_mm512_unpackhi_pd(b, d)),
+            _mm512_castpd_ps(_mm512_unpacklo_pd(c, e)),
+            _mm512_castpd_ps(_mm512_unpackhi_pd(c, e)),
+        ];
+    }
+    let first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    let second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    let mut out = r;
+    for i in 0..4 {
+        let (a, b) = (_mm512_castps_pd(quads[0][i]), _mm512_castps_pd(quads[1][i]));
+        out[i] = _mm512_castpd_ps(_mm512_permutex2var_pd(a, first, b));
+        out[i + 4] = _mm512_castpd_ps(_mm512_permutex2var_pd(a, second, b));
+    }
+    out
+}
+
+/// States into lanes.
+///
+/// # Safety
+/// The processor must have these features, and the last state's numbers be there.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn gather_f32x16(from: *const f32, stride: usize, some: usize) -> [__m512; 8] {
+    let (mut rows, mask) = ([_mm512_setzero_ps(); 8], (0xff_u16 >> (8 - some)) as u8);
+    for lane in 0..8 {
+        // SAFETY: as the caller says.
+        let (low, high) = unsafe {
+            let (low, high) = (from.add(lane * stride), from.add((lane + 8) * stride));
+            if some == 8 {
+                (_mm256_loadu_ps(low), _mm256_loadu_ps(high))
+            } else {
+                (_mm256_maskz_loadu_ps(mask, low), _mm256_maskz_loadu_ps(mask, high))
+            }
+        };
+        rows[lane] = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
+    }
+    transpose_halves(rows)
+}
+
+/// Lanes into states.
+///
+/// # Safety
+/// The processor must have these features, and there be room for the last state's numbers.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn scatter_f32x16(columns: [__m512; 8], to: *mut f32, stride: usize, some: usize) {
+    let (rows, mask) = (transpose_halves(columns), (0xff_u16 >> (8 - some)) as u8);
+    for lane in 0..8 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let (low, high) = (to.add(lane * stride), to.add((lane + 8) * stride));
+            let halves = (
+                _mm512_castps512_ps256(rows[lane]),
+                _mm512_extractf32x8_ps::<1>(rows[lane]),
+            );
+            if some == 8 {
+                _mm256_storeu_ps(low, halves.0);
+                _mm256_storeu_ps(high, halves.1);
+            } else {
+                _mm256_mask_storeu_ps(low, mask, halves.0);
+                _mm256_mask_storeu_ps(high, mask, halves.1);
+            }
         }
-        for i in 0..4 {
-            let [a, b, c, d] = [quads[0][i], quads[1][i], quads[2][i], quads[3][i]];
-            let (even, odd) = (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xdd>(a, b));
-            let (even2, odd2) = (_mm512_shuffle_f32x4::<0x88>(c, d), _mm512_shuffle_f32x4::<0xdd>(c, d));
-            out[i] = _mm512_shuffle_f32x4::<0x88>(even, even2);
-            out[i + 8] = _mm512_shuffle_f32x4::<0xdd>(even, even2);
-            out[i + 4] = _mm512_shuffle_f32x4::<0x88>(odd, odd2);
-            out[i + 12] = _mm512_shuffle_f32x4::<0xdd>(odd, odd2);
-        }
-        out
-    },
-    load_f32x16 |from, n| _mm512_maskz_loadu_ps((0xffff_u32 >> (16 - n)) as u16, from),
-    store_f32x16 |to, x, n| _mm512_mask_storeu_ps(to, (0xffff_u32 >> (16 - n)) as u16, x)
+    }
 }

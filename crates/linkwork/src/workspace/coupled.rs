@@ -14,7 +14,7 @@ pub(super) use diagonal::Product;
 use super::View;
 use super::sweeps::Listed;
 use crate::Result;
-use crate::dynamics::composite::MassMatrix;
+use crate::dynamics::composite::{MassEntries, MassMatrix};
 use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::model::Reduction;
@@ -269,6 +269,24 @@ impl<S: Scalar> View<'_, '_, S> {
         }
         c.matrix = wide;
         self.stages.coupled = c;
+    }
+
+    /// The elements of 𝓜 that are not nought; where joints follow others, picked from all of it.
+    pub(crate) fn mass_entries(&mut self, out: &mut [S]) {
+        let m = self.mechanism;
+        if const { S::LANES == 1 }
+            && let Some(r) = &m.compiled.reduction
+        {
+            let mut all = core::mem::take(&mut self.stages.tiles);
+            all.resize(all.len().max(r.nv * r.nv), S::ZERO);
+            self.sweep::<MassMatrix>(&[], &mut all[..r.nv * r.nv]);
+            for (x, (row, column)) in out.iter_mut().zip(m.coupled_pattern(r)) {
+                *x = all[row * r.nv + column];
+            }
+            self.stages.tiles = all;
+            return;
+        }
+        self.sweep::<MassEntries>(&[], out);
     }
 
     /// An error where something is not defined for joints that follow others.

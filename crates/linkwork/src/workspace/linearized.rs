@@ -124,7 +124,8 @@ impl<S: Scalar> View<'_, '_, S> {
         Ok(())
     }
 
-    /// The derivatives about accelerations, in the first of as many numbers as [`Mechanism::derivatives_length`] says.
+    /// The derivatives about accelerations, in the first of as many numbers as [`Mechanism::derivatives_length`] says; over
+    /// several states at once, only what is not nought.
     #[inline(always)]
     pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
         let matrices = 3 * self.nv() * self.nv();
@@ -136,6 +137,7 @@ impl<S: Scalar> View<'_, '_, S> {
             return Ok(());
         }
         self.sweep::<Linearize>(qdd, &mut []);
+        let matrices = if const { S::LANES > 1 } { out.len() } else { matrices };
         self.sweep::<InverseDerivatives>(&[], &mut out[..matrices]);
         Ok(())
     }

@@ -172,6 +172,13 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
         Ok(())
     }
 
+    /// The elements of 𝓜 that are not nought, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`].
+    pub fn mass_matrix_entries(&mut self, out: &mut [S]) -> Result<()> {
+        check_length("out", out.len(), self.view.mechanism.mass_pattern_length())?;
+        self.view.mass_entries(out);
+        Ok(())
+    }
+
     /// 𝓜⁻¹, nv × nv, directly.
     pub fn mass_matrix_inverse(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;

@@ -73,6 +73,7 @@ sweeps![
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
     composite::MassMatrix as Packed,
+    composite::MassEntries,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,

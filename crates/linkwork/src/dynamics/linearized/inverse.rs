@@ -1,6 +1,6 @@
 //! ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth): Algorithm 2, for trees and joints of any kind.
 
-use super::{clear, write};
+use super::{clear, related, write};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
@@ -20,7 +20,7 @@ use crate::stage::linear::{
 /// ∂T_j/∂q_k   = H(j) [RΨ̇ + 2R̂Ψ + crf(H*)f](k)            ∂T_k/∂q_j  = [RH*](k)·Ψ̇(j) + [2R̂*H*](k)·Ψ(j)
 /// ```
 ///
-/// The last holds for all pairs within one joint.
+/// The last holds for all pairs within one joint. Over several states at once: what [`related`] says.
 pub(crate) struct InverseDerivatives;
 
 /// Rows of a column: what stands in brackets above.
@@ -35,6 +35,9 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
         let n = m.nv;
         let linear = &mut s.linear;
         all_terms(m, linear);
+        if const { S::LANES > 1 } {
+            return related::torque_derivatives(m, linear, out);
+        }
         let wide = linear.pairs.len();
         for (k, body) in m.bodies.iter().enumerate() {
             let (start, end) = (m.columns.single.start[k], m.columns.single.end[k]);

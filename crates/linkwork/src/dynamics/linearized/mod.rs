@@ -15,6 +15,7 @@ mod long;
 mod product;
 pub(crate) mod products;
 pub(crate) mod regressor;
+pub(crate) mod related;
 
 use crate::model::Compiled;
 use crate::scalar::Scalar;

@@ -142,7 +142,7 @@ pub(crate) fn execute<S: Scalar>(
     program: &Program,
     memory: &mut Memory<S>,
 ) {
-    if matches!(S::BUILDS, Builds::Shipped) {
+    if const { matches!(S::BUILDS, Builds::Shipped) } {
         let stages = (stages as &mut dyn Any).downcast_mut::<Stages<f64>>();
         let memory = (memory as &mut dyn Any).downcast_mut::<Memory<f64>>();
         if let (Some(stages), Some(memory)) = (stages, memory) {
@@ -170,10 +170,26 @@ fn shipped(i: Instructions, m: &Compiled, stages: &mut Stages<f64>, program: &Pr
 impl<S: Scalar> Task for Run<'_, S> {
     #[inline(always)]
     fn run(self) {
+        if const { matches!(S::BUILDS, Builds::Shipped) } {
+            self.all::<true>();
+        } else {
+            self.all::<false>();
+        }
+    }
+
+    #[inline(always)]
+    fn run_small(self) {
+        self.all::<false>();
+    }
+}
+
+impl<S: Scalar> Run<'_, S> {
+    #[inline(always)]
+    fn all<const SPECIAL: bool>(self) {
         let (m, s, memory) = (self.m, self.stages, self.memory);
         whole_steps(m, memory, &self.program.before);
         for sweep in &self.program.sweeps {
-            along(m, s, self.program, sweep, memory);
+            along::<S, SPECIAL>(m, s, self.program, sweep, memory);
             whole_steps(m, memory, &sweep.after);
         }
     }
@@ -214,15 +230,20 @@ macro_rules! known {
 
 pub(crate) use known;
 
-/// One way along the links: at each, every step.
+/// One way along the links: at each, every step. With code of its own for the commonest joints, or small.
 #[inline(always)]
-fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &ProgramSweep, memory: &mut Memory<S>) {
+fn along<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    program: &Program,
+    sweep: &ProgramSweep,
+    memory: &mut Memory<S>,
+) {
     let (keeps, n) = (program.keeps, m.bodies.len());
     let needs_p = keeps.p || keeps.p_plus || sweep.product.is_some();
     let mut fresh = sweep.riccati && !(s.filled.riccati || (s.filled.gains && !needs_p));
-    // What is not shipped is compiled small: P, D and G by the sweep that fills their stage, and one code for all joints.
-    let shipped = matches!(S::BUILDS, Builds::Shipped);
-    if fresh && !shipped {
+    // What is small has P, D and G from the sweep that fills their stage.
+    if fresh && !SPECIAL {
         match needs_p {
             true => s.need_riccati(m),
             false => s.need_gains(m),
@@ -233,13 +254,12 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
     for i in 0..n {
         let k = if sweep.inward { n - 1 - i } else { i };
         let body = &m.bodies[k];
-        let revolute = shipped && body.revolute;
         let mut x = Motion::ZERO;
         if let Some((from, _)) = sweep.product {
             x = memory.motion(k, from);
         }
         let mut product = Force::ZERO;
-        if const { matches!(S::BUILDS, Builds::Shipped) } && fresh {
+        if SPECIAL && fresh {
             at_joint!(m.bodies, s.joints, k, joint => {
                 let whole = &mut s.riccati.p[k];
                 let rest = riccati::step(joint, body, m, &mut inflow, &mut s.riccati.gains, |p| {
@@ -271,14 +291,19 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
                 (step, sweep.inward, body.parent)
             {
                 let inner = memory.motion(p, *slot);
-                carried = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner));
+                carried = if SPECIAL {
+                    at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner))
+                } else {
+                    AnyJoint::new(m, &s.joints, k).motion_out(inner)
+                };
             }
             let mut handed = None;
             match *step {
                 Step::Core { gathered, .. } if sweep.inward => {
-                    let f = match revolute {
-                        true => inward::<S, true>(&s.riccati, body, k, step, memory),
-                        false => inward::<S, false>(&s.riccati, body, k, step, memory),
+                    let f = if SPECIAL && body.revolute {
+                        inward::<S, true>(&s.riccati, body, k, step, memory)
+                    } else {
+                        inward::<S, false>(&s.riccati, body, k, step, memory)
                     };
                     handed = Some((gathered, f));
                 }
@@ -290,16 +315,21 @@ fn along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, program: &Program, sweep: &
                     handed = Some((gathered, memory.force(k, from)));
                     memory.set_force(k, to, sum);
                 }
-                Step::Core { .. } if revolute => {
+                Step::Core { .. } if SPECIAL && body.revolute => {
                     outward::<S, true>(&s.riccati, body, k, step, carried, memory);
                 }
                 Step::Core { .. } => outward::<S, false>(&s.riccati, body, k, step, carried, memory),
                 Step::Shift { to, .. } => memory.set_motion(k, to, carried),
-                _ if revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
+                _ if SPECIAL && body.revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
                 _ => local_step::<S, false>(m, &known!(s), k, step, memory),
             }
             if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {
-                at_joint!(m.bodies, s.joints, k, joint => memory.hand_in(m, p, gathered, joint.force_in(f)));
+                let f = if SPECIAL {
+                    at_joint!(m.bodies, s.joints, k, joint => joint.force_in(f))
+                } else {
+                    AnyJoint::new(m, &s.joints, k).force_in(f)
+                };
+                memory.hand_in(m, p, gathered, f);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::kinematics::velocity_at_home;
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, put};
 use crate::simd::{At, Sweep};
 use crate::spatial::Reference;
 use crate::spatial::{Force, RigidBody, Vec3};
@@ -29,7 +29,7 @@ impl<S: Scalar> Sweep<S> for CentreOfMass {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         let com = mass_and_com(m, s).1 + first_home(s);
-        out.copy_from_slice(&com.to_array());
+        put(com.to_array(), out);
     }
 }
 
@@ -69,7 +69,7 @@ impl<S: Scalar> Sweep<S> for Momentum {
             Reference::World => -first_home(s),
             Reference::Local | Reference::Aligned => mass_and_com(m, s).1,
         };
-        out.copy_from_slice(&momentum(m, s, about).to_array());
+        put(momentum(m, s, about).to_array(), out);
     }
 }
 

@@ -213,8 +213,8 @@ fn mirror<S: Scalar>(n: usize, out: &mut [S]) {
     for i in 0..n {
         let (upper, lower) = out.split_at_mut((i + 1) * n);
         let row = &upper[i * n + i + 1..];
-        for (x, below) in row.iter().zip(lower.chunks_exact_mut(n)) {
-            below[i] = *x;
+        for (j, below) in lower.chunks_exact_mut(n).enumerate() {
+            below[i] = row[j];
         }
     }
 }
@@ -225,8 +225,8 @@ fn reorder<S: Scalar>(dof: &[usize], out: &mut [S], row: &mut [S]) {
     for turn in 0..2 {
         for i in 0..n {
             row.copy_from_slice(&out[i * n..(i + 1) * n]);
-            for (x, &v) in row.iter().zip(dof) {
-                out[i * n + v] = *x;
+            for j in 0..n {
+                out[i * n + dof[j]] = row[j];
             }
         }
         if turn == 0 {

@@ -92,7 +92,11 @@ impl<S: Scalar> RigidBody<S> {
             Vec3::new(j[1], j[3], j[4]),
             Vec3::new(j[2], j[4], j[5]),
         ];
-        let turned = rows.map(|column| w.cross(column).to_array());
+        let turned = [
+            w.cross(rows[0]).to_array(),
+            w.cross(rows[1]).to_array(),
+            w.cross(rows[2]).to_array(),
+        ];
         let two = S::lift(2.0);
         let twice = two * h.dot(u);
         let (ha, ua) = (h.to_array(), u.to_array());

@@ -1,7 +1,7 @@
 //! Poses, velocities, accelerations and Jacobians of frames.
 
 use crate::model::{Compiled, Placed};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Scalar, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
@@ -74,11 +74,9 @@ impl<S: Scalar> Sweep<S> for PlaceOf {
     fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         let pose = s.world.frame(at.frame);
-        for (column, out) in [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation]
-            .into_iter()
-            .zip(out.chunks_exact_mut(3))
-        {
-            out.copy_from_slice(&column.to_array());
+        let columns = [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation];
+        for i in 0..4 {
+            put(columns[i].to_array(), &mut out[3 * i..]);
         }
     }
 }
@@ -88,7 +86,7 @@ impl<S: Scalar> Sweep<S> for VelocityOf {
     fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         s.need_velocities(m);
-        out.copy_from_slice(&velocity(s, at.frame, at.reference).to_array());
+        put(velocity(s, at.frame, at.reference).to_array(), out);
     }
 }
 

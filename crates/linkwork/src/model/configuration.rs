@@ -287,7 +287,11 @@ pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
 
 /// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.
 pub(crate) fn all_usable<S: Scalar>(x: &[S]) -> bool {
-    x.iter().fold(true, |sound, x| sound & usable(*x))
+    let mut sound = true;
+    for x in x {
+        sound &= usable(*x);
+    }
+    sound
 }
 
 /// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.

@@ -4,7 +4,7 @@
 //! of freedom is released one coordinate after the other: the pivots met on the way are the LDL* factors of D.
 
 use super::compiled::Hinge;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, put};
 use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
 
 /// 1/D and G of one degree of freedom.
@@ -125,7 +125,7 @@ impl Hinge {
         }
         let f = f.to_array();
         if matches!(self, Self::Free) {
-            out[..6].copy_from_slice(&f);
+            put(f, out);
             return;
         }
         for (i, &axis) in self.axes().iter().enumerate() {

@@ -126,6 +126,15 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
 }
 
+/// Over the first numbers of a slice: an assignment, so that it becomes part of any sweep.
+#[inline(always)]
+pub(crate) fn put<T: Copy, const N: usize>(x: [T; N], to: &mut [T]) {
+    match to.first_chunk_mut() {
+        Some(to) => *to = x,
+        None => unreachable!("results have the room that was checked at the door"),
+    }
+}
+
 /// The most columns that stand side by side.
 pub(crate) const MOST_COLUMNS: usize = 4;
 

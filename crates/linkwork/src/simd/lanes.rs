@@ -4,7 +4,7 @@
 //! exists only where the processor has its instructions: [`super::Instructions`] are asked before one is made.
 
 use crate::scalar::angle::Quadrants;
-use crate::scalar::{Builds, Pack, Scalar};
+use crate::scalar::{Builds, Pack, Scalar, put};
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -517,7 +517,7 @@ impl Pack<f64> for F64x4 {
 
     #[inline(always)]
     fn write(self, to: &mut [f64]) {
-        to[..4].copy_from_slice(&self.to_array());
+        put(self.to_array(), to);
     }
 
     #[inline(always)]
@@ -552,8 +552,9 @@ impl Pack<f64> for F64x4 {
 
     #[inline(always)]
     fn write_first(self, places: &[usize], to: &mut [f64]) {
-        for (x, &place) in self.to_array().iter().zip(places) {
-            to[place] = *x;
+        let x = self.to_array();
+        for i in 0..places.len().min(4) {
+            to[places[i]] = x[i];
         }
     }
 

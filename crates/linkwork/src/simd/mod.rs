@@ -201,6 +201,15 @@ impl<S: Scalar> Ready<S> {
 pub(crate) trait Task {
     /// Does it; every implementation is `#[inline(always)]`.
     fn run(self);
+
+    /// The same for processors on which nothing is fast: less code, if there is a choice.
+    #[inline(always)]
+    fn run_small(self)
+    where
+        Self: Sized,
+    {
+        self.run();
+    }
 }
 
 impl Instructions {
@@ -239,8 +248,15 @@ const fn plainly<S: Scalar, T: Task>() -> unsafe fn(T) {
 }
 
 fn perform_plain<T: Task>(task: T) {
-    task.run();
+    if const { SOFTWARE_FMA } {
+        task.run_small();
+    } else {
+        task.run();
+    }
 }
+
+/// Whether a fused multiply-add of plain code is a call: then it takes so long that nothing else matters.
+const SOFTWARE_FMA: bool = cfg!(all(target_arch = "x86_64", not(target_feature = "fma")));
 
 /// Runs it with AVX-512.
 ///

@@ -123,12 +123,14 @@ square!(
 static MASK64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
 static MASK32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
+#[inline]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn mask64(n: usize) -> __m256i {
     // SAFETY: n ≤ 4, so that four numbers follow.
     unsafe { _mm256_loadu_si256(MASK64.as_ptr().add(4 - n).cast()) }
 }
 
+#[inline]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn mask32(n: usize) -> __m256i {
     // SAFETY: n ≤ 8, so that eight numbers follow.

@@ -228,7 +228,13 @@ impl<S: Scalar> Add for RigidBody<S> {
         Self {
             mass: self.mass + o.mass,
             first: self.first + o.first,
-            second: core::array::from_fn(|i| self.second[i] + o.second[i]),
+            second: {
+                let mut sum = self.second;
+                for i in 0..6 {
+                    sum[i] += o.second[i];
+                }
+                sum
+            },
         }
     }
 }
@@ -334,11 +340,10 @@ impl<S: Scalar> RigidBody<S> {
         let (r, l) = (&x.rotation, x.translation);
         let j = &self.second;
         let rows = [
-            Vec3::new(j[0], j[1], j[2]),
-            Vec3::new(j[1], j[3], j[4]),
-            Vec3::new(j[2], j[4], j[5]),
-        ]
-        .map(|row| (*r * row).to_array());
+            (*r * Vec3::new(j[0], j[1], j[2])).to_array(),
+            (*r * Vec3::new(j[1], j[3], j[4])).to_array(),
+            (*r * Vec3::new(j[2], j[4], j[5])).to_array(),
+        ];
         // Columns of (R J)* are now rows: turn the other index.
         let column = |i: usize| *r * Vec3::new(rows[0][i], rows[1][i], rows[2][i]);
         let (a, b, c) = (column(0), column(1), column(2));

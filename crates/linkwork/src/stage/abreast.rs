@@ -58,9 +58,10 @@ impl<S: Scalar> Abreast<S> {
     #[inline(always)]
     pub(crate) fn leave<P: Pack<S>>(&mut self, slot: usize, p: &Articulated<P>, z: Force<P>) {
         let place = &mut self.waiting[slot];
-        for (register, x) in place.iter_mut().zip(numbers(p, z)) {
-            let sum: P = get(register);
-            put(register, sum + x);
+        let x = numbers(p, z);
+        for i in 0..HANDED {
+            let sum: P = get(&place[i]);
+            put(&mut place[i], sum + x[i]);
         }
     }
 
@@ -100,8 +101,9 @@ impl<S: Scalar> Abreast<S> {
     #[inline(always)]
     pub(crate) fn handed_force(&self, bundle: usize, lane: usize) -> Force<S> {
         let mut x = [S::ZERO; 6];
-        for (x, register) in x.iter_mut().zip(&self.handed[bundle][INERTIA..]) {
-            *x = register.0[lane];
+        let registers = &self.handed[bundle];
+        for i in 0..6 {
+            x[i] = registers[INERTIA + i].0[lane];
         }
         Force::from_array(x)
     }
@@ -159,8 +161,9 @@ impl<S: Scalar> Abreast<S> {
     #[inline(always)]
     pub(crate) fn handed(&self, bundle: usize, lane: usize) -> (Articulated<S>, Force<S>) {
         let mut x = [S::ZERO; HANDED];
-        for (x, register) in x.iter_mut().zip(&self.handed[bundle]) {
-            *x = register.0[lane];
+        let registers = &self.handed[bundle];
+        for i in 0..HANDED {
+            x[i] = registers[i].0[lane];
         }
         apart(x)
     }

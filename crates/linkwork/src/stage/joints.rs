@@ -25,9 +25,9 @@ impl<S: Scalar> Joints<S> {
     #[inline(always)]
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         let registers = m.bodies.len().div_ceil(P::COLUMNS);
-        let turning = m.turning.chunks_exact(P::COLUMNS);
-        let screws = self.screws.chunks_exact_mut(P::COLUMNS);
-        for (turning, screws) in turning.zip(screws).take(registers) {
+        for r in 0..registers {
+            let at = r * P::COLUMNS..(r + 1) * P::COLUMNS;
+            let (turning, screws) = (&m.turning[at.clone()], &mut self.screws[at]);
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
             for i in 0..P::COLUMNS {
                 x[i] = q[turning[i].by] + S::lift(turning[i].theta);

@@ -17,8 +17,7 @@ pub(super) struct Stepper<'m> {
     point: OperatingPoint,
     method: Method,
     h: D,
-    workspace: Workspace<'m, D>,
-    plain: Workspace<'m>,
+    workspace: Workspace<'m>,
     /// Of the implicit rule: u and w, and the factors of I − ½h ∂(q̇, v̇)/∂(u, w).
     middle: Vec<f64>,
     matrix: Lu,
@@ -42,8 +41,7 @@ impl<'m> Stepper<'m> {
             point: point.clone(),
             method,
             h: Dual::constant(h),
-            workspace: mechanism.workspace_of(),
-            plain: mechanism.workspace(),
+            workspace: mechanism.workspace(),
             middle: Vec::new(),
             matrix: Lu::new(if method == Method::ImplicitMidpoint {
                 2 * mechanism.nv()
@@ -212,18 +210,24 @@ impl<'m> Stepper<'m> {
         let n = v.len();
         let value = |x: &[D]| x.iter().map(|x| x.value).collect::<Vec<_>>();
         let (q0, v0) = (value(q), value(v));
-        let mut torque = vec![0.0; n];
-        self.plain.at(&q0)?.moving(&v0)?.passive_torque(&mut torque)?;
+        let (mut torque, mut vd, mut rate) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let (by_q, by_qd) = passive::derivatives(self.mechanism, &q0, &v0)?;
-        let dq = tangent(self.mechanism, q);
-        let total = |i: usize| {
-            let rate = dot(&by_q[i * n..(i + 1) * n], &dq) + by_qd[i] * v[i].derivative;
-            tau[i] + Dual::new(torque[i], rate)
-        };
-        let total: Vec<D> = (0..n).map(total).collect();
-        let mut vd = total.clone();
-        self.workspace.at(q)?.moving(v)?.forward_dynamics(&total, &mut vd)?;
-        Ok(vd)
+        let mut change = tangent(self.mechanism, q);
+        change.extend(v.iter().map(|v| v.derivative));
+        for i in 0..n {
+            let passive = dot(&by_q[i * n..(i + 1) * n], &change[..n]) + by_qd[i] * v[i].derivative;
+            change.push(tau[i].derivative + passive);
+        }
+        let mut posed = self.workspace.at(&q0)?;
+        let mut moving = posed.moving(&v0)?;
+        moving.passive_torque(&mut torque)?;
+        torque
+            .iter_mut()
+            .zip(tau)
+            .for_each(|(torque, tau)| *torque += tau.value);
+        let mut linearized = moving.linearized_under(&torque, &mut vd)?;
+        linearized.acceleration_change(&change, &mut rate)?;
+        Ok(vary(&vd, &rate))
     }
 }
 

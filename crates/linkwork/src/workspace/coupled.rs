@@ -12,6 +12,7 @@ mod linear;
 pub(super) use diagonal::Product;
 
 use super::View;
+use super::shapes::Shaped;
 use super::sweeps::Listed;
 use crate::Result;
 use crate::dynamics::composite::{MassEntries, MassMatrix};
@@ -77,10 +78,28 @@ impl<S: Scalar> View<'_, '_, S> {
             .run(self.instructions, m, self.stages, at, input, out);
     }
 
-    /// A sweep for users' coordinates.
+    /// A sweep for users' coordinates. What a sweep has no use for is not made: its shape is a constant.
+    pub(super) fn coupled<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
+        let Some(r) = &self.mechanism.compiled.reduction else {
+            return;
+        };
+        if const { matches!(W::SHAPE, Shape::Motions) } {
+            self.embedded_inverse(r, input, out);
+        } else if const { matches!(W::SHAPE, Shape::Forward) } {
+            self.embedded::<ForwardEmbedded>(r, input, out);
+        } else if const { matches!(W::SHAPE, Shape::BiasFree) } {
+            self.embedded_bias_free(r, input, out);
+        } else {
+            let sweeps = [self.sweeps.of::<W>(), self.sweeps.of::<W::Partner>()];
+            self.contracted(r, sweeps, W::SHAPE, at, input, out);
+        }
+    }
+
+    /// A sweep of the tree, for users' coordinates.
     #[inline(never)]
-    pub(super) fn coupled(
+    fn contracted(
         &mut self,
+        r: &Reduction,
         [ready, partner]: [&Ready<S>; 2],
         shape: Shape,
         at: At<'_>,
@@ -88,13 +107,6 @@ impl<S: Scalar> View<'_, '_, S> {
         out: &mut [S],
     ) {
         let m = &self.mechanism.compiled;
-        let Some(r) = &m.reduction else { return };
-        match shape {
-            Shape::Motions => return self.embedded_inverse(r, input, out),
-            Shape::Forward => return self.embedded::<ForwardEmbedded>(r, input, out),
-            Shape::BiasFree => return self.embedded_bias_free(r, input, out),
-            _ => {}
-        }
         let mut c = core::mem::take(&mut self.stages.coupled);
         let n = m.nv;
         let run = |view: &mut Self, input: &[S], out: &mut [S]| {

@@ -16,7 +16,7 @@ const MOST: usize = 24;
 pub struct Curvature {
     n: usize,
     symbols: Vec<f64>,
-    /// The largest sum of terms without signs, which rounding is relative to.
+    /// The largest sum of terms without signs, or number of 𝓜, which rounding is relative to.
     size: f64,
 }
 
@@ -37,10 +37,10 @@ impl Curvature {
     }
 }
 
-type Second = Dual<Dual<f64>>;
+type Number = Dual<f64>;
 
 impl Mechanism {
-    /// The curvature of the mass matrix at q. Its second derivatives are exact, by dual numbers.
+    /// The curvature of the mass matrix at q. Its second derivatives are exact, by dual numbers along the Coriolis matrix.
     ///
     /// ```
     /// use linkwork::model::examples;
@@ -88,7 +88,7 @@ impl Mechanism {
         let mut curvature = Curvature {
             n,
             symbols: Vec::with_capacity(n.pow(4)),
-            size: 0.0,
+            size: metric.value.iter().fold(0.0, |most: f64, x| most.max(x.abs())),
         };
         for index in 0..n.pow(4) {
             let (h, i, j, k) = (index / n.pow(3), index / (n * n) % n, index / n % n, index % n);
@@ -119,28 +119,27 @@ struct Metric {
 impl Metric {
     fn new(mechanism: &Mechanism, q: &[f64]) -> Result<Self> {
         let n = mechanism.nv();
-        let mut workspace = mechanism.workspace_of::<Second>();
-        let constant: Vec<Second> = q.iter().map(|x| Second::lift(*x)).collect();
-        let (mut once, mut twice) = (constant.clone(), constant.clone());
-        let mut matrix = vec![Second::ZERO; n * n];
-        let (mut value, mut first, mut second) = (vec![0.0; n * n], Vec::new(), Vec::new());
-        let mut step = vec![Second::ZERO; n];
-        // First along a, then along b: the mixed part is e_a(e_b 𝓜).
+        let mut workspace = mechanism.workspace_of::<Number>();
+        let still: Vec<Number> = q.iter().map(|x| Number::constant(*x)).collect();
+        let (mut moved, mut step) = (still.clone(), vec![Number::ZERO; n]);
+        let mut matrix = vec![Number::ZERO; n * n];
+        let (mut value, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
         for a in 0..n {
-            step[a] = Dual::constant(Dual::variable(0.0));
-            mechanism.integrate(&constant, &step, &mut once)?;
-            step[a] = Second::ZERO;
+            step[a] = Number::variable(0.0);
+            mechanism.integrate(&still, &step, &mut moved)?;
+            step[a] = Number::ZERO;
+            let mut posed = workspace.at(&moved)?;
+            posed.mass_matrix(&mut matrix)?;
+            value = matrix.iter().map(|x| x.value).collect();
+            first.extend(matrix.iter().map(|x| x.derivative));
+            // At a velocity of one along b, C + C* is e_b 𝓜.
             for b in 0..n {
-                step[b] = Dual::variable(Dual::constant(0.0));
-                mechanism.integrate(&once, &step, &mut twice)?;
-                step[b] = Second::ZERO;
-                workspace.at(&twice)?.mass_matrix(&mut matrix)?;
-                if b == 0 {
-                    first.extend(matrix.iter().map(|x| x.value.derivative));
-                }
-                second.extend(matrix.iter().map(|x| x.derivative.derivative));
+                step[b] = Number::ONE;
+                posed.moving(&step)?.coriolis_matrix(&mut matrix)?;
+                step[b] = Number::ZERO;
+                let rate = |x: usize| matrix[x].derivative + matrix[x % n * n + x / n].derivative;
+                second.extend((0..n * n).map(rate));
             }
-            value.iter_mut().zip(&matrix).for_each(|(v, x)| *v = x.value.value);
         }
         Ok(Self {
             n,

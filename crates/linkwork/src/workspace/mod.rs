@@ -213,13 +213,14 @@ impl<S: Scalar> View<'_, '_, S> {
             frame: &self.mechanism.placed[frame.0],
             reference,
         };
-        let (ready, m) = (self.sweeps.of::<W>(), &self.mechanism.compiled);
+        let m = &self.mechanism.compiled;
         // Batches take coupled mechanisms one state at a time.
         if const { S::LANES == 1 } && m.reduction.is_some() {
-            let partner = self.sweeps.of::<W::Partner>();
-            return self.coupled([ready, partner], W::SHAPE, at, input, out);
+            return self.coupled::<W>(at, input, out);
         }
-        ready.run(self.instructions, m, self.stages, at, input, out);
+        self.sweeps
+            .of::<W>()
+            .run(self.instructions, m, self.stages, at, input, out);
     }
 
     /// Takes in a configuration.
@@ -280,7 +281,7 @@ impl<S: Scalar> View<'_, '_, S> {
             return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
         }
         // Only what is compiled for this; and no counter counts the check.
-        if matches!(S::BUILDS, Builds::Shipped) && self.pivots_are_sound() {
+        if const { matches!(S::BUILDS, Builds::Shipped) } && self.pivots_are_sound() {
             return Ok(());
         }
         (0..S::LANES).try_for_each(|lane| self.check_pivots_of(lane))

@@ -131,7 +131,8 @@ impl<S: Scalar> Sweeps<S> {
     /// A sweep, ready to run.
     #[inline(always)]
     pub(super) fn of<W: Listed + Sweep<S>>(self) -> &'static Ready<S> {
-        if matches!(S::BUILDS, Builds::Shipped) {
+        // In a constant, so that what is shipped is not made once more.
+        if const { matches!(S::BUILDS, Builds::Shipped) } {
             &self.0[W::PLACE]
         } else {
             const { &Ready::new::<W>() }
@@ -141,7 +142,7 @@ impl<S: Scalar> Sweeps<S> {
 
 /// How stages over a scalar are filled.
 pub(super) fn fills<S: Scalar>(instructions: Instructions) -> &'static Fills<S> {
-    if !matches!(S::BUILDS, Builds::Shipped) {
+    if const { !matches!(S::BUILDS, Builds::Shipped) } {
         return instructions.fills();
     }
     let shipped: &dyn Any = fills_of_f64(instructions);

@@ -17,7 +17,7 @@
 
 use super::write;
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, put};
 use crate::spatial::Force;
 use crate::stage::linear::{
     ARTICULATED, Block, COLUMN, FLOW, FORCE, H, HomeGain, KINDS, LANES, Linear, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
@@ -46,7 +46,7 @@ fn inward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
             lanes::<S>(b, m.nv),
         );
         let flow = &mut linear.flow[b];
-        flow.0[..12].copy_from_slice(&begun.0);
+        put(begun.0, &mut flow.0);
         for (l, gain) in linear.gains[b * LANES..].iter().take(LANES).enumerate() {
             flow.put(12, l, gain.g.to_array());
         }
@@ -60,7 +60,7 @@ fn inward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
                 let inside = bits(b, start, end);
                 let begun = inside & !bits(b, c, own);
                 let got = pass_inward(&mut linear.flow[b], &linear.gains[c], inside, begun);
-                eps[(c * wide + b) * KINDS..][..KINDS].copy_from_slice(&got);
+                put(got, &mut eps[(c * wide + b) * KINDS..]);
             }
             eps[(c * wide + c / LANES) * KINDS + 2][c % LANES] = S::ONE;
         }

@@ -18,7 +18,7 @@ pub(crate) mod regressor;
 pub(crate) mod related;
 
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, put};
 use crate::simd::{At, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
@@ -52,11 +52,12 @@ fn write<S: Scalar>(m: &Compiled, c: usize, from: usize, got: &[[S; LANES]; KIND
     for kind in 0..KINDS {
         let out = &mut out[kind * n * n + row..][..n];
         if m.columns.in_users_order && from + LANES <= n {
-            out[from..from + LANES].copy_from_slice(&got[kind]);
+            put(got[kind], &mut out[from..]);
             continue;
         }
-        for (x, &dof) in got[kind].iter().zip(&m.columns.single.dof[from..]) {
-            out[dof] = *x;
+        let dof = &m.columns.single.dof[from..];
+        for i in 0..dof.len().min(LANES) {
+            out[dof[i]] = got[kind][i];
         }
     }
 }

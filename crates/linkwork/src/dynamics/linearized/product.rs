@@ -60,7 +60,8 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
     for i in 0..wide {
         let path = tiles.path(i);
         let weights = &mut weights[..path.len()];
-        for (weight, &c) in weights.iter_mut().zip(path) {
+        for p in 0..path.len() {
+            let (weight, c) = (&mut weights[p], path[p]);
             let (row, d_inv) = (&eps[c as usize * wide + i][2], gains[c as usize].d_inv);
             for r in 0..LANES {
                 weight[r] = d_inv * row[r];
@@ -71,8 +72,8 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
             let (path, weights) = (&path[..shared], &weights[..shared]);
             for j in (b * LANES..n.min((b + 1) * LANES)).step_by(P::COLUMNS) {
                 let (mut sum, l) = ([[P::ZERO; LANES]; KINDS], place::<S, P>(j));
-                for (&c, weight) in path.iter().zip(weights) {
-                    let eps = &eps[c as usize * wide + b];
+                for p in 0..shared {
+                    let (weight, eps) = (&weights[p], &eps[path[p] as usize * wide + b]);
                     let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..]), P::read(&eps[2][l..])];
                     for r in 0..LANES {
                         let weight = P::spread(weight[r]);
@@ -111,7 +112,9 @@ fn write_one_by_one<S: Scalar, P: Pack<S>>(
     let (n, dof) = (m.nv, &m.columns.single.dof);
     for (kind, tile) in tile.iter().enumerate() {
         let out = &mut out[kind * n * n..][..n * n];
-        for (x, u) in tile.iter().zip(&dof[i..]) {
+        let rows = &dof[i..];
+        for r in 0..rows.len().min(LANES) {
+            let (x, u) = (tile[r], rows[r]);
             if m.columns.in_users_order && u * n + j + P::COLUMNS <= n * n {
                 x.write(&mut out[u * n + j..]);
             } else {

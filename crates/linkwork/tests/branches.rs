@@ -191,8 +191,67 @@ fn a_joint_that_nothing_resists_is_named() {
     let mut workspace = mechanism.workspace();
     let mut posed = workspace.at(&mechanism.neutral()).unwrap();
     let mut moving = posed.moving(&vec![0.0; n]).unwrap();
-    match moving.forward_dynamics(&vec![1.0; n], &mut vec![0.0; n]) {
+    let (tau, mut qdd) = (vec![1.0; n], vec![0.0; n]);
+    match moving.forward_dynamics(&tau, &mut qdd) {
         Err(Error::Singular { joint, .. }) => assert_eq!(joint, "hip2"),
         other => panic!("{other:?}"),
+    }
+    match moving.linearized_under(&tau, &mut qdd).map(drop) {
+        Err(Error::Singular { joint, .. }) => assert_eq!(joint, "hip2"),
+        other => panic!("{other:?}"),
+    }
+    let (mut derivatives, mut inverse) = (mechanism.derivatives(), vec![0.0; n * n]);
+    let mut linearized = moving.linearized(&tau).unwrap();
+    match linearized.forward_derivatives(&mut derivatives) {
+        Err(Error::Singular { joint, .. }) => assert_eq!(joint, "hip2"),
+        other => panic!("{other:?}"),
+    }
+    let mut posed = workspace.at(&mechanism.neutral()).unwrap();
+    match posed.mass_matrix_inverse(&mut inverse) {
+        Err(Error::Singular { joint, .. }) => assert_eq!(joint, "hip2"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn matrices_made_of_tiles_have_the_bits_of_one_column_at_a_time() {
+    for seed in 0..60 {
+        let mechanism = legged(seed);
+        let (count, n) = (3, mechanism.nv());
+        let states: Vec<_> = (0..count).map(|seed| random_state(&mechanism, seed)).collect();
+        let all = |of: fn(&support::random::State) -> &Vec<f64>| -> Vec<f64> {
+            states.iter().flat_map(of).copied().collect()
+        };
+        let (mut batch, q, qd, tau) = (mechanism.batch(), all(|s| &s.q), all(|s| &s.qd), all(|s| &s.tau));
+        let (mut inverses, mut by_motion) = (vec![0.0; 3 * n * n], vec![0.0; 9 * n * n]);
+        batch.mass_matrix_inverse(&q, &mut inverses).unwrap();
+        batch.forward_derivatives(&q, &qd, &tau, &mut by_motion).unwrap();
+        let (mut workspace, mut d) = (mechanism.workspace(), mechanism.derivatives());
+        for (i, state) in states.iter().enumerate() {
+            let [mut mass, mut inverse, mut again] = [0; 3].map(|_| vec![0.0; n * n]);
+            let mut posed = workspace.at(&state.q).unwrap();
+            posed.mass_matrix_inverse(&mut inverse).unwrap();
+            posed.mass_matrix(&mut mass).unwrap();
+            let mut moving = posed.moving(&state.qd).unwrap();
+            let mut linearized = moving.linearized_under(&state.tau, &mut vec![0.0; n]).unwrap();
+            linearized.forward_derivatives(&mut d).unwrap();
+            // Once more, after the factor is known.
+            moving.mass_matrix_inverse(&mut again).unwrap();
+            assert_eq!(inverse, again, "{seed}");
+            assert_eq!(inverse, &inverses[i * n * n..][..n * n], "{seed}");
+            let parts = [d.by_q(), d.by_qd(), d.by_input()].concat();
+            assert_eq!(parts, &by_motion[3 * i * n * n..][..3 * n * n], "{seed}");
+            for (row, found) in [&inverse[..], d.by_input()]
+                .into_iter()
+                .flat_map(|x| x.chunks(n).enumerate())
+            {
+                for column in 0..n {
+                    let terms = (0..n).map(|k| found[k] * mass[k * n + column]);
+                    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + f64::abs(x)));
+                    let unit = if row == column { 1.0 } else { 0.0 };
+                    assert!((sum - unit).abs() < 1e-11 * size, "{seed}: {row}, {column}: {sum}");
+                }
+            }
+        }
     }
 }

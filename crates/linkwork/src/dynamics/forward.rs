@@ -40,6 +40,10 @@ impl<S: Scalar> Sweep<S> for Gains {
 impl<S: Scalar> Sweep<S> for Pivots {
     #[inline(always)]
     fn run(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        if s.has_pivots_at_home() {
+            out[0] = s.linear.unsound;
+            return;
+        }
         let mut unsound = S::ZERO;
         for gain in &s.riccati.gains {
             unsound += gain.unsound();
@@ -51,7 +55,8 @@ impl<S: Scalar> Sweep<S> for Pivots {
 impl PackedSweep for Pivots {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
-        let Some(b) = m.bundles.as_ref().filter(|_| !s.filled.gains && !s.filled.riccati) else {
+        let link_by_link = s.filled.gains || s.filled.riccati || s.filled.eliminated;
+        let Some(b) = m.bundles.as_ref().filter(|_| !link_by_link) else {
             return Self::run(m, s, at, input, out);
         };
         let mut unsound = abreast::unsound::<P>(&s.abreast);

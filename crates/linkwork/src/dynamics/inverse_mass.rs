@@ -7,11 +7,13 @@
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use crate::model::{Compiled, Layout};
+use super::tiled::{self, tiled};
+use crate::model::{Compiled, Layout, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
+use crate::stage::linear::{LANES, blocks};
 
 /// 𝓜⁻¹, dense and row by row.
 pub(crate) struct MassMatrixInverse;
@@ -19,6 +21,9 @@ pub(crate) struct MassMatrixInverse;
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        if let Some(tiles) = by_tiles::<S>(m) {
+            return at_home::<S, S>(m, s, tiles, out);
+        }
         let layout = &m.columns.single;
         if m.columns.product {
             return product::<S, S>(m, s, layout, out);
@@ -36,6 +41,10 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
 impl PackedSweep for MassMatrixInverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
+        if let Some(tiles) = by_tiles::<f64>(m) {
+            s.need_world_packed::<P>(m);
+            return at_home::<f64, P>(m, s, tiles, out);
+        }
         match &m.columns.packed {
             Some(layout) if m.columns.product => product::<f64, P>(m, s, layout, out),
             _ => Self::run(m, s, at, &[], out),
@@ -43,7 +52,32 @@ impl PackedSweep for MassMatrixInverse {
     }
 }
 
-/// Rows of N, then N*D⁻¹N.
+/// The tiles, where whole registers would have too many gaps.
+#[inline(always)]
+fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
+    match (&m.columns.packed, tiled::<S>(m)) {
+        (Some(layout), Some(tiles)) if 5 * layout.width > 7 * m.nv => Some(tiles),
+        _ => None,
+    }
+}
+
+/// Elimination at home, then N and N*D⁻¹N by tiles.
+#[inline(always)]
+fn at_home<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Tiles, out: &mut [S]) {
+    if !s.filled.eliminated {
+        s.need_columns(m);
+        s.linear.eliminate_at_rest::<P>(m, tiles, &s.world);
+        s.filled.eliminated = true;
+    }
+    let size = LANES * LANES * blocks(m.nv) * blocks(m.nv);
+    let first = s.make_room(size + LANES * m.nv);
+    let (rows, weights) = s.tiles[first..].split_at_mut(size);
+    let (rows, weights) = (rows.as_chunks_mut().0, weights.as_chunks_mut().0);
+    tiled::innovations::<S, P>(m.nv, tiles, &s.linear.inward, rows);
+    tiled::multiply::<S, P>(m, tiles, &s.linear.d_inv, rows, weights, out);
+}
+
+/// Rows of N, then N*D⁻¹N, in the links' frames.
 #[inline(always)]
 fn product<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, layout: &Layout, out: &mut [S]) {
     s.need_gains(m);

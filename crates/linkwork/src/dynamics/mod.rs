@@ -13,3 +13,4 @@ pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;
 pub(crate) mod linearized;
 pub(crate) mod operational;
+pub(crate) mod tiled;

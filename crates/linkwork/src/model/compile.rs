@@ -1,7 +1,8 @@
 //! From links and joints as given to the form that sweeps run on.
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
-use super::{Bundles, Joint, JointKind, Link, Tiles};
+use super::tiles::{self, Tiles};
+use super::{Bundles, Joint, JointKind, Link};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -45,7 +46,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         branches,
         is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
-        columns: columns(&bodies, given.armature.len()),
+        columns: columns(&bodies, &given.armature),
         bundles: Bundles::of(&bodies, &given.armature),
         armature: given.armature,
         gravity: given.gravity,
@@ -429,10 +430,10 @@ fn connect(bodies: &mut [Body]) -> usize {
 }
 
 /// The degrees of freedom as columns.
-fn columns(bodies: &[Body], nv: usize) -> Columns {
+fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
     // Beyond this a dense matrix is no longer small, nor asked for at every step.
     const LARGE: usize = 1000;
-    let n = bodies.len();
+    let (n, nv) = (bodies.len(), armature.len());
     let single = layout(bodies, 1);
     let mut rows = vec![0];
     for (c, end) in single.end_at.iter().enumerate() {
@@ -455,7 +456,8 @@ fn columns(bodies: &[Body], nv: usize) -> Columns {
     }
     Columns {
         packed: (nv <= LARGE).then(|| layout(bodies, PACK)),
-        tiles: (product < sweep && nv <= LARGE).then(|| Tiles::new(bodies, &single)),
+        tiles: (product < sweep && nv <= LARGE && tiles::keeps_digits(bodies, armature))
+            .then(|| Tiles::new(bodies, &single)),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
         single,
         product: product < sweep,

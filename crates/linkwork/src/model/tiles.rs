@@ -1,96 +1,225 @@
 //! Which tiles of four rows and four columns are not nought, and what they are sums of.
+//!
+//! Degrees of freedom are eliminated from the tips inward, within a joint the last one first: a column is *inward* of
+//! another if it is eliminated later and on the same way to the base.
 
 use super::{Body, Layout};
 
 /// Rows and columns of a tile.
 pub(crate) const TILE: usize = 4;
 
-const UNUSED: u32 = u32::MAX;
+/// How much larger the inertia of what a joint moves may seem from home than what resists the joint at least, so that D,
+/// which is a difference of such inertias, keeps its digits.
+const MOST_SEEN: f64 = 1e7;
+
+/// Whether elimination at home keeps its digits, however the mechanism stands. Links without inertia of their own have that
+/// of others to resist them, and are passed over.
+pub(super) fn keeps_digits(bodies: &[Body], armature: &[f64]) -> bool {
+    let mut reach = vec![0.0; bodies.len()];
+    for (k, body) in bodies.iter().enumerate() {
+        if let Some(p) = body.parent {
+            let before = body.before.map_or(0.0, |z| z.shift.abs());
+            let screws = body.along.abs() + body.across.abs() + body.shift.abs() + before;
+            reach[k] = reach[p] + screws.max(body.placement.translation.norm());
+        }
+    }
+    let mut seen = vec![0.0; bodies.len()];
+    for (k, body) in bodies.iter().enumerate().rev() {
+        let m = &body.inertia;
+        let [xx, yy, zz] = [m.second[0], m.second[3], m.second[5]];
+        let turned = m.mass * reach[k] + 2.0 * m.first.norm();
+        seen[k] += xx + yy + zz + turned * reach[k];
+        let resists = |i: usize, axis: usize| [xx, yy, zz, m.mass, m.mass, m.mass][axis] + armature[body.v + i];
+        let resisting = body.hinge.axes().iter().enumerate().map(|(i, &axis)| resists(i, axis));
+        let least = resisting.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
+        if seen[k] > MOST_SEEN * least {
+            return false;
+        }
+        if let Some(p) = body.parent {
+            seen[p] += seen[k];
+        }
+    }
+    true
+}
 
 /// For products of matrices that are nought between branches, over single columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiles {
     wide: usize,
-    /// Per block of columns: the columns of its ancestors, its own and its descendants'; one after another.
-    related: Vec<u32>,
-    /// Per block of rows: its own columns and those of its ancestors, the innermost first.
+    /// Per column: the blocks inward of it, from the base on, of which its own is the last.
+    inward: Vec<Inward>,
+    inward_starts: Vec<u32>,
+    /// Per block of rows: its own columns and all inward of them, the innermost first.
     path: Vec<u32>,
     path_starts: Vec<u32>,
-    /// Per block of columns and of rows: the part of `related` that lies in the rows' subtrees. Where the tile is nought
-    /// it is empty, and starts at [`UNUSED`] if nobody asks.
-    below: Vec<(u32, u32)>,
     /// Per block of rows and of columns: how many of `path` the columns may be related to.
     shared: Vec<u32>,
+    /// Per block of rows and of columns.
+    tiles: Vec<Tile>,
+    outward: Vec<Place>,
+}
+
+/// A column, and where the rows' block is among those inward of it.
+type Place = (u32, u32);
+
+/// Which columns of a block are inward of some column, bit by bit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inward {
+    pub(crate) block: u32,
+    pub(crate) bits: u8,
+}
+
+/// Four rows and four columns of a matrix that is nought between branches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tile {
+    /// Bit by bit and row by row, which columns belong to the row's own joint or to its ancestors; and which to its
+    /// descendants.
+    pub(crate) inner: [u8; TILE],
+    pub(crate) outer: [u8; TILE],
+    /// Whether there are any, and whether any row is inward of a column or the same.
+    pub(crate) has_inner: bool,
+    pub(crate) has_outer: bool,
+    pub(crate) descends: bool,
+    /// Whether it is not nought, or part of a sum.
+    pub(crate) is_used: bool,
+    /// Where the columns outward of the rows start, those beyond the tile's own, and where they end.
+    outward: [u32; 3],
+}
+
+/// How columns are related.
+struct Kin<'a> {
+    layout: &'a Layout,
+    /// Per column: the first one of its joint.
+    first: Vec<usize>,
+}
+
+impl Kin<'_> {
+    /// Whether a column is inward of another, or the same.
+    fn leads_to(&self, c: usize, k: usize) -> bool {
+        c <= k && k < self.layout.end_at[c]
+    }
+
+    fn same_joint(&self, c: usize, k: usize) -> bool {
+        self.first[c] == self.first[k]
+    }
+
+    fn related(&self, c: usize, k: usize) -> bool {
+        self.leads_to(c, k) || self.leads_to(k, c) || self.same_joint(c, k)
+    }
+
+    /// The columns of a block.
+    fn own(&self, b: usize) -> core::ops::Range<usize> {
+        b * TILE..self.layout.width.min((b + 1) * TILE)
+    }
 }
 
 impl Tiles {
     pub(super) fn new(bodies: &[Body], layout: &Layout) -> Self {
         let (n, wide) = (layout.width, layout.width.div_ceil(TILE));
-        // Per column: the first one of its joint.
         let mut first = vec![0; n];
         for (k, body) in bodies.iter().enumerate() {
             first[layout.start[k]..layout.start[k] + body.dofs].fill(layout.start[k]);
         }
-        let own = |b: usize| b * TILE..n.min((b + 1) * TILE);
-        let subtree = |b: usize| first[b * TILE]..own(b).map(|c| layout.end_at[c]).max().unwrap_or(0);
-        // Whether a column is an ancestor of a block's, or of the same joint.
-        let inward = |c: usize, b: usize| first[c] < own(b).end && layout.end_at[c] > own(b).start;
+        let kin = Kin { layout, first };
         let mut tiles = Self {
             wide,
-            related: Vec::new(),
+            inward: Vec::new(),
+            inward_starts: vec![0],
             path: Vec::new(),
             path_starts: vec![0],
-            below: Vec::new(),
             shared: Vec::new(),
+            tiles: Vec::with_capacity(wide * wide),
+            outward: Vec::new(),
         };
-        for b in 0..wide {
-            let path: Vec<usize> = (0..n).filter(|&c| inward(c, b)).collect();
-            let (begin, end) = (tiles.related.len(), subtree(b).end);
-            let related = |c: &usize| inward(*c, b) || own(b).end <= *c && *c < end;
-            tiles.related.extend((0..n).filter(related).map(|c| c as u32));
-            for rows in 0..wide {
-                let related = &tiles.related[begin..];
-                let at = |c: usize| begin + related.partition_point(|&k| (k as usize) < c);
-                let slice = if at(own(rows).start) < at(own(rows).end) {
-                    at(subtree(rows).start)..at(subtree(rows).end)
-                } else {
-                    0..0
-                };
-                tiles.below.push((slice.start as u32, slice.end as u32));
+        for k in 0..n {
+            for block in 0..=k / TILE {
+                let bits = kin.own(block).filter(|&c| c != k && kin.leads_to(c, k));
+                let bits = bits.fold(0, |bits, c| bits | 1 << (c % TILE));
+                if bits != 0 || block == k / TILE {
+                    let block = block as u32;
+                    tiles.inward.push(Inward { block, bits });
+                }
             }
-            tiles.path.extend(path.iter().map(|&c| c as u32));
-            tiles.path_starts.push(tiles.path.len() as u32);
+            tiles.inward_starts.push(tiles.inward.len() as u32);
         }
         for rows in 0..wide {
+            let reaches = |c: &usize| kin.own(rows).any(|k| kin.leads_to(*c, k));
+            tiles
+                .path
+                .extend((0..kin.own(rows).end).filter(reaches).map(|c| c as u32));
+            tiles.path_starts.push(tiles.path.len() as u32);
             for columns in 0..wide {
-                let path = tiles.path(rows);
-                let nought = |&c: &u32| {
-                    let (start, end) = tiles.below[columns * wide + c as usize / TILE];
-                    start == end
-                };
-                let shared = path.len() - path.iter().rev().take_while(|c| nought(c)).count();
-                tiles.shared.push(shared as u32);
+                let tile = tiles.tile_of(&kin, rows, columns);
+                tiles.tiles.push(tile);
             }
         }
-        tiles.forget_unused();
+        tiles.find_shared();
         tiles
     }
 
-    /// Marks the tiles that are nought and not in any sum over a path.
-    fn forget_unused(&mut self) {
-        let mut used = vec![false; self.below.len()];
-        for rows in 0..self.wide {
-            for columns in 0..self.wide {
-                for c in &self.path(rows)[..self.shared(rows, columns)] {
-                    used[columns * self.wide + *c as usize / TILE] = true;
+    fn tile_of(&mut self, kin: &Kin<'_>, rows: usize, columns: usize) -> Tile {
+        let mut tile = Tile::default();
+        for c in kin.own(rows) {
+            for k in kin.own(columns) {
+                let bit = 1 << (k % TILE);
+                if kin.same_joint(c, k) || kin.leads_to(k, c) {
+                    tile.inner[c % TILE] |= bit;
+                    tile.has_inner = true;
+                } else if kin.leads_to(c, k) {
+                    tile.outer[c % TILE] |= bit;
+                    tile.has_outer = true;
+                }
+                tile.descends |= kin.leads_to(c, k);
+            }
+        }
+        tile.is_used = tile.has_inner || tile.has_outer;
+        let start = self.outward.len();
+        if tile.descends {
+            let end = kin.own(rows).map(|c| kin.layout.end_at[c]).max().unwrap_or(0);
+            for j in kin.own(rows).end..end {
+                let place = self.places(j).find(|&place| self.inward[place].block as usize == rows);
+                if let Some(place) = place.filter(|_| kin.own(columns).any(|k| kin.related(j, k))) {
+                    self.outward.push((j as u32, place as u32));
                 }
             }
         }
-        for (below, used) in self.below.iter_mut().zip(used) {
-            if !used && below.0 == below.1 {
-                *below = (UNUSED, UNUSED);
+        let beyond = self.outward[start..].partition_point(|(j, _)| (*j as usize) < kin.own(columns).end);
+        tile.outward = [start, start + beyond, self.outward.len()].map(|x| x as u32);
+        tile
+    }
+
+    /// How far paths are shared, and which tiles that are nought take part in sums over them.
+    fn find_shared(&mut self) {
+        let nonzero: Vec<bool> = self.tiles.iter().map(|tile| tile.is_used).collect();
+        for rows in 0..self.wide {
+            for columns in 0..self.wide {
+                let row_of = |c: u32| c as usize / TILE * self.wide + columns;
+                let path = self.path(rows);
+                let shared = path.len() - path.iter().rev().take_while(|&&c| !nonzero[row_of(c)]).count();
+                for i in 0..shared {
+                    let at = row_of(self.path(rows)[i]);
+                    self.tiles[at].is_used = true;
+                }
+                self.shared.push(shared as u32);
             }
         }
+    }
+
+    /// How many blocks are inward of columns, all in all.
+    pub(crate) fn inward_blocks(&self) -> usize {
+        self.inward.len()
+    }
+
+    /// Where the blocks inward of a column stand among all.
+    #[inline(always)]
+    pub(crate) fn places(&self, column: usize) -> core::ops::Range<usize> {
+        self.inward_starts[column] as usize..self.inward_starts[column + 1] as usize
+    }
+
+    /// One of them.
+    #[inline(always)]
+    pub(crate) fn inward(&self, place: usize) -> Inward {
+        self.inward[place]
     }
 
     /// The rows of a block that reach any of some columns, and all toward the base.
@@ -105,14 +234,47 @@ impl Tiles {
         self.shared[rows * self.wide + columns] as usize
     }
 
-    /// The columns that a block's are related to, as far as they lie in the subtrees of some rows; nothing for a tile that
-    /// nobody asks for.
     #[inline(always)]
-    pub(crate) fn below(&self, rows: usize, columns: usize) -> Option<&[u32]> {
-        let (start, end) = self.below[columns * self.wide + rows];
-        if start == UNUSED {
-            return None;
-        }
-        Some(&self.related[start as usize..end as usize])
+    pub(crate) fn tile(&self, rows: usize, columns: usize) -> &Tile {
+        &self.tiles[rows * self.wide + columns]
+    }
+
+    /// The columns outward of a tile's rows, beyond their block, that its columns are related to; and where the rows' block
+    /// is among those inward of them. First those up to its columns, then those farther out.
+    #[inline(always)]
+    pub(crate) fn outward(&self, tile: &Tile) -> (&[Place], &[Place]) {
+        let [start, beyond, end] = tile.outward;
+        let (start, beyond, end) = (start as usize, beyond as usize, end as usize);
+        (&self.outward[start..beyond], &self.outward[beyond..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Mechanism;
+    use crate::model::{Joint, Link, examples};
+    use crate::spatial::{Inertia, Pose};
+
+    /// A long arm, and a finger at its end.
+    fn with_finger(finger: Inertia) -> Mechanism {
+        Mechanism::builder("finger")
+            .link(Link::new("arm", Inertia::sphere(1.0, 0.1)))
+            .link(Link::new("finger", finger))
+            .joint(Joint::revolute("shoulder", [0.0, 0.0, 1.0]).between("world", "arm"))
+            .joint(
+                Joint::revolute("knuckle", [1.0, 0.0, 0.0])
+                    .between("arm", "finger")
+                    .placed(Pose::from_translation([10.0, 0.0, 0.0])),
+            )
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn light_links_far_out_are_not_seen_from_home() {
+        let has_tiles = |m: &Mechanism| m.compiled.columns.tiles.is_some();
+        assert!(has_tiles(&with_finger(Inertia::sphere(0.01, 0.01))));
+        assert!(!has_tiles(&with_finger(Inertia::sphere(0.01, 0.001))));
+        assert!(has_tiles(&examples::humanoid()) && has_tiles(&examples::arm7()));
     }
 }

@@ -109,6 +109,8 @@ pub(crate) struct Filled {
     pub(crate) settled: bool,
     /// The Riccati recursion was run with couplings in it.
     pub(crate) embedded: bool,
+    /// D is in the stage of linearized dynamics.
+    pub(crate) eliminated: bool,
 }
 
 impl<S: Scalar> Stages<S> {
@@ -170,6 +172,12 @@ impl<S: Scalar> Stages<S> {
             self.tiles.resize(numbers + LINE, S::ZERO);
         }
         self.tiles.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE)
+    }
+
+    /// Whether the pivots of D stand in the stage of linearized dynamics alone.
+    #[inline(always)]
+    pub(crate) fn has_pivots_at_home(&self) -> bool {
+        self.filled.eliminated && !self.filled.gains && !self.filled.riccati
     }
 
     /// A new configuration: nothing that depended on the old one holds.

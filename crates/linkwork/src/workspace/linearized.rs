@@ -9,6 +9,7 @@ use crate::dynamics::linearized::forward::{self, ForwardDerivatives};
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{AccelerationAdjoint, AccelerationChange, TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::{PARAMETERS, Regressor};
+use crate::dynamics::tiled::tiled;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Reference, RigidBody};
@@ -109,13 +110,33 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
 
     /// Linearizes about the accelerations that given torques cause; they are written to `qdd`.
     pub fn linearized_under(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Linearized<'_, 'm, S>> {
-        self.forward_dynamics(tau, qdd)?;
-        self.view.linearize(qdd)?;
+        if self.view.is_tiled() {
+            self.check_drive(tau, qdd)?;
+            self.view.sweep::<Linearize>(tau, qdd);
+            self.view.check_elimination()?;
+        } else {
+            self.forward_dynamics(tau, qdd)?;
+            self.view.linearize(qdd)?;
+        }
         Ok(Linearized::new(&mut self.configured.view))
     }
 }
 
 impl<S: Scalar> View<'_, '_, S> {
+    /// Whether forward dynamics is part of the linearization.
+    #[inline(always)]
+    fn is_tiled(&self) -> bool {
+        !self.mechanism.is_coupled() && tiled::<S>(&self.mechanism.compiled).is_some()
+    }
+
+    /// An error if a pivot is not positive.
+    fn check_elimination(&self) -> Result<()> {
+        if self.stages.linear.unsound == S::ZERO {
+            return Ok(());
+        }
+        (0..S::LANES).try_for_each(|lane| self.check_pivots_at_home(lane))
+    }
+
     fn linearize(&mut self, qdd: &[S]) -> Result<()> {
         if self.mechanism.is_coupled() {
             return self.linearize_coupled(qdd);
@@ -147,6 +168,11 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(crate) fn forward_derivatives(&mut self, tau: &[S], out: &mut [S]) -> Result<()> {
         let nv = self.nv();
         let (qdd, _) = out.split_at_mut(nv);
+        if self.is_tiled() {
+            self.sweep::<Linearize>(tau, qdd);
+            self.sweep::<ForwardDerivatives>(&[], out);
+            return Ok(());
+        }
         self.sweep::<Forward>(tau, qdd);
         if const { S::LANES == 1 } && self.mechanism.is_coupled() {
             self.linearize_coupled(qdd)?;
@@ -187,6 +213,9 @@ impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
             self.view.coupled_forward_derivatives(matrices, room);
         } else {
             self.view.sweep::<ForwardDerivatives>(&[], &mut out.numbers);
+            if self.view.is_tiled() {
+                return self.view.check_elimination();
+            }
         }
         self.view.check_pivots()
     }

@@ -294,15 +294,26 @@ impl<S: Scalar> View<'_, '_, S> {
             if let Some((dof, d)) = self.unsound_embedded(r, lane) {
                 return Err(self.singular(dof, d));
             }
-            if !self.stages.filled.gains && !self.stages.filled.riccati {
+            if !self.stages.filled.gains && !self.stages.filled.riccati && !self.stages.filled.eliminated {
                 return Ok(());
             }
+        }
+        if self.stages.has_pivots_at_home() {
+            return self.check_pivots_at_home(lane);
         }
         let mut gains = self.stages.riccati.gains.iter();
         let Some(i) = gains.position(|gain| !gain.is_sound(lane)) else {
             return Ok(());
         };
         Err(self.singular(i, self.stages.riccati.gains[i].d_inv.lane(lane).recip()))
+    }
+
+    /// The same for the pivots of linearized dynamics.
+    pub(crate) fn check_pivots_at_home(&self, lane: usize) -> Result<()> {
+        match self.stages.linear.unsound_pivot(lane) {
+            Some((column, d)) => Err(self.singular(self.mechanism.compiled.columns.single.dof[column], d)),
+            None => Ok(()),
+        }
     }
 
     /// Nothing resists a degree of freedom of all joints: its D is such.
@@ -321,8 +332,10 @@ impl<S: Scalar> View<'_, '_, S> {
         if unsound == S::ZERO {
             return true;
         }
-        // Whoever asks which one it is looks there.
-        self.need::<forward::Gains>();
+        if !self.stages.has_pivots_at_home() {
+            // Whoever asks which one it is looks there.
+            self.need::<forward::Gains>();
+        }
         false
     }
 }

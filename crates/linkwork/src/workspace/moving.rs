@@ -182,7 +182,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
         Ok(Accelerating::new(&mut self.configured.view))
     }
 
-    fn check_drive(&self, tau: &[S], qdd: &[S]) -> Result<()> {
+    pub(super) fn check_drive(&self, tau: &[S], qdd: &[S]) -> Result<()> {
         self.view.mechanism.check_vector("tau", tau)?;
         check_length("qdd", qdd.len(), self.view.nv())
     }

@@ -107,7 +107,7 @@ sweeps![
     papers::PapersRecursions,
     terms::CoriolisTerms,
     terms::ArticulatedRates,
-    linearized::Linearize as Often,
+    linearized::Linearize as Packed,
     linearized_inverse::InverseDerivatives as Often,
     linearized_forward::ForwardDerivatives as Packed,
     products::TorqueChange,

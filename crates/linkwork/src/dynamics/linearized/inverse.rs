@@ -7,7 +7,8 @@ use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{
-    Block, COLUMN, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits, lanes, together,
+    BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
+    lanes, together,
 };
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
@@ -23,17 +24,12 @@ use crate::stage::linear::{
 /// The last holds for all pairs within one joint. Over several states at once: what [`related`] says.
 pub(crate) struct InverseDerivatives;
 
-/// Rows of a column: what stands in brackets above.
-pub(super) const BY_Q: usize = 0;
-pub(super) const BY_QD: usize = 6;
-const BY_QDD: usize = 12;
-const GYRO: usize = 18;
-
 impl<S: Scalar> Sweep<S> for InverseDerivatives {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let n = m.nv;
         let linear = &mut s.linear;
+        linear.eliminated = false;
         all_terms(m, linear);
         if const { S::LANES > 1 } {
             return related::torque_derivatives(m, linear, out);
@@ -71,7 +67,7 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
 
 /// What stands in brackets above, for all columns.
 #[inline(always)]
-pub(super) fn all_terms<S: Scalar>(m: &Compiled, linear: &mut Linear<S>) {
+fn all_terms<S: Scalar>(m: &Compiled, linear: &mut Linear<S>) {
     for b in 0..linear.pairs.len() {
         column_terms(
             &linear.columns[b],

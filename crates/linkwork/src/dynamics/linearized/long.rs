@@ -18,19 +18,43 @@
 use super::write;
 use crate::model::Compiled;
 use crate::scalar::{Scalar, put};
-use crate::spatial::Force;
+use crate::spatial::{Force, Vec3};
+use crate::stage::Stages;
 use crate::stage::linear::{
     ARTICULATED, Block, COLUMN, FLOW, FORCE, H, HomeGain, KINDS, LANES, Linear, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
     blocks, lanes, together,
 };
 
-/// The matrices; gains are at home.
+/// The matrices. A joint of several degrees of freedom is as many joints of one, the first outermost.
 #[inline(always)]
-pub(super) fn sweep<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]], out: &mut [S]) {
+pub(super) fn sweep<S: Scalar>(m: &Compiled, s: &mut Stages<S>, eps: &mut [[S; LANES]], out: &mut [S]) {
+    gains_at_home(m, s);
+    let linear = &mut s.linear;
     linear.articulate(m);
     inward(m, linear, eps);
     beyond(m, linear, eps);
     outward(m, linear, eps, out);
+}
+
+/// G and D⁻¹ of every degree of freedom, in the world's axes at home.
+#[inline(always)]
+fn gains_at_home<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+    for (k, body) in m.bodies.iter().enumerate() {
+        let pose = &s.world.poses[k];
+        for i in 0..body.dofs {
+            let gain = &s.riccati.gains[body.v + i];
+            let local = Force::from_array(gain.g);
+            let force = pose.rotation * local.force;
+            let moment = pose.rotation * local.moment + pose.translation.cross(force);
+            s.linear.gains[m.columns.single.start[k] + i] = HomeGain {
+                h: s.world.columns[body.v + i],
+                g: Force { moment, force },
+                ph: Force::ZERO,
+                ph_hat: Vec3::ZERO,
+                d_inv: gain.d_inv,
+            };
+        }
+    }
 }
 
 /// z, and ε from every column's own link to the base.

@@ -17,21 +17,43 @@ pub(crate) mod products;
 pub(crate) mod regressor;
 pub(crate) mod related;
 
+use super::tiled::tiled;
 use crate::model::Compiled;
-use crate::scalar::{Scalar, put};
-use crate::simd::{At, Sweep};
+use crate::scalar::{Pack, Scalar, put};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
 
-/// q̈ → the linearization point. About 500 operations per link.
+/// q̈ → the linearization point. Or T → q̈ and the point, where [`tiled`] tells: forward dynamics at home. About 500
+/// operations per link.
 pub(crate) struct Linearize;
 
 impl<S: Scalar> Sweep<S> for Linearize {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], _: &mut [S]) {
-        s.need_columns(m);
-        let loads = if s.loaded { Some(&s.loads[..]) } else { None };
-        s.linear.fill(m, &s.world, &s.qd, qdd, loads);
+    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, given: &[S], qdd: &mut [S]) {
+        linearize::<S, S>(m, s, given, qdd);
+    }
+}
+
+impl PackedSweep for Linearize {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, _: At<'_>, given: &[f64], qdd: &mut [f64]) {
+        s.need_world_packed::<P>(m);
+        linearize::<f64, P>(m, s, given, qdd);
+    }
+}
+
+#[inline(always)]
+fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S], qdd: &mut [S]) {
+    s.need_columns(m);
+    let loads = if s.loaded { Some(&s.loads[..]) } else { None };
+    match tiled::<S>(m) {
+        Some(tiles) if !qdd.is_empty() => {
+            let state = (&s.world, &s.qd[..], loads);
+            s.linear.fill_under::<P>(m, tiles, state, given, qdd);
+            s.filled.eliminated = true;
+        }
+        _ => s.linear.fill(m, &s.world, &s.qd, given, loads),
     }
 }
 

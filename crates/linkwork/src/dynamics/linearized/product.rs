@@ -1,68 +1,189 @@
-//! −N*D⁻¹N ∂T and N*D⁻¹N, tile by tile.
+//! −ε = N ∂T and −N, then N*D⁻¹ε and N*D⁻¹N, tile by tile.
 //!
-//! Row c of N reaches over the subtree of c; rows of ∂T, and of ε = −N ∂T, over the subtree and the ancestors. N stands row by
-//! row; the others do so in blocks of four columns, and within a block kind after kind.
+//! N is the inverse of I + HφK, so that ε follows row by row, from the tips inward. With PH* and 2P̂*H* for RH* and 2R̂*H* the
+//! columns of ancestors, and of a row's own joint, need no sum at all:
+//!
+//! ```text
+//! −ε(c, k) = [PH*](c)·Ψ̇(k) + [2P̂*H*](c)·Ψ(k)                 | likewise with Ψ + Ḣ and H*
+//! −ε(c, k) = H(c)[RΨ̇ + 2R̂Ψ + crf(H*)f](k) + Σ HG(c, j) ε(j, k)   for descendants k, over all j outward of c
+//! ```
+//!
+//! Rows stand in blocks of four columns, and within a block kind after kind.
 
-use crate::model::{Compiled, Tiles};
+use super::super::tiled::{within, write_both};
+use crate::model::{Compiled, Tile, Tiles};
 use crate::scalar::{Pack, Scalar};
-use crate::stage::linear::{HomeGain, KINDS, LANES, blocks};
+use crate::stage::linear::{
+    BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, blocks, dot,
+    lanes, read, turn,
+};
 
-/// Four columns of two or three kinds.
-pub(super) type Two<S> = [[S; LANES]; 2];
+/// Four columns of three kinds.
 pub(super) type Three<S> = [[S; LANES]; KINDS];
 
-/// ε = −N ∂T: the first two kinds of three, of which N is the last.
+/// −ε of changes of q and q̇, and −N right of the diagonal.
 #[inline(always)]
-pub(super) fn inward<S: Scalar, P: Pack<S>>(n: usize, tiles: &Tiles, rows: &[S], dt: &[Two<S>], eps: &mut [Three<S>]) {
-    let (wide, width) = (blocks(n), blocks(n) * LANES);
-    for c in 0..wide {
-        let mut four = [&rows[..0]; LANES];
-        for r in 0..LANES {
-            four[r] = &rows[(c * LANES + r) * width..][..width];
-        }
+pub(super) fn inward<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear: &mut Linear<S>, eps: &mut [Three<S>]) {
+    let wide = blocks(m.nv);
+    for b in (0..wide).rev() {
+        brackets(
+            &linear.columns[b],
+            &linear.subtrees[b],
+            &mut linear.pairs[b],
+            lanes::<S>(b, m.nv),
+        );
+    }
+    for c in (0..wide).rev() {
+        let count = LANES.min(m.nv - c * LANES);
+        let within = within(m.nv, tiles, &linear.inward, c);
+        let rows = (&linear.columns[c], &linear.pairs[c]);
         for b in 0..wide {
-            let Some(below) = tiles.below(c, b) else {
+            let tile = tiles.tile(c, b);
+            if !tile.is_used {
                 continue;
-            };
-            for j in (b * LANES..n.min((b + 1) * LANES)).step_by(P::COLUMNS) {
-                let (mut sum, l) = ([[P::ZERO; LANES]; 2], place::<S, P>(j));
-                for &k in below {
-                    let dt = &dt[k as usize * wide + b];
-                    let x = [P::read(&dt[0][l..]), P::read(&dt[1][l..])];
+            }
+            let (columns, pairs) = (&linear.columns[b].0, &linear.pairs[b].0);
+            let (within_reach, farther) = tiles.outward(tile);
+            for l in (0..LANES.min(m.nv - b * LANES)).step_by(P::COLUMNS) {
+                let mut sum = [[P::ZERO; LANES]; KINDS];
+                if tile.has_outer {
+                    against::<S, P>(rows.0, tile, pairs, l, &mut sum);
+                }
+                for &(j, place) in within_reach {
+                    let (x, less) = (&eps[j as usize * wide + b], &linear.inward[place as usize]);
+                    let x = [P::read(&x[0][l..]), P::read(&x[1][l..]), P::read(&x[2][l..])];
                     for r in 0..LANES {
-                        let weight = P::spread(four[r][k as usize]);
-                        sum[0][r] = weight.mul_add(x[0], sum[0][r]);
-                        sum[1][r] = weight.mul_add(x[1], sum[1][r]);
+                        add(&mut sum, r, less[r], x);
                     }
                 }
-                for r in 0..LANES {
+                // Farther out N is nought.
+                for &(j, place) in farther {
+                    let (x, less) = (&eps[j as usize * wide + b], &linear.inward[place as usize]);
+                    let x = [P::read(&x[0][l..]), P::read(&x[1][l..])];
+                    for r in 0..LANES {
+                        add(&mut sum, r, less[r], x);
+                    }
+                }
+                let mut own = [[P::ZERO; LANES]; 2];
+                if tile.has_inner {
+                    along::<S, P>(rows.1, tile, columns, l, &mut own);
+                }
+                for r in (0..LANES).rev() {
+                    if r >= count {
+                        continue;
+                    }
+                    let (inner, outer) = (tile.inner[r] >> l, tile.outer[r] >> l);
+                    let mut x = [sum[0][r].keep(outer), sum[1][r].keep(outer), sum[2][r]];
+                    if tile.has_inner {
+                        x[0] += own[0][r].keep(inner);
+                        x[1] += own[1][r].keep(inner);
+                    }
                     let eps = &mut eps[(c * LANES + r) * wide + b];
-                    (-sum[0][r]).write(&mut eps[0][l..]);
-                    (-sum[1][r]).write(&mut eps[1][l..]);
+                    x[0].write(&mut eps[0][l..]);
+                    x[1].write(&mut eps[1][l..]);
+                    if c > b {
+                        continue;
+                    }
+                    if let Some(one) = P::one_at(c * LANES + r, b * LANES + l) {
+                        x[2] -= one;
+                    }
+                    x[2].write(&mut eps[2][l..]);
+                    if tile.descends {
+                        for i in 0..r {
+                            add(&mut sum, i, within[r][i], x);
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-/// N*D⁻¹ε and N*D⁻¹N. Tiles go from right to left: what the last one of a row writes too far is overwritten by the next
-/// row.
+/// Adds a multiple of some kinds to a row.
+#[inline(always)]
+fn add<S: Scalar, P: Pack<S>, const N: usize>(sum: &mut [[P; LANES]; KINDS], row: usize, weight: S, x: [P; N]) {
+    let weight = P::spread(weight);
+    for kind in 0..N {
+        sum[kind][row] = weight.mul_add(x[kind], sum[kind][row]);
+    }
+}
+
+/// Whether columns are worth the work: packed they all go together.
+#[inline(always)]
+fn wanted<S: Scalar, P: Pack<S>>(bits: u8, place: usize) -> bool {
+    P::COLUMNS > 1 || (bits >> place) & 1 != 0
+}
+
+/// H(c)[RΨ̇ + 2R̂Ψ + crf(H*)f](k), and the same of q̇.
+#[inline(always)]
+fn against<S: Scalar, P: Pack<S>>(
+    rows: &Block<S, COLUMN>,
+    tile: &Tile,
+    pairs: &[[S; LANES]; PAIR],
+    l: usize,
+    sum: &mut [[P; LANES]; KINDS],
+) {
+    let (by_q, by_qd): ([P; 6], [P; 6]) = (read(pairs, BY_Q, l), read(pairs, BY_QD, l));
+    for r in 0..LANES {
+        if wanted::<S, P>(tile.outer[r], l) {
+            let h = rows.six(H, r);
+            sum[0][r] = dot(h, by_q);
+            sum[1][r] = dot(h, by_qd);
+        }
+    }
+}
+
+/// [PH*](c)·Ψ̇(k) + [2P̂*H*](c)·Ψ(k), and the same of q̇.
+#[inline(always)]
+fn along<S: Scalar, P: Pack<S>>(
+    rows: &Block<S, PAIR>,
+    tile: &Tile,
+    columns: &[[S; LANES]; COLUMN],
+    l: usize,
+    sum: &mut [[P; LANES]; 2],
+) {
+    let (psi_rate, psi): ([P; 6], [P; 3]) = (read(columns, PSI_RATE, l), read(columns, PSI, l));
+    let (twice, w): ([P; 6], [P; 3]) = (read(columns, TWICE, l), read(columns, H, l));
+    for r in 0..LANES {
+        if wanted::<S, P>(tile.inner[r], l) {
+            let (u, hat) = (rows.six(BY_QDD, r), rows.three(GYRO, r).to_array());
+            sum[0][r] = dot(u, psi_rate) + turn(hat, psi);
+            sum[1][r] = dot(u, twice) + turn(hat, w);
+        }
+    }
+}
+
+/// RΨ̇ + 2R̂Ψ + crf(H*)f and R(Ψ + Ḣ) + 2R̂H* of every column of a block.
+#[inline(always)]
+fn brackets<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out: &mut Block<S, PAIR>, lanes: usize) {
+    for l in 0..lanes {
+        let (h, t) = (columns.motion(H, l), subtrees.terms(l));
+        let by_q =
+            t.inertia.times(columns.motion(PSI_RATE, l)) + t.gyro(columns.three(PSI, l)) + h.cross_force(t.force);
+        let by_qd = t.inertia.times(columns.motion(TWICE, l)) + t.gyro(h.angular);
+        out.put(BY_Q, l, by_q.to_array());
+        out.put(BY_QD, l, by_qd.to_array());
+    }
+}
+
+/// N*D⁻¹ε and N*D⁻¹N, of which half is the mirror image of the other. Tiles go from right to left: what the last one of a row
+/// writes too far is overwritten by the next row.
 #[inline(always)]
 pub(super) fn outward<S: Scalar, P: Pack<S>>(
     m: &Compiled,
     tiles: &Tiles,
-    gains: &[HomeGain<S>],
+    d_inv: &[S],
     eps: &[Three<S>],
     weights: &mut [[S; LANES]],
     out: &mut [S],
 ) {
     let (n, wide) = (m.nv, blocks(m.nv));
+    let (out, inverse) = out.split_at_mut(2 * n * n);
     for i in 0..wide {
         let path = tiles.path(i);
         let weights = &mut weights[..path.len()];
-        for p in 0..path.len() {
-            let (weight, c) = (&mut weights[p], path[p]);
-            let (row, d_inv) = (&eps[c as usize * wide + i][2], gains[c as usize].d_inv);
+        for (weight, &c) in weights.iter_mut().zip(path) {
+            let (row, d_inv) = (&eps[c as usize * wide + i][2], d_inv[c as usize]);
             for r in 0..LANES {
                 weight[r] = d_inv * row[r];
             }
@@ -72,19 +193,27 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
             let (path, weights) = (&path[..shared], &weights[..shared]);
             for j in (b * LANES..n.min((b + 1) * LANES)).step_by(P::COLUMNS) {
                 let (mut sum, l) = ([[P::ZERO; LANES]; KINDS], place::<S, P>(j));
-                for p in 0..shared {
-                    let (weight, eps) = (&weights[p], &eps[path[p] as usize * wide + b]);
-                    let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..]), P::read(&eps[2][l..])];
-                    for r in 0..LANES {
-                        let weight = P::spread(weight[r]);
-                        sum[0][r] = weight.mul_add(x[0], sum[0][r]);
-                        sum[1][r] = weight.mul_add(x[1], sum[1][r]);
-                        sum[2][r] = weight.mul_add(x[2], sum[2][r]);
+                if b < i {
+                    for (&c, weight) in path.iter().zip(weights) {
+                        let eps = &eps[c as usize * wide + b];
+                        let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..])];
+                        for r in 0..LANES {
+                            add(&mut sum, r, weight[r], x);
+                        }
                     }
+                } else {
+                    for (&c, weight) in path.iter().zip(weights) {
+                        let eps = &eps[c as usize * wide + b];
+                        let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..]), P::read(&eps[2][l..])];
+                        for r in 0..LANES {
+                            add(&mut sum, r, weight[r], x);
+                        }
+                    }
+                    write_both::<S, P>(m, i * LANES, j, sum[2], inverse);
                 }
                 let (first, past) = (i * LANES * n + j, 3 * n + P::COLUMNS);
                 if m.columns.in_users_order && first + past <= n * n {
-                    for kind in 0..KINDS {
+                    for kind in 0..2 {
                         let out = &mut out[kind * n * n + first..][..past];
                         sum[kind][0].write(out);
                         sum[kind][1].write(&mut out[n..]);
@@ -110,7 +239,7 @@ fn write_one_by_one<S: Scalar, P: Pack<S>>(
     out: &mut [S],
 ) {
     let (n, dof) = (m.nv, &m.columns.single.dof);
-    for (kind, tile) in tile.iter().enumerate() {
+    for (kind, tile) in tile.iter().take(2).enumerate() {
         let out = &mut out[kind * n * n..][..n * n];
         let rows = &dof[i..];
         for r in 0..rows.len().min(LANES) {

@@ -4,10 +4,10 @@
 //! [`crate::Mechanism::mass_pattern`], one list for each kind and side of the diagonal; [`sources`] tells which of them
 //! makes up which element of the dense matrices.
 
-use super::inverse::{BY_Q, BY_QD, Row};
+use super::inverse::Row;
 use crate::model::{Compiled, GAP};
 use crate::scalar::Scalar;
-use crate::stage::linear::{H, KINDS, LANES, Linear, PSI, PSI_RATE, TWICE};
+use crate::stage::linear::{BY_Q, BY_QD, H, KINDS, LANES, Linear, PSI, PSI_RATE, TWICE};
 
 /// ∂T/∂q, ∂T/∂q̇ and 𝓜 of pairs (j, k), j on the way from k to the base; then of pairs (k, j). 𝓜 of the latter is there
 /// only within a joint. The formulas are those of [`super::inverse::InverseDerivatives`].

@@ -1,6 +1,6 @@
 //! Columns side by side.
 
-use crate::scalar::{Builds, Scalar};
+use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Force, Motion, Vec3};
 
 /// Columns in a block.
@@ -84,4 +84,24 @@ pub(crate) fn lanes<S: Scalar>(block: usize, columns: usize) -> usize {
 /// Blocks for so many columns.
 pub(crate) fn blocks(columns: usize) -> usize {
     columns.div_ceil(LANES)
+}
+
+/// Some rows of a block, from `row` on: the columns from `place` on.
+#[inline(always)]
+pub(crate) fn read<S: Scalar, P: Pack<S>, const N: usize>(block: &[[S; LANES]], row: usize, place: usize) -> [P; N] {
+    let (mut some, block) = ([P::ZERO; N], &block[row..row + N]);
+    for i in 0..N {
+        some[i] = P::read(&block[i][place..]);
+    }
+    some
+}
+
+#[inline(always)]
+pub(crate) fn turn<S: Scalar, P: Pack<S>>(x: [S; 3], y: [P; 3]) -> P {
+    P::spread(x[0]).mul_add(y[0], P::spread(x[1]).mul_add(y[1], P::spread(x[2]) * y[2]))
+}
+
+#[inline(always)]
+pub(crate) fn dot<S: Scalar, P: Pack<S>>(x: [S; 6], y: [P; 6]) -> P {
+    turn([x[0], x[1], x[2]], [y[0], y[1], y[2]]) + turn([x[3], x[4], x[5]], [y[3], y[4], y[5]])
 }

@@ -4,17 +4,18 @@
 //! done to four together.
 
 mod block;
+mod factor;
 mod gains;
 mod terms;
 
-pub(crate) use block::{Block, LANES, bit, bits, blocks, lanes, together};
+pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, lanes, read, together, turn};
 pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use terms::{FORCE, TERMS};
 
 use super::world::World;
-use crate::model::Compiled;
-use crate::scalar::Scalar;
-use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
+use crate::model::{Compiled, Tiles};
+use crate::scalar::{Pack, Scalar};
+use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;
 use terms::{Terms, at_home};
 
@@ -26,14 +27,16 @@ pub(crate) const PSI: usize = 6;
 pub(crate) const PSI_RATE: usize = 12;
 /// Ψ + Ḣ.
 pub(crate) const TWICE: usize = 18;
-/// V and α of the parent, what the joint adds to α, and its q̇ and q̈.
+/// V and α of the parent, what the joint adds to α, its q̇, and its q̈ or T.
 const V_P: usize = 24;
 const ALPHA_P: usize = 30;
 const OWN: usize = 36;
 const QD: usize = 42;
 const QDD: usize = 43;
+/// The rotor's inertia.
+const ARMATURE: usize = 44;
 /// How many.
-pub(crate) const COLUMN: usize = 44;
+pub(crate) const COLUMN: usize = 45;
 
 /// Rows of a link: axes, place, V, α, and its inertia in its own frame.
 const AXES: usize = 0;
@@ -43,8 +46,19 @@ const ALPHA: usize = 18;
 const INERTIA: usize = 24;
 const LINK: usize = 34;
 
-/// Numbers per column that every pair of an ancestor and a descendant is made of.
-pub(crate) const PAIR: usize = 21;
+/// Numbers per column that every pair of an ancestor and a descendant is made of: RΨ̇ + 2R̂Ψ + crf(H*)f and
+/// R(Ψ + Ḣ) + 2R̂H*.
+pub(crate) const BY_Q: usize = 0;
+pub(crate) const BY_QD: usize = 6;
+/// RH* and 2R̂*H*; as degrees of freedom are eliminated they become PH* and 2P̂*H*.
+pub(crate) const BY_QDD: usize = 12;
+pub(crate) const GYRO: usize = 18;
+/// Likewise HRH* becomes D, and T − C becomes ε; and the size of the terms of HRH*, kept.
+const PIVOT: usize = 21;
+const EPS: usize = 22;
+const WHOLE: usize = 23;
+/// How many.
+pub(crate) const PAIR: usize = 24;
 
 /// Changes of q, q̇ and T: six rows of force or acceleration for each.
 pub(crate) const KINDS: usize = 3;
@@ -63,11 +77,20 @@ pub(crate) struct Linear<S> {
     /// V and α of the links; α of the base is −g.
     pub(crate) v: Vec<Motion<S>>,
     pub(crate) alpha: Vec<Motion<S>>,
+    /// What q̈ adds to α, where torques are given.
+    lambda: Vec<Motion<S>>,
     /// Room for what is made of the columns.
     pub(crate) pairs: Vec<Block<S, PAIR>>,
     /// P and 2P̂ of every column's link, at home.
     pub(crate) articulated: Vec<Block<S, ARTICULATED>>,
     pub(crate) gains: Vec<HomeGain<S>>,
+    /// Of the blocks inward of every column: −HG, the column's force on what is inward. And D⁻¹.
+    pub(crate) inward: Vec<[S; LANES]>,
+    pub(crate) d_inv: Vec<S>,
+    /// Whether `pairs` hold PH* and 2P̂*H* of the point.
+    pub(crate) eliminated: bool,
+    /// Nought where every pivot is sound.
+    pub(crate) unsound: S,
     /// Bit by bit, which columns of each block are of joints with one degree of freedom.
     pub(crate) single: Vec<u8>,
     /// What goes with the columns along the links.
@@ -82,6 +105,9 @@ pub(crate) struct Linear<S> {
     waiting_articulated: Vec<(Articulated<S>, Hat<S>)>,
 }
 
+/// Where the links are, how fast they move, and what pushes them.
+type State<'a, S> = (&'a World<S>, &'a [S], Option<&'a [Force<S>]>);
+
 impl<S: Scalar> Linear<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         let (n, nv) = (m.bodies.len(), m.nv);
@@ -93,6 +119,11 @@ impl<S: Scalar> Linear<S> {
             block.put(INERTIA + 1, k % LANES, first.to_array());
             block.put(INERTIA + 4, k % LANES, second);
         }
+        let mut columns = vec![Block::ZERO; blocks(nv)];
+        for (c, &dof) in m.columns.single.dof.iter().enumerate() {
+            columns[c / LANES].put(ARMATURE, c % LANES, [S::lift(m.armature[dof])]);
+        }
+        let inward = m.columns.tiles.as_ref().map_or(0, Tiles::inward_blocks);
         let mut single = vec![0; blocks(nv)];
         for (body, c) in m.bodies.iter().zip(&m.columns.single.start) {
             if body.dofs == 1 {
@@ -100,15 +131,20 @@ impl<S: Scalar> Linear<S> {
             }
         }
         Self {
-            columns: vec![Block::ZERO; blocks(nv)],
+            columns,
             links,
             own: vec![Block::ZERO; blocks(n)],
             subtrees: vec![Block::ZERO; blocks(nv)],
             v: vec![Motion::ZERO; n],
             alpha: vec![Motion::ZERO; n],
+            lambda: vec![Motion::ZERO; n],
             pairs: vec![Block::ZERO; blocks(nv)],
             articulated: vec![Block::ZERO; blocks(nv)],
             gains: vec![HomeGain::ZERO; nv],
+            inward: vec![[S::ZERO; LANES]; inward],
+            d_inv: vec![S::ZERO; nv],
+            eliminated: false,
+            unsound: S::ZERO,
             single,
             flow: vec![Block::ZERO; blocks(nv) * m.columns.levels],
             inner: vec![0; blocks(nv) * m.columns.levels],
@@ -123,16 +159,52 @@ impl<S: Scalar> Linear<S> {
     /// sums inward.
     #[inline(always)]
     pub(crate) fn fill(&mut self, m: &Compiled, world: &World<S>, qd: &[S], qdd: &[S], loads: Option<&[Force<S>]>) {
-        self.velocities(m, world, qd, qdd);
-        for (b, block) in self.columns.iter_mut().enumerate() {
-            first_columns(block, lanes::<S>(b, m.nv));
-        }
-        self.accelerations(m, world);
+        self.start::<false>(m, world, qd, qdd, loads);
         for (b, block) in self.columns.iter_mut().enumerate() {
             second_columns(block, lanes::<S>(b, m.nv));
         }
-        for b in 0..self.links.len() {
-            self.own[b] = link_terms(&self.links[b], lanes::<S>(b, m.bodies.len()));
+    }
+
+    /// The same about the accelerations that torques cause; they are written to `qdd`. First the point is that of q̈ = 0.
+    #[inline(always)]
+    pub(crate) fn fill_under<P: Pack<S>>(
+        &mut self,
+        m: &Compiled,
+        tiles: &Tiles,
+        (world, qd, loads): State<'_, S>,
+        tau: &[S],
+        qdd: &mut [S],
+    ) {
+        self.start::<true>(m, world, qd, tau, loads);
+        self.eliminate::<P>(m, tiles);
+        self.resolve(m, qdd);
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            second_columns(block, lanes::<S>(b, m.nv));
+        }
+        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
+            accelerate(link, own, lanes::<S>(b, m.bodies.len()));
+        }
+        self.add_up_forces(m);
+    }
+
+    /// All but Ψ̇. `UNDER` given torques, q̈ is nought.
+    #[inline(always)]
+    fn start<const UNDER: bool>(
+        &mut self,
+        m: &Compiled,
+        world: &World<S>,
+        qd: &[S],
+        given: &[S],
+        loads: Option<&[Force<S>]>,
+    ) {
+        self.eliminated = false;
+        self.velocities(m, world, qd, given);
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            first_columns::<S, UNDER>(block, lanes::<S>(b, m.nv));
+        }
+        self.accelerations(m, world);
+        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
+            *own = link_terms(link, lanes::<S>(b, m.bodies.len()));
         }
         if let Some(loads) = loads {
             self.take_off(world, loads);
@@ -142,7 +214,7 @@ impl<S: Scalar> Linear<S> {
 
     /// Outward: V = V(p) + H*q̇.
     #[inline(always)]
-    fn velocities(&mut self, m: &Compiled, world: &World<S>, qd: &[S], qdd: &[S]) {
+    fn velocities(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S]) {
         let n = m.bodies.len();
         let (bodies, starts, vs) = (&m.bodies[..n], &m.columns.single.start[..n], &mut self.v[..n]);
         for k in 0..n {
@@ -159,7 +231,7 @@ impl<S: Scalar> Linear<S> {
                 v = h.mul_add(qd[dof], v);
                 block.put(H, lane, h.to_array());
                 block.put(V_P, lane, v_p.to_array());
-                block.put(QD, lane, [qd[dof], qdd[dof]]);
+                block.put(QD, lane, [qd[dof], given[dof]]);
             }
             vs[k] = v;
         }
@@ -190,13 +262,48 @@ impl<S: Scalar> Linear<S> {
                 }
             }
             alphas[k] = alpha;
-            let (link, lane, pose) = (&mut self.links[k / LANES], k % LANES, &poses[k]);
-            link.put(AXES, lane, pose.rotation.x.to_array());
-            link.put(AXES + 3, lane, pose.rotation.y.to_array());
-            link.put(AXES + 6, lane, pose.rotation.z.to_array());
-            link.put(PLACE, lane, pose.translation.to_array());
+            let (link, lane) = (&mut self.links[k / LANES], k % LANES);
+            put_pose(link, lane, &poses[k]);
             link.put(V, lane, v.to_array());
             link.put(ALPHA, lane, alpha.to_array());
+        }
+    }
+
+    /// H, and sums of M alone.
+    #[inline(always)]
+    fn weigh(&mut self, m: &Compiled, world: &World<S>) {
+        let n = m.bodies.len();
+        let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
+        for k in 0..n {
+            put_pose(&mut self.links[k / LANES], k % LANES, &poses[k]);
+            for i in 0..bodies[k].dofs {
+                let c = starts[k] + i;
+                self.columns[c / LANES].put(H, c % LANES, world.columns[bodies[k].v + i].to_array());
+            }
+        }
+        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
+            for l in 0..lanes::<S>(b, n) {
+                own.put_inertia(l, &inertia_at_home(link, l));
+            }
+        }
+        let mut carried = RigidBody::ZERO;
+        for k in (0..n).rev() {
+            let body = &bodies[k];
+            let mut sum = self.own[k / LANES].inertia(k % LANES);
+            if body.has_child {
+                sum += carried;
+            }
+            if let Some(slot) = body.branch {
+                sum += self.waiting[slot].inertia;
+                self.waiting[slot].inertia = RigidBody::ZERO;
+            }
+            for c in starts[k]..starts[k] + body.dofs {
+                self.subtrees[c / LANES].put_inertia(c % LANES, &sum);
+            }
+            match body.hands_to {
+                Some(slot) => self.waiting[slot].inertia += sum,
+                None => carried = sum,
+            }
         }
     }
 
@@ -233,6 +340,32 @@ impl<S: Scalar> Linear<S> {
             }
             match body.hands_to {
                 Some(slot) => self.waiting[slot] += sum,
+                None => carried = sum,
+            }
+        }
+    }
+
+    /// Inward: sums of forces alone.
+    #[inline(always)]
+    fn add_up_forces(&mut self, m: &Compiled) {
+        let n = m.bodies.len();
+        let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
+        let mut carried = Force::ZERO;
+        for k in (0..n).rev() {
+            let body = &bodies[k];
+            let mut sum = self.own[k / LANES].force(FORCE, k % LANES);
+            if body.has_child {
+                sum += carried;
+            }
+            if let Some(slot) = body.branch {
+                sum += self.waiting[slot].force;
+                self.waiting[slot].force = Force::ZERO;
+            }
+            for c in starts[k]..starts[k] + body.dofs {
+                self.subtrees[c / LANES].put(FORCE, c % LANES, sum.to_array());
+            }
+            match body.hands_to {
+                Some(slot) => self.waiting[slot].force += sum,
                 None => carried = sum,
             }
         }
@@ -298,13 +431,17 @@ impl<S: Scalar> Linear<S> {
     }
 }
 
-/// Ψ, and H*q̈ + Ψq̇.
+/// Ψ, and H*q̈ + Ψq̇; or Ψq̇ alone.
 #[inline(always)]
-fn first_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
+fn first_columns<S: Scalar, const UNDER: bool>(block: &mut Block<S, COLUMN>, lanes: usize) {
     for l in 0..lanes {
         let h = block.motion(H, l);
         let psi = block.motion(V_P, l).cross(h);
-        let own = psi.mul_add(block.0[QD][l], h * block.0[QDD][l]);
+        let own = if UNDER {
+            psi * block.0[QD][l]
+        } else {
+            psi.mul_add(block.0[QD][l], h * block.0[QDD][l])
+        };
         block.put(PSI, l, psi.to_array());
         block.put(TWICE, l, (psi + psi).to_array());
         block.put(OWN, l, own.to_array());
@@ -321,19 +458,43 @@ fn second_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
     }
 }
 
+/// Axes and place of a link.
+#[inline(always)]
+fn put_pose<S: Scalar>(link: &mut Block<S, LINK>, lane: usize, pose: &Pose<S>) {
+    link.put(AXES, lane, pose.rotation.x.to_array());
+    link.put(AXES + 3, lane, pose.rotation.y.to_array());
+    link.put(AXES + 6, lane, pose.rotation.z.to_array());
+    link.put(PLACE, lane, pose.translation.to_array());
+}
+
+/// M of a link, at home.
+#[inline(always)]
+fn inertia_at_home<S: Scalar>(links: &Block<S, LINK>, l: usize) -> RigidBody<S> {
+    let inertia = RigidBody {
+        mass: links.0[INERTIA][l],
+        first: links.three(INERTIA + 1, l),
+        second: links.six(INERTIA + 4, l),
+    };
+    let axes = [links.three(AXES, l), links.three(AXES + 3, l), links.three(AXES + 6, l)];
+    at_home(inertia, axes, links.three(PLACE, l))
+}
+
 /// M, 2M̂ and Mα + crf(V)MV.
 #[inline(always)]
 fn link_terms<S: Scalar>(links: &Block<S, LINK>, lanes: usize) -> Block<S, TERMS> {
     let mut out = Block::ZERO;
     for l in 0..lanes {
-        let inertia = RigidBody {
-            mass: links.0[INERTIA][l],
-            first: links.three(INERTIA + 1, l),
-            second: links.six(INERTIA + 4, l),
-        };
-        let axes = [links.three(AXES, l), links.three(AXES + 3, l), links.three(AXES + 6, l)];
-        let home = at_home(inertia, axes, links.three(PLACE, l));
+        let home = inertia_at_home(links, l);
         out.put_terms(l, &Terms::new(home, links.motion(V, l), links.motion(ALPHA, l)));
     }
     out
+}
+
+/// f + Mλ; λ stands in the place of α.
+#[inline(always)]
+fn accelerate<S: Scalar>(links: &Block<S, LINK>, own: &mut Block<S, TERMS>, lanes: usize) {
+    for l in 0..lanes {
+        let force = own.force(FORCE, l) + own.inertia(l).times(links.motion(ALPHA, l));
+        own.put(FORCE, l, force.to_array());
+    }
 }

@@ -79,9 +79,7 @@ pub(crate) const FORCE: usize = 22;
 impl<S: Scalar> Block<S, TERMS> {
     #[inline(always)]
     pub(crate) fn put_terms(&mut self, lane: usize, t: &Terms<S>) {
-        self.put(0, lane, [t.inertia.mass]);
-        self.put(1, lane, t.inertia.first.to_array());
-        self.put(4, lane, t.inertia.second);
+        self.put_inertia(lane, &t.inertia);
         let [a, b, c] = t.turning;
         self.put(10, lane, a.to_array());
         self.put(13, lane, b.to_array());
@@ -91,13 +89,25 @@ impl<S: Scalar> Block<S, TERMS> {
     }
 
     #[inline(always)]
+    pub(super) fn put_inertia(&mut self, lane: usize, m: &RigidBody<S>) {
+        self.put(0, lane, [m.mass]);
+        self.put(1, lane, m.first.to_array());
+        self.put(4, lane, m.second);
+    }
+
+    #[inline(always)]
+    pub(super) fn inertia(&self, lane: usize) -> RigidBody<S> {
+        RigidBody {
+            mass: self.0[0][lane],
+            first: self.three(1, lane),
+            second: self.six(4, lane),
+        }
+    }
+
+    #[inline(always)]
     pub(crate) fn terms(&self, lane: usize) -> Terms<S> {
         Terms {
-            inertia: RigidBody {
-                mass: self.0[0][lane],
-                first: self.three(1, lane),
-                second: self.six(4, lane),
-            },
+            inertia: self.inertia(lane),
             turning: [self.three(10, lane), self.three(13, lane), self.three(16, lane)],
             twice_momentum: self.three(19, lane),
             force: self.force(FORCE, lane),

@@ -208,14 +208,9 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
                 joint.rest(&p_pluses[k])
             };
             let mut z = z_in.gather(body, b);
+            joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
             // Behind a root nobody asks for z⁺ but the reaction forces.
-            let last = FRESH && body.parent.is_none();
-            if last && body.revolute {
-                eps[v] = tau[v] - z.moment.z;
-            } else {
-                joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
-            }
-            if !last {
+            if !FRESH || body.parent.is_some() {
                 let z_plus = joint.rest_times(&p_plus, rate.a) + z;
                 if !FRESH {
                     z_pluses[k] = z_plus;
@@ -241,11 +236,7 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: im
         let v = body.v;
         let alpha_p = body.parent.map_or(base, |p| alphas[p]);
         at_joint!(bodies, joints, k, joint => {
-            let mut alpha = joint.motion_out(alpha_p);
-            // A revolute root has no a.
-            if body.parent.is_some() || !body.revolute {
-                alpha += rates[k].a;
-            }
+            let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
             joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
             alphas[k] = alpha;
         });

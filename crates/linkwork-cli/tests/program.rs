@@ -120,7 +120,10 @@ fn the_benchmark_prints_a_line_for_each_algorithm() {
     let here = directory("bench");
     let lines = times(&["bench", "pendulum", "--quick", "--json"], &here);
     let algorithms: Vec<_> = lines.iter().map(|l| l["alg"].as_str().unwrap_or_default()).collect();
-    assert_eq!(algorithms[..6], ["fk", "jacobians", "rnea", "crba", "aba", "minv"]);
+    assert_eq!(
+        algorithms[..7],
+        ["fk", "jacobians", "rnea", "crba", "crba_entries", "aba", "minv"]
+    );
     assert!(algorithms.contains(&"rk4"));
     for line in &lines {
         assert_eq!((&line["lib"], &line["robot"]), (&"linkwork".into(), &"pendulum".into()));

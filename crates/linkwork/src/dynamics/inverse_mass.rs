@@ -7,7 +7,7 @@
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use super::tiled::{self, tiled};
+use super::tiled;
 use crate::model::{Compiled, Layout, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -21,7 +21,7 @@ pub(crate) struct MassMatrixInverse;
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        if let Some(tiles) = by_tiles::<S>(m) {
+        if let Some(tiles) = by_tiles(m) {
             return at_home::<S, S>(m, s, tiles, out);
         }
         let layout = &m.columns.single;
@@ -41,7 +41,7 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
 impl PackedSweep for MassMatrixInverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
-        if let Some(tiles) = by_tiles::<f64>(m) {
+        if let Some(tiles) = by_tiles(m) {
             s.need_world_packed::<P>(m);
             return at_home::<f64, P>(m, s, tiles, out);
         }
@@ -54,8 +54,8 @@ impl PackedSweep for MassMatrixInverse {
 
 /// The tiles, where whole registers would have too many gaps.
 #[inline(always)]
-fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
-    match (&m.columns.packed, tiled::<S>(m)) {
+fn by_tiles(m: &Compiled) -> Option<&Tiles> {
+    match (&m.columns.packed, &m.columns.tiles) {
         (Some(layout), Some(tiles)) if 5 * layout.width > 7 * m.nv => Some(tiles),
         _ => None,
     }

@@ -9,7 +9,7 @@
 use super::columns;
 use super::tiled;
 use crate::model::{Compiled, Layout, Tiles};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
@@ -21,7 +21,7 @@ pub(crate) struct MassMatrixInverse;
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        if let Some(tiles) = by_tiles(m) {
+        if let Some(tiles) = by_tiles::<S>(m) {
             return at_home::<S, S>(m, s, tiles, out);
         }
         let layout = &m.columns.single;
@@ -41,7 +41,7 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
 impl PackedSweep for MassMatrixInverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
-        if let Some(tiles) = by_tiles(m) {
+        if let Some(tiles) = by_tiles::<f64>(m) {
             s.need_world_packed::<P>(m);
             return at_home::<f64, P>(m, s, tiles, out);
         }
@@ -52,9 +52,12 @@ impl PackedSweep for MassMatrixInverse {
     }
 }
 
-/// The tiles, where whole registers would have too many gaps.
+/// The tiles, where whole registers would have too many gaps; what counts operations goes the same way as what it counts.
 #[inline(always)]
-fn by_tiles(m: &Compiled) -> Option<&Tiles> {
+fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
+    if const { !S::SPECIAL && !matches!(S::BUILDS, Builds::Once) } {
+        return None;
+    }
     match (&m.columns.packed, &m.columns.tiles) {
         (Some(layout), Some(tiles)) if 5 * layout.width > 7 * m.nv => Some(tiles),
         _ => None,

@@ -372,7 +372,6 @@ impl<'m> Bench<'m> {
                 .linearized_under(tau, &mut self.vector)?
                 .forward_derivatives(&mut self.derivatives)?,
         }
-        black_box((&self.vector, &self.matrix, &self.entries, &self.derivatives));
         Ok(())
     }
 }

@@ -191,7 +191,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         if let Some(coupled) = &mut self.coupled {
             return coupled.run(view, moving, given, out);
         }
-        self.bind(given, moving.then(|| &view.access(false).stages.qd))?;
+        self.bind(given, moving.then(|| &view.access(false).stages.qd[..]))?;
         self.execute(view);
         if self.algorithm.program.keeps.gains {
             view.check()?;
@@ -300,7 +300,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     }
 
     /// Takes in the vectors: each is given, or q̇ of a state.
-    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&Vec<S>>) -> Result<()> {
+    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&[S]>) -> Result<()> {
         self.check_names(given.iter().map(|(name, _)| *name))?;
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();

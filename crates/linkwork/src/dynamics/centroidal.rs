@@ -53,7 +53,7 @@ impl<S: Scalar> Sweep<S> for KineticEnergy {
         for (body, v) in m.bodies.iter().zip(&s.velocities) {
             twice += v.dot(body.inertia.lift().times(*v));
         }
-        for (rotor, rate) in m.armature.iter().zip(&s.qd) {
+        for (rotor, rate) in m.armature.iter().zip(&s.qd[..]) {
             twice += S::lift(*rotor) * *rate * *rate;
         }
         out[0] = S::lift(0.5) * twice;

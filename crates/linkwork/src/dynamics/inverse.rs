@@ -119,7 +119,7 @@ fn outward<S: Scalar, const RATES: u8>(
 ) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
-    let (alphas, forces) = (&mut s.alpha[..n], &mut s.force[..n]);
+    let (alphas, forces, qd) = (&mut s.alpha[..n], &mut s.force[..n], &s.qd[..]);
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
@@ -129,7 +129,7 @@ fn outward<S: Scalar, const RATES: u8>(
             let rate = match RATES {
                 STILL => Rate::ZERO,
                 THERE => rates[k],
-                _ => rates::step(joint, body, rates, &s.qd),
+                _ => rates::step(joint, body, rates, qd),
             };
             if RATES == FRESH {
                 // All that the children need.

@@ -38,7 +38,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     Compiled {
         nq,
         nv: given.armature.len(),
-        turning: turning(&bodies, nq),
+        turning: turning(&bodies),
         sliding: sliding(&bodies),
         general_links: (0..bodies.len())
             .filter(|&k| bodies[k].passage == Passage::General)
@@ -70,17 +70,19 @@ fn parts(links: &[Placed]) -> Vec<Part> {
 }
 
 /// What turns the links' screws, and places for no link up to a whole register.
-fn turning(bodies: &[Body], nq: usize) -> Vec<Spin> {
+fn turning(bodies: &[Body]) -> Vec<Spin> {
     let turning = |body: &Body| Spin {
-        by: match body.hinge {
-            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => body.q,
-            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => nq,
+        by: body.q,
+        times: match body.hinge {
+            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => 1.0,
+            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => 0.0,
         },
         theta: body.theta,
         shift: body.shift,
     };
     let none = Spin {
-        by: nq,
+        by: 0,
+        times: 0.0,
         theta: 0.0,
         shift: 0.0,
     };

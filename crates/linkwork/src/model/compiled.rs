@@ -79,6 +79,7 @@ pub(crate) enum Passage {
 
 /// One compiled link.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Body {
     /// The parent, smaller than the link's own index; none for the world.
     pub(crate) parent: Option<usize>,
@@ -137,10 +138,12 @@ impl Body {
     }
 }
 
-/// What turns a link's screw: a coordinate, or nq, which is always nought; and where its shift starts.
+/// What turns a link's screw: a coordinate, once or not at all; and where its shift starts.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Spin {
     pub(crate) by: usize,
+    pub(crate) times: f64,
     pub(crate) theta: f64,
     pub(crate) shift: f64,
 }

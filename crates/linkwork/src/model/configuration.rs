@@ -186,8 +186,17 @@ impl Mechanism {
     }
 
     /// Checks a vector of nv numbers: its length, and that all are finite.
+    #[inline(always)]
     pub(crate) fn check_vector<S: Scalar>(&self, argument: &'static str, x: &[S]) -> Result<()> {
         check_length(argument, self.nv(), x.len())?;
+        if surely_all_usable(x) {
+            return Ok(());
+        }
+        self.look_at_vector(argument, x)
+    }
+
+    #[cold]
+    fn look_at_vector<S: Scalar>(&self, argument: &'static str, x: &[S]) -> Result<()> {
         match not_finite(x) {
             None => Ok(()),
             Some((index, value)) => Err(self.not_finite(argument, index, value, self.joint_of_dof(index).0)),
@@ -195,8 +204,22 @@ impl Mechanism {
     }
 
     /// Checks a vector of nq numbers: its length, that all are finite, that quaternions are nearly unit, and that couplings have values there.
+    #[inline(always)]
     pub(crate) fn check_configuration<S: Scalar>(&self, argument: &'static str, q: &[S]) -> Result<()> {
         check_length(argument, self.nq(), q.len())?;
+        let sound = surely_all_usable(q) && self.quaternions.iter().all(|&(i, _)| surely_unit(&q[i..i + 4]));
+        if !sound {
+            self.look_at_configuration(argument, q)?;
+        }
+        if self.is_coupled() {
+            self.check_couplings(q)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn look_at_configuration<S: Scalar>(&self, argument: &'static str, q: &[S]) -> Result<()> {
         if let Some((index, value)) = not_finite(q) {
             return Err(self.not_finite(argument, index, value, self.joint_of_coordinate(index)));
         }
@@ -214,23 +237,18 @@ impl Mechanism {
                 }
             }
         }
-        if self.is_coupled() {
-            self.check_couplings(q)
-        } else {
-            Ok(())
-        }
+        Ok(())
     }
 
     /// One in the lanes whose configuration is sound, nought in others and where a quaternion is hardly of unit length.
     #[inline(always)]
     pub(crate) fn surely_sound<S: Scalar>(&self, q: &[S]) -> S {
-        const EDGE: f64 = 0.99 * QUATERNION_TOLERANCE;
         let mut sound = surely_usable(q);
         for &(i, _) in &self.quaternions {
             let (x, y, z, w) = (q[i], q[i + 1], q[i + 2], q[i + 3]);
             let square = x.mul_add(x, y.mul_add(y, z.mul_add(z, w * w)));
-            let long = square.where_below((1.0 - EDGE) * (1.0 - EDGE), S::ZERO, S::ONE);
-            sound = sound * square.where_below((1.0 + EDGE) * (1.0 + EDGE), long, S::ZERO);
+            let long = square.where_below(SURELY_UNIT.0, S::ZERO, S::ONE);
+            sound = sound * square.where_below(SURELY_UNIT.1, long, S::ZERO);
         }
         sound
     }
@@ -252,6 +270,7 @@ fn joint_step(kind: &JointKind, q0: &[f64], q1: &[f64]) -> [f64; 6] {
     step
 }
 
+#[inline]
 pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) -> Result<()> {
     if needed == given {
         return Ok(());
@@ -265,6 +284,43 @@ pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) 
 
 /// The largest number that a state may hold: products of a few such numbers do not overflow.
 const LARGEST: f64 = 1e60;
+
+/// Between these squares of its length, a quaternion is surely of unit length within the tolerance.
+const SURELY_UNIT: (f64, f64) = {
+    let edge = 0.99 * QUATERNION_TOLERANCE;
+    ((1.0 - edge) * (1.0 - edge), (1.0 + edge) * (1.0 + edge))
+};
+
+/// Whether a quaternion is of unit length, in all lanes; not where that is a close call.
+#[inline(always)]
+fn surely_unit<S: Scalar>(x: &[S]) -> bool {
+    let mut unit = true;
+    for lane in 0..S::LANES {
+        let [x, y, z, w] = [x[0].lane(lane), x[1].lane(lane), x[2].lane(lane), x[3].lane(lane)];
+        let square = (x * x + y * y) + (z * z + w * w);
+        unit &= SURELY_UNIT.0 <= square && square <= SURELY_UNIT.1;
+    }
+    unit
+}
+
+/// Whether all numbers are finite and small enough; not where that is a close call. A sum of squares tells, four of them
+/// side by side.
+#[inline(always)]
+fn surely_all_usable<S: Scalar>(x: &[S]) -> bool {
+    if const { S::LANES > 1 || S::ORDER > 0 } {
+        return all_usable(x);
+    }
+    let Some(last) = x.last_chunk::<4>() else {
+        return all_usable(x);
+    };
+    // The last four may be counted twice.
+    let [mut a, mut b, mut c, mut d] = *last;
+    (a, b, c, d) = (a * a, b * b, c * c, d * d);
+    for &[x, y, z, w] in x.as_chunks::<4>().0 {
+        (a, b, c, d) = (a + x * x, b + y * y, c + z * z, d + w * w);
+    }
+    ((a + b) + (c + d)).lane(0) <= LARGEST * LARGEST
+}
 
 #[inline(always)]
 fn usable<S: Scalar>(x: S) -> bool {

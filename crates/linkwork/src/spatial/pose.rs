@@ -13,6 +13,7 @@ use core::ops::Mul;
 /// assert_eq!((up * turned).translation, Vec3::new(0.0, 0.0, 1.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(32))]
 pub struct Pose<S = f64> {
     /// The frame's axes.
     pub rotation: Rotation<S>,

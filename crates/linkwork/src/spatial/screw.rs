@@ -369,6 +369,7 @@ impl<S: Scalar, T: PlanarTurn<S>> PlanarTurn<S> for Apart<S, T> {
 
 /// A turn about z and a shift along z.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Screw<S> {
     pub(crate) turn: Turn<S>,
     pub(crate) shift: S,

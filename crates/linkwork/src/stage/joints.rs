@@ -21,7 +21,7 @@ impl<S: Scalar> Joints<S> {
         }
     }
 
-    /// Fills the stage, several angles to a register; q ends in a nought of its own.
+    /// Fills the stage, several angles to a register.
     #[inline(always)]
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         let registers = m.bodies.len().div_ceil(P::COLUMNS);
@@ -30,7 +30,8 @@ impl<S: Scalar> Joints<S> {
             let (turning, screws) = (&m.turning[at.clone()], &mut self.screws[at]);
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
             for i in 0..P::COLUMNS {
-                x[i] = q[turning[i].by] + S::lift(turning[i].theta);
+                let Spin { by, times, theta, .. } = turning[i];
+                x[i] = q[by].mul_add(S::lift(times), S::lift(theta));
             }
             let (s, c) = P::read(&x).sin_cos();
             s.write(&mut sin);

@@ -14,6 +14,7 @@ pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod linear;
+pub(crate) mod numbers;
 pub(crate) mod rates;
 pub(crate) mod riccati;
 pub(crate) mod velocity;
@@ -30,6 +31,7 @@ use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;
 use linear::Linear;
+use numbers::{LINE, Numbers};
 use rates::Rate;
 use riccati::{Ancestor, Riccati};
 use world::World;
@@ -40,9 +42,8 @@ pub(crate) struct Stages<S: 'static> {
     fills: &'static Fills<S>,
     /// Which stages hold for the present state.
     pub(crate) filled: Filled,
-    /// The configuration, and a nought.
-    pub(crate) q: Vec<S>,
-    pub(crate) qd: Vec<S>,
+    pub(crate) q: Numbers<S>,
+    pub(crate) qd: Numbers<S>,
     pub(crate) joints: Joints<S>,
     pub(crate) world: World<S>,
     pub(crate) rates: Vec<Rate<S>>,
@@ -89,9 +90,6 @@ pub(crate) struct Stages<S: 'static> {
 /// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
 pub(crate) const LARGE: usize = 1000;
 
-/// Numbers in a line of the cache.
-const LINE: usize = 8;
-
 /// Which stages are filled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Filled {
@@ -119,8 +117,8 @@ impl<S: Scalar> Stages<S> {
         Self {
             fills,
             filled: Filled::default(),
-            q: vec![S::ZERO; m.nq + 1],
-            qd: vec![S::ZERO; nv],
+            q: Numbers::new(m.nq),
+            qd: Numbers::new(nv),
             joints: Joints::new(m),
             world: World::new(m),
             rates: vec![Rate::ZERO; n],
@@ -171,7 +169,7 @@ impl<S: Scalar> Stages<S> {
         if self.tiles.len() < numbers + LINE {
             self.tiles.resize(numbers + LINE, S::ZERO);
         }
-        self.tiles.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE)
+        numbers::first_of_line(&self.tiles)
     }
 
     /// Whether the pivots of D stand in the stage of linearized dynamics alone.
@@ -184,8 +182,8 @@ impl<S: Scalar> Stages<S> {
     #[inline(always)]
     pub(crate) fn pose<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         self.leave();
-        copy::<S, P>(q, &mut self.q[..m.nq]);
-        self.joints.fill::<P>(m, &self.q);
+        copy::<S, P>(q, &mut self.q);
+        self.joints.fill::<P>(m, q);
     }
 
     /// Nothing holds any longer, and nothing pushes.

@@ -287,6 +287,6 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     /// Whether the workspace is at a configuration, with P⁺, D and G there and nothing that pushes.
     pub(crate) fn is_ready_at(&self, q: &[S]) -> bool {
         let s = &self.stages;
-        s.filled.rests && !s.loaded && !self.mechanism.is_coupled() && s.q[..self.mechanism.nq()] == *q
+        s.filled.rests && !s.loaded && !self.mechanism.is_coupled() && *s.q == *q
     }
 }

@@ -249,7 +249,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let s = &*self.stages;
         match self.mechanism.is_coupled() {
             true => (&s.coupled.y, &s.coupled.yd),
-            false => (&s.q[..self.mechanism.nq()], &s.qd),
+            false => (&s.q, &s.qd),
         }
     }
 

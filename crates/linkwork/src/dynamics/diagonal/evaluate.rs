@@ -70,8 +70,8 @@ impl<S: Scalar> Sweep<S> for Onward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, input: &[S], out: &mut [S]) {
         let (tau, q) = input.split_at(m.nv);
-        s.q[..m.nq].copy_from_slice(q);
-        s.diagonal.next.fill::<S>(m, &s.q);
+        s.q.copy_from_slice(q);
+        s.diagonal.next.fill::<S>(m, q);
         inward::<S, true>(m, s, tau, out);
         core::mem::swap(&mut s.joints, &mut s.diagonal.next);
         s.leave();

@@ -305,11 +305,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();
             let bound = given.iter().find(|(name, _)| **name == *vector.name).map(|(_, x)| *x);
-            let state = if &*vector.name == "qd" {
-                qd.map(|x| &x[..])
-            } else {
-                None
-            };
+            let state = if &*vector.name == "qd" { qd } else { None };
             let Some(x) = bound.or(state) else {
                 return Err(missing(&vector));
             };

@@ -1,7 +1,6 @@
 //! What can be asked of every state of a batch.
 
 use crate::Result;
-use crate::dynamics::inverse_mass::MassMatrixInverse;
 use crate::dynamics::linearized::related;
 use crate::dynamics::{centroidal, composite, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism};
@@ -131,7 +130,7 @@ impl Quantity<'_> {
                 }
             }
             Self::MassEntries => view.mass_entries(out),
-            Self::MassMatrixInverse => view.sweep::<MassMatrixInverse>(&[], out),
+            Self::MassMatrixInverse => view.mass_inverse(out),
         }
         Ok(())
     }

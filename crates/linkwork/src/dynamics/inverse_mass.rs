@@ -1,37 +1,34 @@
 //! 𝓜⁻¹ directly, in O(n²).  (RK)
 //!
-//! 𝓜⁻¹ = N* D⁻¹ N with N = I − HψK. Row by row of N, inward: the columns of a subtree pass its joint together. Then either
-//! the product itself, which costs a multiplication per common ancestor and wins on short and bushy mechanisms, or the
-//! outward sweep (I − HψK)*, twelve per element, on long ones. [`crate::model`] decides once.
+//! 𝓜⁻¹ = N* D⁻¹ N with N = I − HψK. On short and bushy mechanisms the factors D and HG come from 𝓜, and an element costs a
+//! multiplication per ancestor. On long ones, and where 𝓜 would lose digits, a sweep goes inward, in which the columns of a
+//! subtree pass its joint together, and one outward: (I − HψK)*, twelve multiplications per element. [`crate::model`]
+//! decides once.
 //!
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use super::tiled;
-use crate::model::{Compiled, Layout, Tiles};
+use super::square::Square;
+use crate::model::{Compiled, Tiles};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
-use crate::stage::linear::{LANES, blocks};
+use crate::stage::linear::square_room;
 
-/// 𝓜⁻¹, dense and row by row.
+/// 𝓜⁻¹, dense and row by row; where it [is made from 𝓜](is_from_mass), that stands in its place before.
 pub(crate) struct MassMatrixInverse;
 
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         if let Some(tiles) = by_tiles::<S>(m) {
-            return at_home::<S, S>(m, s, tiles, out);
-        }
-        let layout = &m.columns.single;
-        if m.columns.product {
-            return product::<S, S>(m, s, layout, out);
+            return from_mass::<S, S>(m, s, tiles, out);
         }
         s.need_gains(m);
         out.fill(S::ZERO);
-        let first = s.make_room(6 * layout.width);
-        columns::innovations::<S, S>(m, &s.joints, &s.riccati.gains, layout, &mut s.tiles[first..], out);
+        let first = s.make_room(6 * m.nv);
+        columns::innovations(m, &s.joints, &s.riccati.gains, &mut s.tiles[first..], out);
         s.need_columns(m);
         outward(m, s, out);
         columns::complete(m, out, &mut s.dofs);
@@ -41,56 +38,45 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
 impl PackedSweep for MassMatrixInverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
-        if let Some(tiles) = by_tiles::<f64>(m) {
-            s.need_world_packed::<P>(m);
-            return at_home::<f64, P>(m, s, tiles, out);
-        }
-        match &m.columns.packed {
-            Some(layout) if m.columns.product => product::<f64, P>(m, s, layout, out),
-            _ => Self::run(m, s, at, &[], out),
+        match by_tiles::<f64>(m) {
+            Some(tiles) => from_mass::<f64, P>(m, s, tiles, out),
+            None => Self::run(m, s, at, &[], out),
         }
     }
 }
 
-/// The tiles, where whole registers would have too many gaps; what counts operations goes the same way as what it counts.
+/// Whether it is made from 𝓜.
+#[inline(always)]
+pub(crate) fn is_from_mass<S: Scalar>(m: &Compiled) -> bool {
+    by_tiles::<S>(m).is_some()
+}
+
+/// The tiles, but for dual numbers; what counts operations goes the same way as what it counts.
 #[inline(always)]
 fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
     if const { !S::SPECIAL && !matches!(S::BUILDS, Builds::Once) } {
         return None;
     }
-    match (&m.columns.packed, &m.columns.tiles) {
-        (Some(layout), Some(tiles)) if 5 * layout.width > 7 * m.nv => Some(tiles),
-        _ => None,
-    }
+    m.columns.tiles.as_ref()
 }
 
-/// Elimination at home, then N and N*D⁻¹N by tiles.
+/// By elimination, tile by tile.
 #[inline(always)]
-fn at_home<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Tiles, out: &mut [S]) {
-    if !s.filled.eliminated {
-        s.need_columns(m);
-        s.linear.eliminate_at_rest::<P>(m, tiles, &s.world);
-        s.filled.eliminated = true;
+fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Tiles, out: &mut [S]) {
+    let first = s.make_room(square_room(m.nv));
+    let mut square = Square::new(m.nv, &mut s.tiles[first..]);
+    square.take::<P>(m, tiles, out);
+    for column in 0..m.nv {
+        s.linear.set_whole(column, S::lift(tiles.most(column)));
     }
-    let size = LANES * LANES * blocks(m.nv) * blocks(m.nv);
-    let first = s.make_room(size + LANES * m.nv);
-    let (rows, weights) = s.tiles[first..].split_at_mut(size);
-    let (rows, weights) = (rows.as_chunks_mut().0, weights.as_chunks_mut().0);
-    tiled::innovations::<S, P>(m.nv, tiles, &s.linear.inward, rows);
-    tiled::multiply::<S, P>(m, tiles, &s.linear.d_inv, rows, weights, out);
-}
-
-/// Rows of N, then N*D⁻¹N, in the links' frames.
-#[inline(always)]
-fn product<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, layout: &Layout, out: &mut [S]) {
-    s.need_gains(m);
-    let first = s.make_room((6 + layout.width) * layout.width);
-    let (room, rows) = s.tiles[first..].split_at_mut(6 * layout.width);
-    columns::innovations::<S, P>(m, &s.joints, &s.riccati.gains, layout, room, rows);
-    if layout.tree_end.first() != Some(&layout.width) {
-        out.fill(S::ZERO);
+    square.eliminate::<P>(tiles, &mut s.linear.d_inv);
+    s.linear.judge(m);
+    s.filled.eliminated = true;
+    s.linear.eliminated = false;
+    square.invert::<P>(tiles, &s.linear.d_inv, out);
+    if !m.columns.in_users_order {
+        columns::reorder(&m.columns.single.dof, out, &mut s.dofs);
     }
-    columns::multiply::<S, P>(layout, &s.riccati.gains, rows, &mut s.ancestors, m.nv, out);
 }
 
 /// Outward in the world's axes at home, where φ is the identity: q̈ = D⁻¹ε − G*λ(p), λ = λ(p) + H*q̈, for the columns not

@@ -1,7 +1,7 @@
 //! From links and joints as given to the form that sweeps run on.
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
-use super::tiles::{self, Tiles};
+use super::tiles::Tiles;
 use super::{Bundles, Joint, JointKind, Link};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Vec3};
 
@@ -436,7 +436,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
     // Beyond this a dense matrix is no longer small, nor asked for at every step.
     const LARGE: usize = 1000;
     let (n, nv) = (bodies.len(), armature.len());
-    let single = layout(bodies, 1);
+    let single = layout(bodies);
     let mut rows = vec![0];
     for (c, end) in single.end_at.iter().enumerate() {
         rows.push(rows[c] + (end - c));
@@ -449,7 +449,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
             None => 0,
         };
     }
-    // Multiplications per element: one per common ancestor, or twelve.
+    // Multiplications per element of 𝓜⁻¹: one per common ancestor, or twelve.
     let (mut product, mut sweep) = (0, 0);
     for (k, body) in bodies.iter().enumerate() {
         let (subtree, rest) = (single.end[k] - single.start[k], single.end[body.root] - single.start[k]);
@@ -457,34 +457,31 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
         sweep += body.dofs * rest * 12;
     }
     Columns {
-        packed: (nv <= LARGE).then(|| layout(bodies, PACK)),
-        tiles: (product < sweep && nv <= LARGE && tiles::keeps_digits(bodies, armature))
-            .then(|| Tiles::new(bodies, &single)),
+        tiles: (product < sweep && nv <= LARGE)
+            .then(|| Tiles::new(bodies, armature, &single))
+            .flatten(),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
         single,
-        product: product < sweep,
         rows,
         levels: level.iter().max().map_or(0, |l| l + 1),
         level,
     }
 }
 
-/// Columns with gaps after the last one of every tip, so that whole registers follow.
-fn layout(bodies: &[Body], pack: usize) -> Layout {
-    let n = bodies.len();
+/// Degrees of freedom one after the other, link by link.
+fn layout(bodies: &[Body]) -> Layout {
     let mut l = Layout::default();
-    for (k, body) in bodies.iter().enumerate() {
+    for body in bodies {
         l.start.push(l.dof.len());
         l.dof.extend(body.v..body.v + body.dofs);
-        if k + 1 == n || bodies[k + 1].parent != Some(k) {
-            l.dof.resize(l.dof.len().next_multiple_of(pack), GAP);
-        }
     }
-    l.width = l.dof.len();
-    let column_at = |link: usize| l.start.get(link).copied().unwrap_or(l.width);
-    l.end = bodies.iter().map(|b| column_at(b.end)).collect();
-    l.up = vec![GAP; l.width];
-    [l.end_at, l.tree_end] = [(); 2].map(|()| vec![0; l.width]);
+    let nv = l.dof.len();
+    l.end = bodies
+        .iter()
+        .map(|b| l.start.get(b.end).copied().unwrap_or(nv))
+        .collect();
+    l.up = vec![GAP; nv];
+    l.end_at = vec![0; nv];
     for (k, body) in bodies.iter().enumerate() {
         let (start, past) = (l.start[k], l.start[k] + body.dofs);
         for at in start..past {
@@ -494,18 +491,7 @@ fn layout(bodies: &[Body], pack: usize) -> Layout {
                 None => GAP,
             };
             l.end_at[at] = l.end[k];
-            l.tree_end[at] = l.end[body.root];
         }
     }
-    // The last link of a register is the tip-most; of its freedoms within the register, the first is the outermost.
-    l.outermost = (0..l.width)
-        .step_by(pack)
-        .map(|block| {
-            let k = l.start.partition_point(|&start| start < block + pack) - 1;
-            l.start[k].max(block)
-        })
-        .collect();
-    let follow = |c: &[usize]| c[0] != GAP && c.windows(2).all(|w| w[1] == w[0].wrapping_add(1));
-    l.whole = l.dof.chunks(pack).map(follow).collect();
     l
 }

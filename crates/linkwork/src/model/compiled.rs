@@ -167,21 +167,17 @@ pub(crate) struct Placed {
 /// Degrees of freedom as columns, subtree by subtree: those of a link, then those of its descendants.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// One column after the other, and with gaps for several to a register; none where that is no use.
     pub(crate) single: Layout,
-    pub(crate) packed: Option<Layout>,
-    /// Per single column: where the elements of 𝓜 in its row start, its own first and then those of its subtree; and how
+    /// Per column: where the elements of 𝓜 in its row start, its own first and then those of its subtree; and how
     /// many there are in all.
     pub(crate) rows: Vec<usize>,
     /// Per link: which of a few copies of a row it may use in an outward sweep. The last child goes on with its
     /// parent's copy; the others take one more.
     pub(crate) level: Vec<usize>,
     pub(crate) levels: usize,
-    /// Whether single columns stand in the users' order.
+    /// Whether they stand in the users' order.
     pub(crate) in_users_order: bool,
-    /// Whether 𝓜⁻¹ costs less as the product N*D⁻¹N than by an outward sweep.
-    pub(crate) product: bool,
-    /// The tiles of such products, unless they are too many.
+    /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.
     pub(crate) tiles: Option<Tiles>,
 }
 
@@ -190,24 +186,17 @@ pub(crate) const PACK: usize = 4;
 /// No column, or no degree of freedom.
 pub(crate) const GAP: usize = usize::MAX;
 
-/// Where columns stand: with gaps, so that every subtree ends with a register.
+/// Where columns stand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
-    /// How many there are, gaps included.
-    pub(crate) width: usize,
     /// Per link: its first column, and one past the last of its subtree.
     pub(crate) start: Vec<usize>,
     pub(crate) end: Vec<usize>,
-    /// Per column: the degree of freedom in the users' order, and the column of the next one toward the base; or gaps.
+    /// Per column: the degree of freedom in the users' order, and the column of the next one toward the base, if any.
     pub(crate) dof: Vec<usize>,
     pub(crate) up: Vec<usize>,
-    /// Per register: its last column that is no gap.
-    pub(crate) outermost: Vec<usize>,
-    /// Per column: where its subtree and its tree end.
+    /// Per column: where its subtree ends.
     pub(crate) end_at: Vec<usize>,
-    pub(crate) tree_end: Vec<usize>,
-    /// Per register: whether it has no gap and its degrees of freedom follow each other in the users' order.
-    pub(crate) whole: Vec<bool>,
 }
 
 /// A user's link, the body that it is part of, and its frame seen from it.

@@ -42,7 +42,7 @@ impl Mechanism {
     fn tree_pattern(&self) -> impl Iterator<Item = (usize, usize)> {
         let layout = &self.compiled.columns.single;
         let row = move |c: usize| (c..layout.end_at[c]).map(move |other| (layout.dof[c], layout.dof[other]));
-        (0..layout.width).flat_map(row)
+        (0..layout.dof.len()).flat_map(row)
     }
 
     /// Where joints follow others: row by row of the upper triangle.

@@ -12,46 +12,78 @@ pub(crate) const TILE: usize = 4;
 /// which is a difference of such inertias, keeps its digits.
 const MOST_SEEN: f64 = 1e7;
 
-/// Whether elimination at home keeps its digits, however the mechanism stands. Links without inertia of their own have that
-/// of others to resist them, and are passed over.
-pub(super) fn keeps_digits(bodies: &[Body], armature: &[f64]) -> bool {
-    let mut reach = vec![0.0; bodies.len()];
-    for (k, body) in bodies.iter().enumerate() {
-        if let Some(p) = body.parent {
-            let before = body.before.map_or(0.0, |z| z.shift.abs());
-            let screws = body.along.abs() + body.across.abs() + body.shift.abs() + before;
-            reach[k] = reach[p] + screws.max(body.placement.translation.norm());
+/// What the links may show at most of the inertia that they carry, turning and shifting, to whoever looks from home.
+struct Seen {
+    turning: Vec<f64>,
+    shifting: Vec<f64>,
+}
+
+impl Seen {
+    fn new(bodies: &[Body]) -> Self {
+        let mut reach = vec![0.0; bodies.len()];
+        for (k, body) in bodies.iter().enumerate() {
+            if let Some(p) = body.parent {
+                let before = body.before.map_or(0.0, |z| z.shift.abs());
+                let screws = body.along.abs() + body.across.abs() + body.shift.abs() + before;
+                reach[k] = reach[p] + screws.max(body.placement.translation.norm());
+            }
         }
+        let [mut turning, mut shifting] = [(); 2].map(|()| vec![0.0; bodies.len()]);
+        for (k, body) in bodies.iter().enumerate().rev() {
+            let m = &body.inertia;
+            let turned = m.mass * reach[k] + 2.0 * m.first.norm();
+            turning[k] += m.second[0] + m.second[3] + m.second[5] + turned * reach[k];
+            shifting[k] += m.mass;
+            if let Some(p) = body.parent {
+                turning[p] += turning[k];
+                shifting[p] += shifting[k];
+            }
+        }
+        Self { turning, shifting }
     }
-    let mut seen = vec![0.0; bodies.len()];
-    for (k, body) in bodies.iter().enumerate().rev() {
-        let m = &body.inertia;
-        let [xx, yy, zz] = [m.second[0], m.second[3], m.second[5]];
-        let turned = m.mass * reach[k] + 2.0 * m.first.norm();
-        seen[k] += xx + yy + zz + turned * reach[k];
-        let resists = |i: usize, axis: usize| [xx, yy, zz, m.mass, m.mass, m.mass][axis] + armature[body.v + i];
-        let resisting = body.hinge.axes().iter().enumerate().map(|(i, &axis)| resists(i, axis));
-        let least = resisting.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
-        if seen[k] > MOST_SEEN * least {
-            return false;
-        }
-        if let Some(p) = body.parent {
-            seen[p] += seen[k];
-        }
+
+    /// Whether elimination at home keeps its digits, however the mechanism stands. Links without inertia of their own have
+    /// that of others to resist them, and are passed over.
+    fn keeps_digits(&self, bodies: &[Body], armature: &[f64]) -> bool {
+        bodies.iter().zip(&self.turning).all(|(body, &seen)| {
+            let m = &body.inertia;
+            let [xx, yy, zz] = [m.second[0], m.second[3], m.second[5]];
+            let resists = |i: usize, axis: usize| [xx, yy, zz, m.mass, m.mass, m.mass][axis] + armature[body.v + i];
+            let resisting = body.hinge.axes().iter().enumerate().map(|(i, &axis)| resists(i, axis));
+            let least = resisting.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
+            seen <= MOST_SEEN * least
+        })
     }
-    true
+
+    /// What resists each column at most.
+    fn by_columns(&self, bodies: &[Body], armature: &[f64]) -> Vec<f64> {
+        let mut most = Vec::with_capacity(armature.len());
+        for (k, body) in bodies.iter().enumerate() {
+            for (i, &axis) in body.hinge.axes().iter().enumerate() {
+                let shifts = axis > 2 || body.hinge.pitch().is_some();
+                let seen = if axis < 3 { self.turning[k] } else { 0.0 } + if shifts { self.shifting[k] } else { 0.0 };
+                most.push(seen + armature[body.v + i]);
+            }
+        }
+        most
+    }
 }
 
 /// For products of matrices that are nought between branches, over single columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiles {
     wide: usize,
+    /// Per column: what resists it at most, but for the travel of joints that slide.
+    most: Vec<f64>,
     /// Per column: the blocks inward of it, from the base on, of which its own is the last.
     inward: Vec<Inward>,
     inward_starts: Vec<u32>,
     /// Per block of rows: its own columns and all inward of them, the innermost first.
     path: Vec<u32>,
     path_starts: Vec<u32>,
+    /// Per block of rows: the other blocks of these columns.
+    inner: Vec<u32>,
+    inner_starts: Vec<u32>,
     /// Per block of rows and of columns: how many of `path` the columns may be related to.
     shared: Vec<u32>,
     /// Per block of rows and of columns.
@@ -109,13 +141,18 @@ impl Kin<'_> {
 
     /// The columns of a block.
     fn own(&self, b: usize) -> core::ops::Range<usize> {
-        b * TILE..self.layout.width.min((b + 1) * TILE)
+        b * TILE..self.layout.dof.len().min((b + 1) * TILE)
     }
 }
 
 impl Tiles {
-    pub(super) fn new(bodies: &[Body], layout: &Layout) -> Self {
-        let (n, wide) = (layout.width, layout.width.div_ceil(TILE));
+    /// The tiles of a mechanism, if elimination by them keeps its digits.
+    pub(super) fn new(bodies: &[Body], armature: &[f64], layout: &Layout) -> Option<Self> {
+        let seen = Seen::new(bodies);
+        if !seen.keeps_digits(bodies, armature) {
+            return None;
+        }
+        let (n, wide) = (layout.dof.len(), layout.dof.len().div_ceil(TILE));
         let mut first = vec![0; n];
         for (k, body) in bodies.iter().enumerate() {
             first[layout.start[k]..layout.start[k] + body.dofs].fill(layout.start[k]);
@@ -123,10 +160,13 @@ impl Tiles {
         let kin = Kin { layout, first };
         let mut tiles = Self {
             wide,
+            most: seen.by_columns(bodies, armature),
             inward: Vec::new(),
             inward_starts: vec![0],
             path: Vec::new(),
             path_starts: vec![0],
+            inner: Vec::new(),
+            inner_starts: vec![0],
             shared: Vec::new(),
             tiles: Vec::with_capacity(wide * wide),
             outward: Vec::new(),
@@ -147,14 +187,26 @@ impl Tiles {
             tiles
                 .path
                 .extend((0..kin.own(rows).end).filter(reaches).map(|c| c as u32));
+            let path = &tiles.path[tiles.path_starts[rows] as usize..];
             tiles.path_starts.push(tiles.path.len() as u32);
+            let start = tiles.inner.len();
+            for block in path
+                .iter()
+                .map(|c| c / TILE as u32)
+                .filter(|&block| (block as usize) < rows)
+            {
+                if !tiles.inner[start..].ends_with(&[block]) {
+                    tiles.inner.push(block);
+                }
+            }
+            tiles.inner_starts.push(tiles.inner.len() as u32);
             for columns in 0..wide {
                 let tile = tiles.tile_of(&kin, rows, columns);
                 tiles.tiles.push(tile);
             }
         }
         tiles.find_shared();
-        tiles
+        Some(tiles)
     }
 
     fn tile_of(&mut self, kin: &Kin<'_>, rows: usize, columns: usize) -> Tile {
@@ -205,6 +257,12 @@ impl Tiles {
         }
     }
 
+    /// What resists a column at most.
+    #[inline(always)]
+    pub(crate) fn most(&self, column: usize) -> f64 {
+        self.most[column]
+    }
+
     /// How many blocks are inward of columns, all in all.
     pub(crate) fn inward_blocks(&self) -> usize {
         self.inward.len()
@@ -226,6 +284,12 @@ impl Tiles {
     #[inline(always)]
     pub(crate) fn path(&self, rows: usize) -> &[u32] {
         &self.path[self.path_starts[rows] as usize..self.path_starts[rows + 1] as usize]
+    }
+
+    /// The blocks that the rows of a block reach, but for their own, from the base on.
+    #[inline(always)]
+    pub(crate) fn inner(&self, rows: usize) -> &[u32] {
+        &self.inner[self.inner_starts[rows] as usize..self.inner_starts[rows + 1] as usize]
     }
 
     /// How many of them the columns of a block may be related to.

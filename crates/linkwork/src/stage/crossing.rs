@@ -8,8 +8,8 @@ use super::joints::Joints;
 use crate::model::{Body, Compiled, Gain, Hinge, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
-    Row, Screw, Skew, Tilt, Vec3,
+    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Row,
+    Screw, Skew, Tilt, Vec3,
 };
 
 /// φ(p, k) and H(k) of one link.
@@ -19,8 +19,6 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
 
     /// φ f.
     fn force_in(self, f: Force<S>) -> Force<S>;
-    /// φ f for several columns of one state.
-    fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P>;
     /// φ* V.
     fn motion_out(self, v: Motion<S>) -> Motion<S>;
     /// The parent's ω seen from the link, and the centripetal acceleration ω × (ω × l) that it gives the link's origin.
@@ -218,11 +216,6 @@ macro_rules! same_way {
         }
 
         #[inline(always)]
-        fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
-            self.0.spread::<P>().force_in(f)
-        }
-
-        #[inline(always)]
         fn motion_out(self, v: Motion<S>) -> Motion<S> {
             self.0.motion_out(v)
         }
@@ -407,18 +400,6 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 
     #[inline(always)]
-    fn column_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
-        by_route!(self,
-        root _placement => f,
-        screws way => way.spread::<P>().force_in(f),
-        general pose => {
-            let Rotation { x, y, z } = pose.rotation;
-            let rotation = Rotation { x: spread(x), y: spread(y), z: spread(z) };
-            Pose { rotation, translation: spread(pose.translation) }.force_in(f)
-        })
-    }
-
-    #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
         by_route!(self,
             // The world does not turn.
@@ -507,12 +488,6 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 #[inline(always)]
 fn spread_screw<S: Scalar, P: Pack<S>>(Screw { turn, shift }: Screw<S>) -> Screw<P> {
     Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift))
-}
-
-/// The same in every column.
-#[inline(always)]
-fn spread<S: Scalar, P: Pack<S>>(v: Vec3<S>) -> Vec3<P> {
-    Vec3::new(P::spread(v.x), P::spread(v.y), P::spread(v.z))
 }
 
 /// From the parent's origin to the link's, in the link's axes.

@@ -33,7 +33,7 @@ use joints::Joints;
 use linear::Linear;
 use numbers::{LINE, Numbers};
 use rates::Rate;
-use riccati::{Ancestor, Riccati};
+use riccati::Riccati;
 use world::World;
 
 /// All memory of a workspace.
@@ -79,7 +79,6 @@ pub(crate) struct Stages<S: 'static> {
     pub(crate) tiles: Vec<S>,
     pub(crate) coupled: Coupled<S>,
     pub(crate) embedded: Embedded<S>,
-    pub(crate) ancestors: Vec<Ancestor<S>>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
     pub(crate) abreast: Abreast<S>,
@@ -146,7 +145,6 @@ impl<S: Scalar> Stages<S> {
             tiles: Vec::with_capacity(Self::tiles(m)),
             coupled: Coupled::new(m),
             embedded: Embedded::new(m),
-            ancestors: Vec::with_capacity(nv),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
             abreast: Abreast::new(m),
@@ -156,8 +154,9 @@ impl<S: Scalar> Stages<S> {
 
     /// How much room dense results need for columns and rows.
     fn tiles(m: &Compiled) -> usize {
-        match &m.columns.packed {
-            Some(layout) => (6 + layout.width) * layout.width + LINE,
+        match m.columns.tiles {
+            Some(_) => linear::square_room(m.nv) + LINE,
+            None if m.nv <= LARGE => 6 * m.nv + LINE,
             None => 0,
         }
     }

@@ -68,11 +68,3 @@ pub(crate) fn step<S: Scalar, J: Crossing<S>>(
     }
     p_plus
 }
-
-/// One row of N on the way from a column to the base: where it starts, how far it reaches, and its D⁻¹.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ancestor<S> {
-    pub(crate) row: usize,
-    pub(crate) end: usize,
-    pub(crate) d_inv: S,
-}

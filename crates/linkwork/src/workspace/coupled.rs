@@ -18,6 +18,7 @@ use crate::Result;
 use crate::dynamics::composite::{MassEntries, MassMatrix};
 use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
+use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
 use crate::model::Reduction;
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
@@ -172,6 +173,9 @@ impl<S: Scalar> View<'_, '_, S> {
             Shape::Inverse => {
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(n * n), S::ZERO);
+                if is_from_mass::<S>(&self.mechanism.compiled) {
+                    run_partner(self, &[], &mut wide[..n * n]);
+                }
                 run(self, &[], &mut wide[..n * n]);
                 c.take_inverse(r, &wide[..n * n]);
                 c.constrain_inverse(r, &wide[..n * n], out);
@@ -299,6 +303,19 @@ impl<S: Scalar> View<'_, '_, S> {
             return;
         }
         self.sweep::<MassEntries>(&[], out);
+    }
+
+    /// 𝓜⁻¹, dense; of lanes its elements take less to be made from.
+    pub(crate) fn mass_inverse(&mut self, out: &mut [S]) {
+        let m = &self.mechanism.compiled;
+        if m.reduction.is_none() && is_from_mass::<S>(m) {
+            if const { S::LANES > 1 } {
+                self.sweep::<MassEntries>(&[], out);
+            } else {
+                self.sweep::<MassMatrix>(&[], out);
+            }
+        }
+        self.sweep::<MassMatrixInverse>(&[], out);
     }
 
     /// An error where something is not defined for joints that follow others.

@@ -4,7 +4,6 @@ use super::{Moving, View, check_length, check_six};
 use crate::Result;
 use crate::dynamics::composite::{ArticulatedOf, CompositeOf, MassMatrix};
 use crate::dynamics::inverse::{Gravity, MassTimes};
-use crate::dynamics::inverse_mass::MassMatrixInverse;
 use crate::dynamics::kinematics::{Columns, JacobianOf, LinkPoses, PlaceOf, Placements};
 use crate::dynamics::{centroidal, forward};
 use crate::model::{FrameId, JointId, JointKind, LinkId, Mechanism};
@@ -182,7 +181,7 @@ impl<'m, S: Scalar> Configured<'_, 'm, S> {
     /// 𝓜⁻¹, nv × nv, directly.
     pub fn mass_matrix_inverse(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;
-        self.view.sweep::<MassMatrixInverse>(&[], out);
+        self.view.mass_inverse(out);
         self.view.check_pivots()
     }
 

@@ -73,7 +73,7 @@ shapes![
     factors::JointRates: Plain,
     factors::WorkingMoments: Plain,
     factors::JointTorques: Plain,
-    inverse_mass::MassMatrixInverse: Inverse,
+    inverse_mass::MassMatrixInverse: Inverse with composite::MassMatrix,
     forward::Forward: Forward,
     forward::ForwardKeeping: Forward,
     forward::ForwardBiasFree: BiasFree,

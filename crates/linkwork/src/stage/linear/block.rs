@@ -86,6 +86,11 @@ pub(crate) fn blocks(columns: usize) -> usize {
     columns.div_ceil(LANES)
 }
 
+/// Numbers in a square of tiles.
+pub(crate) fn square_room(columns: usize) -> usize {
+    LANES * LANES * blocks(columns) * blocks(columns)
+}
+
 /// Some rows of a block, from `row` on: the columns from `place` on.
 #[inline(always)]
 pub(crate) fn read<S: Scalar, P: Pack<S>, const N: usize>(block: &[[S; LANES]], row: usize, place: usize) -> [P; N] {

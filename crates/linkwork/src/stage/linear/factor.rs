@@ -15,51 +15,33 @@ use super::{ALPHA, ALPHA_P, ARMATURE, BY_QDD, COLUMN, EPS, GYRO, H, Linear, PAIR
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::Motion;
-use crate::stage::world::World;
 
 impl<S: Scalar> Linear<S> {
     /// Inward: PH*, 2P̂*H*, D and −HG of every degree of freedom, and ε of the torques that stand in the columns.
     #[inline(always)]
     pub(crate) fn eliminate<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles) {
         for b in (0..blocks(m.nv)).rev() {
-            begin::<S, true>(
+            begin(
                 &self.columns[b],
                 &self.subtrees[b],
                 &mut self.pairs[b],
                 lanes::<S>(b, m.nv),
             );
         }
-        self.inward::<P, true>(m, tiles);
+        self.inward::<P>(m, tiles);
         self.eliminated = true;
     }
 
-    /// The same for 𝓜⁻¹ alone, from a configuration on: D and −HG.
     #[inline(always)]
-    pub(crate) fn eliminate_at_rest<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles, world: &World<S>) {
-        self.weigh(m, world);
-        for b in (0..blocks(m.nv)).rev() {
-            begin::<S, false>(
-                &self.columns[b],
-                &self.subtrees[b],
-                &mut self.pairs[b],
-                lanes::<S>(b, m.nv),
-            );
-        }
-        self.inward::<P, false>(m, tiles);
-    }
-
-    #[inline(always)]
-    fn inward<P: Pack<S>, const MOVING: bool>(&mut self, m: &Compiled, tiles: &Tiles) {
+    fn inward<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles) {
         for j in (0..m.nv).rev() {
             let (own, lane) = (&self.pairs[j / LANES].0, j % LANES);
             let (mut u, mut hat) = ([S::ZERO; 6], [S::ZERO; 3]);
             for i in 0..6 {
                 u[i] = own[BY_QDD + i][lane];
             }
-            if MOVING {
-                for i in 0..3 {
-                    hat[i] = own[GYRO + i][lane];
-                }
+            for i in 0..3 {
+                hat[i] = own[GYRO + i][lane];
             }
             let (d_inv, eps) = (own[PIVOT][lane].recip(), own[EPS][lane]);
             self.d_inv[j] = d_inv;
@@ -80,21 +62,25 @@ impl<S: Scalar> Linear<S> {
                     }
                     let row = &mut pairs[PIVOT][l..];
                     s.mul_add(less, P::read(row)).write(row);
-                    if MOVING {
-                        for i in 0..3 {
-                            add(hat[i], less, &mut pairs[GYRO + i][l..]);
-                        }
-                        add(eps, less, &mut pairs[EPS][l..]);
+                    for i in 0..3 {
+                        add(hat[i], less, &mut pairs[GYRO + i][l..]);
                     }
+                    add(eps, less, &mut pairs[EPS][l..]);
                 }
             }
         }
         self.judge(m);
     }
 
+    /// How large that may be of which D of a column, found elsewhere, is a difference.
+    #[inline(always)]
+    pub(crate) fn set_whole(&mut self, column: usize, x: S) {
+        self.pairs[column / LANES].0[WHOLE][column % LANES] = x;
+    }
+
     /// Whether every pivot is sound: positive, and more than the rounding of what it is a difference of.
     #[inline(always)]
-    fn judge(&mut self, m: &Compiled) {
+    pub(crate) fn judge(&mut self, m: &Compiled) {
         let mut unsound = S::ZERO;
         for j in 0..m.nv {
             let ratio = self.pairs[j / LANES].0[WHOLE][j % LANES] * self.d_inv[j];
@@ -155,12 +141,7 @@ fn add<S: Scalar, P: Pack<S>>(weight: S, x: P, row: &mut [S]) {
 
 /// RH*, 2R̂*H*, HRH* and T − C of the columns of a block.
 #[inline(always)]
-fn begin<S: Scalar, const MOVING: bool>(
-    columns: &Block<S, COLUMN>,
-    subtrees: &Block<S, TERMS>,
-    out: &mut Block<S, PAIR>,
-    lanes: usize,
-) {
+fn begin<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out: &mut Block<S, PAIR>, lanes: usize) {
     for l in 0..lanes {
         let h = columns.motion(H, l);
         let (inertia, armature) = (subtrees.inertia(l), columns.0[ARMATURE][l]);
@@ -170,10 +151,8 @@ fn begin<S: Scalar, const MOVING: bool>(
         out.put(BY_QDD, l, r.to_array());
         out.put(PIVOT, l, [h.dot(r) + armature]);
         out.put(WHOLE, l, [h.linear.dot(h.linear).mul_add(inertia.mass, turned)]);
-        if MOVING {
-            let t = subtrees.terms(l);
-            out.put(GYRO, l, t.gyro_adjoint(h).to_array());
-            out.put(EPS, l, [columns.0[QDD][l] - h.dot(t.force)]);
-        }
+        let t = subtrees.terms(l);
+        out.put(GYRO, l, t.gyro_adjoint(h).to_array());
+        out.put(EPS, l, [columns.0[QDD][l] - h.dot(t.force)]);
     }
 }

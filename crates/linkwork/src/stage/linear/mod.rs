@@ -8,7 +8,7 @@ mod factor;
 mod gains;
 mod terms;
 
-pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, lanes, read, together, turn};
+pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, lanes, read, square_room, together, turn};
 pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use terms::{FORCE, TERMS};
 
@@ -266,44 +266,6 @@ impl<S: Scalar> Linear<S> {
             put_pose(link, lane, &poses[k]);
             link.put(V, lane, v.to_array());
             link.put(ALPHA, lane, alpha.to_array());
-        }
-    }
-
-    /// H, and sums of M alone.
-    #[inline(always)]
-    fn weigh(&mut self, m: &Compiled, world: &World<S>) {
-        let n = m.bodies.len();
-        let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
-        for k in 0..n {
-            put_pose(&mut self.links[k / LANES], k % LANES, &poses[k]);
-            for i in 0..bodies[k].dofs {
-                let c = starts[k] + i;
-                self.columns[c / LANES].put(H, c % LANES, world.columns[bodies[k].v + i].to_array());
-            }
-        }
-        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
-            for l in 0..lanes::<S>(b, n) {
-                own.put_inertia(l, &inertia_at_home(link, l));
-            }
-        }
-        let mut carried = RigidBody::ZERO;
-        for k in (0..n).rev() {
-            let body = &bodies[k];
-            let mut sum = self.own[k / LANES].inertia(k % LANES);
-            if body.has_child {
-                sum += carried;
-            }
-            if let Some(slot) = body.branch {
-                sum += self.waiting[slot].inertia;
-                self.waiting[slot].inertia = RigidBody::ZERO;
-            }
-            for c in starts[k]..starts[k] + body.dofs {
-                self.subtrees[c / LANES].put_inertia(c % LANES, &sum);
-            }
-            match body.hands_to {
-                Some(slot) => self.waiting[slot].inertia += sum,
-                None => carried = sum,
-            }
         }
     }
 

@@ -13,4 +13,5 @@ pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;
 pub(crate) mod linearized;
 pub(crate) mod operational;
+pub(crate) mod paths;
 pub(crate) mod tiled;

@@ -2,15 +2,15 @@
 
 use crate::Result;
 use crate::dynamics::linearized::related;
-use crate::dynamics::{centroidal, composite, forward, inverse, kinematics};
-use crate::model::{FrameId, Mechanism};
+use crate::dynamics::{centroidal, composite, forward, inverse, kinematics, paths};
+use crate::model::{FrameId, Mechanism, path_order};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::spatial::Reference;
 use crate::workspace::View;
 
 /// How many tables there are.
-pub(super) const TABLES: usize = 2;
+pub(super) const TABLES: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Quantity<'a> {
@@ -58,12 +58,14 @@ impl Quantity<'_> {
         }
     }
 
-    /// Whether lanes compute only those of its numbers that are not nought, and which table tells where they stand.
+    /// Whether lanes compute only those of its numbers that are not nought, or in another order, and which table tells
+    /// where they stand.
     #[inline]
     pub(super) fn table<S: Lanes>(&self) -> Option<usize> {
         match self {
             Self::MassMatrix if S::LANES > 1 => Some(0),
             Self::InverseDerivatives if S::LANES > 1 => Some(1),
+            Self::MassEntries if S::LANES > 1 => Some(2),
             _ => None,
         }
     }
@@ -73,11 +75,20 @@ impl Quantity<'_> {
         if let Self::InverseDerivatives = self {
             return related::sources(&mechanism.compiled);
         }
-        let (n, pattern) = (mechanism.nv(), mechanism.mass_pattern());
-        let mut from = vec![pattern.len() as u32; n * n];
-        for (entry, &(row, column)) in pattern.iter().enumerate() {
-            from[row * n + column] = entry as u32;
-            from[column * n + row] = entry as u32;
+        let (m, n, order) = (
+            &mechanism.compiled,
+            mechanism.nv(),
+            path_order(&mechanism.compiled.bodies, &mechanism.compiled.columns.single),
+        );
+        let mut from = vec![order.len() as u32; self.size(mechanism)];
+        for (i, [row, column]) in order.into_iter().enumerate() {
+            if let Self::MassEntries = self {
+                from[m.columns.rows[row] + (column - row)] = i as u32;
+                continue;
+            }
+            let [row, column] = [row, column].map(|c| m.columns.single.dof[c]);
+            from[row * n + column] = i as u32;
+            from[column * n + row] = i as u32;
         }
         from
     }
@@ -122,14 +133,15 @@ impl Quantity<'_> {
                 view.sweep::<inverse::Inverse>(input, out);
             }
             Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
-            Self::MassMatrix => {
+            Self::MassMatrix | Self::MassEntries => {
                 if const { S::LANES > 1 } {
-                    view.mass_entries(out);
-                } else {
+                    view.sweep_lanes::<paths::MassAlongPaths>(out);
+                } else if let Self::MassMatrix = self {
                     view.sweep::<composite::MassMatrix>(&[], out);
+                } else {
+                    view.mass_entries(out);
                 }
             }
-            Self::MassEntries => view.mass_entries(out),
             Self::MassMatrixInverse => view.mass_inverse(out),
         }
         Ok(())

@@ -12,8 +12,6 @@ use crate::stage::inflow::Inflow;
 /// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree, which give
 /// an element at every joint that they pass on the way to the base: O(n · depth).
 pub(crate) struct MassMatrix;
-/// The elements of 𝓜 that are not nought, in the order of [`crate::Mechanism::mass_pattern`].
-pub(crate) struct MassEntries;
 /// Thirty-six numbers: r(k) of a link in a frame on it.
 pub(crate) struct CompositeOf;
 /// Thirty-six numbers: P(k) of a link in a frame on it.
@@ -53,56 +51,25 @@ fn add_rotors<S: Scalar>(m: &Compiled, out: &mut [S]) {
     }
 }
 
-impl<S: Scalar> Sweep<S> for MassEntries {
-    #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        let (rows, dofs) = (&m.columns.rows[..], &m.columns.single.dof);
-        inward(m, s, Whole(m.bodies.len()), Entries { rows, out });
-        if m.has_armature {
-            for (&first, &dof) in rows.iter().zip(dofs) {
-                out[first] += S::lift(m.armature[dof]);
-            }
-        }
-    }
-}
-
-/// Where elements of 𝓜 go: that of a row and a column in the order of single columns, or in the users'.
-trait Elements<S> {
-    /// That of two columns, of which the second is in the subtree of the first's joint.
-    fn put(&mut self, columns: [usize; 2], users: [usize; 2], x: S);
-}
-
+/// 𝓜 row by row, in the users' order.
 struct Dense<'a, S> {
     n: usize,
     out: &'a mut [S],
 }
 
-struct Entries<'a, S> {
-    rows: &'a [usize],
-    out: &'a mut [S],
-}
-
-impl<S: Scalar> Elements<S> for Dense<'_, S> {
+impl<S: Scalar> Dense<'_, S> {
+    /// An element, and the one across the diagonal.
     #[inline(always)]
-    fn put(&mut self, _: [usize; 2], [row, column]: [usize; 2], x: S) {
+    fn put(&mut self, row: usize, column: usize, x: S) {
         self.out[row * self.n + column] = x;
         self.out[column * self.n + row] = x;
-    }
-}
-
-impl<S: Scalar> Elements<S> for Entries<'_, S> {
-    #[inline(always)]
-    fn put(&mut self, [row, column]: [usize; 2], _: [usize; 2], x: S) {
-        if column >= row {
-            self.out[self.rows[row] + (column - row)] = x;
-        }
     }
 }
 
 /// Along some links, children first: r(k), and H(i) φ(i,k) r(k) H*(k) of the columns that start there or have come in, but
 /// for armatures.
 #[inline(always)]
-fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut to: impl Elements<S>) {
+fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut to: Dense<'_, S>) {
     let (bodies, joints, layout) = (&m.bodies[..], &s.joints, &m.columns.single);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
     for i in (0..course.len()).rev() {
@@ -124,9 +91,9 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut t
             for i in 0..body.dofs {
                 columns[i] = joint.hinge().column_of(&r, i);
             }
-            for (j, (column, &at)) in columns.iter_mut().zip(dofs).enumerate() {
+            for (column, &at) in columns.iter_mut().zip(dofs) {
                 let f = *column;
-                put_elements(joint.hinge(), f, [start, start + j], [body.v, at], &mut to);
+                put_elements(joint.hinge(), f, body.v, at, &mut to);
                 if body.parent.is_some() {
                     *column = joint.force_in(f);
                 }
@@ -137,27 +104,21 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut t
 
 /// H f of a column.
 #[inline(always)]
-fn put_elements<S: Scalar>(
-    hinge: Hinge,
-    f: Force<S>,
-    [row, column]: [usize; 2],
-    [v, at]: [usize; 2],
-    to: &mut impl Elements<S>,
-) {
+fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &mut Dense<'_, S>) {
     match hinge {
-        Hinge::Revolute => to.put([row, column], [v, at], f.moment.z),
-        Hinge::Prismatic => to.put([row, column], [v, at], f.force.z),
+        Hinge::Revolute => to.put(v, at, f.moment.z),
+        Hinge::Prismatic => to.put(v, at, f.force.z),
         Hinge::Free => {
             let elements = f.to_array();
             for i in 0..6 {
-                to.put([row + i, column], [v + i, at], elements[i]);
+                to.put(v + i, at, elements[i]);
             }
         }
         _ => {
             let mut elements = [S::ZERO; 6];
             hinge.project(f, &mut elements);
             for (i, x) in elements.into_iter().enumerate().take(hinge.axes().len()) {
-                to.put([row + i, column], [v + i, at], x);
+                to.put(v + i, at, x);
             }
         }
     }

@@ -13,5 +13,6 @@ pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;
 pub(crate) mod linearized;
 pub(crate) mod operational;
+pub(crate) mod paths;
 mod square;
 pub(crate) mod tiled;

@@ -44,7 +44,7 @@ impl<'a, S: Scalar> Square<'a, S> {
     }
 
     /// Takes 𝓜 in, as far as it is inward of each column: row by row and in the users' order, or of lanes the elements that
-    /// are not nought.
+    /// are not nought, along their paths.
     #[inline(always)]
     pub(super) fn take<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles, mass: &[S]) {
         for j in 0..self.wide {
@@ -53,10 +53,17 @@ impl<'a, S: Scalar> Square<'a, S> {
             }
             self.take_tile::<P>(m, j, j, mass);
         }
+        if const { S::LANES > 1 } {
+            for (x, &[row, column]) in mass.iter().zip(tiles.elements()) {
+                let (row, column) = (row as usize, column as usize);
+                self.tiles[column / LANES * self.wide + row / LANES][column % LANES][row % LANES] = *x;
+            }
+        }
     }
 
     #[inline(always)]
     fn take_tile<P: Pack<S>>(&mut self, m: &Compiled, j: usize, b: usize, mass: &[S]) {
+        let dof = &m.columns.single.dof[..];
         let (n, row, column, to) = (m.nv, j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
         if const { P::COLUMNS == LANES } && m.columns.in_users_order && row + LANES <= n {
             let mass = &mass[row * n + column..][..3 * n + LANES];
@@ -66,6 +73,9 @@ impl<'a, S: Scalar> Square<'a, S> {
             return;
         }
         *to = [[S::ZERO; LANES]; LANES];
+        if const { S::LANES > 1 } {
+            return;
+        }
         if const { P::COLUMNS == LANES } && m.columns.in_users_order && column + LANES <= n {
             for r in 0..n - row {
                 P::read(&mass[(row + r) * n + column..]).write(&mut to[r]);
@@ -74,7 +84,7 @@ impl<'a, S: Scalar> Square<'a, S> {
         }
         for r in 0..LANES.min(n - row) {
             for c in 0..LANES.min(row + r + 1 - column) {
-                to[r][c] = element(m, mass, column + c, row + r);
+                to[r][c] = mass[dof[row + r] * n + dof[column + c]];
             }
         }
     }
@@ -231,19 +241,5 @@ fn close_corner<S: Scalar>(x: &mut Tile<S>, within: &Tile<S>, d_inv: &[S]) {
             }
             (x[r][k], x[k][r]) = (sum, sum);
         }
-    }
-}
-
-/// An element of 𝓜 in a row, and a column up to it.
-#[inline(always)]
-fn element<S: Scalar>(m: &Compiled, mass: &[S], column: usize, row: usize) -> S {
-    let layout = &m.columns.single;
-    if const { S::LANES == 1 } {
-        return mass[layout.dof[row] * m.nv + layout.dof[column]];
-    }
-    if row < layout.end_at[column] {
-        mass[m.columns.rows[column] + (row - column)]
-    } else {
-        S::ZERO
     }
 }

@@ -330,15 +330,22 @@ fn usable<S: Scalar>(x: S) -> bool {
     (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST) & x.is_finite()
 }
 
-/// One in the lanes where all numbers are finite and small enough, nought in others.
+/// One in the lanes where all numbers are finite and surely small enough, as the sum of their squares is; nought in others.
 #[inline(always)]
 pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
-    let mut sound = S::ONE;
-    for x in x {
-        let above = (-*x).where_below(LARGEST, S::ONE, S::ZERO);
-        sound = sound * x.where_below(LARGEST, above, S::ZERO);
+    // Four sums, so that none waits for another.
+    let mut squares = [S::ZERO; 4];
+    let whole = x.len() / 4 * 4;
+    for i in (0..whole).step_by(4) {
+        for j in 0..4 {
+            squares[j] = x[i + j].mul_add(x[i + j], squares[j]);
+        }
     }
-    sound
+    for i in whole..x.len() {
+        squares[0] = x[i].mul_add(x[i], squares[0]);
+    }
+    let all = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    all.where_below(LARGEST * LARGEST, S::ONE, S::ZERO)
 }
 
 /// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.

@@ -1,6 +1,6 @@
 //! Where 𝓜 is not nought: between a degree of freedom and those that it carries.
 
-use super::{Mechanism, Reduction};
+use super::{Body, Layout, Mechanism, Reduction};
 
 impl Mechanism {
     /// The rows and columns of the elements of 𝓜 that are not nought, one of each symmetric pair, in the order of
@@ -39,7 +39,7 @@ impl Mechanism {
     }
 
     /// Pairs of degrees of freedom of all joints.
-    fn tree_pattern(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn tree_pattern(&self) -> impl Iterator<Item = (usize, usize)> {
         let layout = &self.compiled.columns.single;
         let row = move |c: usize| (c..layout.end_at[c]).map(move |other| (layout.dof[c], layout.dof[other]));
         (0..layout.dof.len()).flat_map(row)
@@ -59,4 +59,41 @@ impl Mechanism {
             pairs
         })
     }
+}
+
+/// Whether a link's column waits for that of its parent: that is the link visited next, and both have one.
+#[inline(always)]
+pub(crate) fn waits_at_parent(bodies: &[Body], k: usize) -> bool {
+    bodies[k].dofs == 1 && matches!(bodies[k].parent, Some(p) if p + 1 == k && bodies[p].dofs == 1)
+}
+
+/// The rows and columns of the elements of 𝓜 that are not nought, in the order in which a sweep meets them that takes every
+/// column to the base, and two of them together where one waits for the other.
+pub(crate) fn path_order(bodies: &[Body], layout: &Layout) -> Vec<[usize; 2]> {
+    let own = |k: usize| layout.start[k]..layout.start[k] + bodies[k].dofs;
+    let (mut pairs, mut waiting) = (Vec::new(), None);
+    for k in (0..bodies.len()).rev() {
+        for column in own(k) {
+            pairs.extend((own(k).start..=column).map(|row| [row, column]));
+        }
+        let together = if let Some(other) = waiting.take() {
+            pairs.push([own(k).start, other]);
+            vec![vec![other, own(k).start]]
+        } else if waits_at_parent(bodies, k) {
+            waiting = Some(own(k).start);
+            continue;
+        } else {
+            own(k).map(|column| vec![column]).collect()
+        };
+        for columns in together {
+            let mut link = bodies[k].parent;
+            while let Some(j) = link {
+                for &column in &columns {
+                    pairs.extend(own(j).map(|row| [row, column]));
+                }
+                link = bodies[j].parent;
+            }
+        }
+    }
+    pairs
 }

@@ -3,7 +3,7 @@
 //! Degrees of freedom are eliminated from the tips inward, within a joint the last one first: a column is *inward* of
 //! another if it is eliminated later and on the same way to the base.
 
-use super::{Body, Layout};
+use super::{Body, Layout, path_order};
 
 /// Rows and columns of a tile.
 pub(crate) const TILE: usize = 4;
@@ -75,6 +75,8 @@ pub(crate) struct Tiles {
     wide: usize,
     /// Per column: what resists it at most, but for the travel of joints that slide.
     most: Vec<f64>,
+    /// Of the elements of 𝓜 that are not nought, in [their order](path_order): row and column.
+    elements: Vec<[u32; 2]>,
     /// Per column: the blocks inward of it, from the base on, of which its own is the last.
     inward: Vec<Inward>,
     inward_starts: Vec<u32>,
@@ -161,6 +163,10 @@ impl Tiles {
         let mut tiles = Self {
             wide,
             most: seen.by_columns(bodies, armature),
+            elements: path_order(bodies, layout)
+                .into_iter()
+                .map(|pair| pair.map(|c| c as u32))
+                .collect(),
             inward: Vec::new(),
             inward_starts: vec![0],
             path: Vec::new(),
@@ -255,6 +261,12 @@ impl Tiles {
                 self.shared.push(shared as u32);
             }
         }
+    }
+
+    /// The rows and columns of the elements of 𝓜 that are not nought, in [their order](path_order).
+    #[inline(always)]
+    pub(crate) fn elements(&self) -> &[[u32; 2]] {
+        &self.elements
     }
 
     /// What resists a column at most.

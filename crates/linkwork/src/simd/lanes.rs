@@ -318,7 +318,7 @@ macro_rules! lanes {
 
             #[target_feature(enable = $features)]
             unsafe fn store_block(lanes: &[Self], states: &mut [$element], stride: usize) {
-                let (each, mut columns) = (lanes.len(), [Self::ZERO.0; $w]);
+                let (each, mut columns) = (lanes.len(), [&Self::ZERO.0; $w]);
                 if states.len() < ($n - 1) * stride + each {
                     for (i, x) in lanes.iter().enumerate() {
                         x.put_some(i, each, states, stride);
@@ -328,7 +328,7 @@ macro_rules! lanes {
                 if each < $w {
                     for i in 0..$w {
                         if i < each {
-                            columns[i] = lanes[i].0;
+                            columns[i] = &lanes[i].0;
                         }
                     }
                     // SAFETY: the features are those of this function, and there is room for as many states.
@@ -337,7 +337,7 @@ macro_rules! lanes {
                 for i in blocks(each, $w) {
                     let from = &lanes[i..i + $w];
                     for j in 0..$w {
-                        columns[j] = from[j].0;
+                        columns[j] = &from[j].0;
                     }
                     // SAFETY: as above; a block ends within its state.
                     unsafe { $scatter(columns, states.as_mut_ptr().add(i), stride, $w) };
@@ -346,12 +346,21 @@ macro_rules! lanes {
 
             #[target_feature(enable = $features)]
             unsafe fn spread_block(lanes: &[Self], from: &[u32], states: &mut [$element], stride: usize) {
-                let (each, nothing) = (from.len(), lanes.len() - 1);
-                if each < $w || states.len() < ($n - 1) * stride + each {
+                let (each, nothing, mut columns) = (from.len(), lanes.len() - 1, [&Self::ZERO.0; $w]);
+                if states.len() < ($n - 1) * stride + each {
                     for (i, from) in from.iter().enumerate() {
                         lanes[*from as usize].put_some(i, each, states, stride);
                     }
                     return;
+                }
+                if each < $w {
+                    for i in 0..$w {
+                        if i < each {
+                            columns[i] = &lanes[from[i] as usize].0;
+                        }
+                    }
+                    // SAFETY: the features are those of this function, and there is room for as many states.
+                    return unsafe { $scatter(columns, states.as_mut_ptr(), stride, each) };
                 }
                 for i in blocks(each, $w) {
                     let (from, mut other) = (&from[i..i + $w], 0);
@@ -364,9 +373,8 @@ macro_rules! lanes {
                         }
                         continue;
                     }
-                    let mut columns = [Self::ZERO.0; $w];
                     for j in 0..$w {
-                        columns[j] = lanes[from[j] as usize].0;
+                        columns[j] = &lanes[from[j] as usize].0;
                     }
                     // SAFETY: the features are those of this function, and there is room for as many states, in each of
                     // which the block ends.

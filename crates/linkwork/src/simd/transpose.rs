@@ -76,10 +76,14 @@ macro_rules! square {
         /// The processor must have these features, and there be room for the last state's numbers.
         #[inline]
         #[target_feature(enable = $features)]
-        pub(super) unsafe fn $scatter(columns: [$register; $n], to: *mut $element, stride: usize, some: usize) {
+        pub(super) unsafe fn $scatter(columns: [&$register; $n], to: *mut $element, stride: usize, some: usize) {
             // SAFETY: as the caller says.
             unsafe {
-                let rows = $transpose(columns);
+                let mut rows = [*columns[0]; $n];
+                for i in 1..$n {
+                    rows[i] = *columns[i];
+                }
+                let rows = $transpose(rows);
                 for lane in 0..$n {
                     $store(
                         core::slice::from_raw_parts_mut(to.add(lane * stride), some),
@@ -109,16 +113,6 @@ square!(
     gather_f32x8,
     scatter_f32x8
 );
-square!(
-    "avx2,fma,avx512f,avx512vl,avx512dq",
-    __m512d = [f64; 8],
-    transpose_f64x8,
-    load_f64x8,
-    store_f64x8,
-    gather_f64x8,
-    scatter_f64x8
-);
-
 /// All ones, then noughts: from n places before the middle, the mask of n lanes.
 static MASK64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
 static MASK32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -180,31 +174,77 @@ block! {
     store_f32x8 |to, x, n| if n == 8 { _mm256_storeu_ps(to, x) } else { _mm256_maskstore_ps(to, mask32(n), x) }
 }
 
-block! {
-    "avx2,fma,avx512f,avx512vl,avx512dq", __m512d = [f64; 8],
-    transpose_f64x8 |r| {
-        // Columns of two rows each, then of four, then of eight; even ones and odd ones.
-        let (e0, o0) = (_mm512_unpacklo_pd(r[0], r[1]), _mm512_unpackhi_pd(r[0], r[1]));
-        let (e1, o1) = (_mm512_unpacklo_pd(r[2], r[3]), _mm512_unpackhi_pd(r[2], r[3]));
-        let (e2, o2) = (_mm512_unpacklo_pd(r[4], r[5]), _mm512_unpackhi_pd(r[4], r[5]));
-        let (e3, o3) = (_mm512_unpacklo_pd(r[6], r[7]), _mm512_unpackhi_pd(r[6], r[7]));
-        let (e01, e01h) = (_mm512_shuffle_f64x2::<0x88>(e0, e1), _mm512_shuffle_f64x2::<0xdd>(e0, e1));
-        let (e23, e23h) = (_mm512_shuffle_f64x2::<0x88>(e2, e3), _mm512_shuffle_f64x2::<0xdd>(e2, e3));
-        let (o01, o01h) = (_mm512_shuffle_f64x2::<0x88>(o0, o1), _mm512_shuffle_f64x2::<0xdd>(o0, o1));
-        let (o23, o23h) = (_mm512_shuffle_f64x2::<0x88>(o2, o3), _mm512_shuffle_f64x2::<0xdd>(o2, o3));
-        [
-            _mm512_shuffle_f64x2::<0x88>(e01, e23),
-            _mm512_shuffle_f64x2::<0x88>(o01, o23),
-            _mm512_shuffle_f64x2::<0x88>(e01h, e23h),
-            _mm512_shuffle_f64x2::<0x88>(o01h, o23h),
-            _mm512_shuffle_f64x2::<0xdd>(e01, e23),
-            _mm512_shuffle_f64x2::<0xdd>(o01, o23),
-            _mm512_shuffle_f64x2::<0xdd>(e01h, e23h),
-            _mm512_shuffle_f64x2::<0xdd>(o01h, o23h),
-        ]
-    },
-    load_f64x8 |from, n| if n == 8 { _mm512_loadu_pd(from) } else { _mm512_maskz_loadu_pd((0xff_u16 >> (8 - n)) as u8, from) },
-    store_f64x8 |to, x, n| _mm512_mask_storeu_pd(to, (0xff_u16 >> (8 - n)) as u8, x)
+/// Rows become columns, from halves of the rows: those that come from memory cost no exchange of their own.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+fn transpose_f64x8(r: [[__m256d; 2]; 8]) -> [__m512d; 8] {
+    let mut out = [_mm512_setzero_pd(); 8];
+    for half in 0..2 {
+        // Halves of rows k and k + 2 of each four, then columns of two rows each.
+        let both = |k: usize| _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(r[k][half]), r[k + 2][half]);
+        let (a, b, c, d) = (both(0), both(1), both(4), both(5));
+        let (even, odd) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        let (more_even, more_odd) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+        out[4 * half] = _mm512_shuffle_f64x2::<0x88>(even, more_even);
+        out[4 * half + 1] = _mm512_shuffle_f64x2::<0x88>(odd, more_odd);
+        out[4 * half + 2] = _mm512_shuffle_f64x2::<0xdd>(even, more_even);
+        out[4 * half + 3] = _mm512_shuffle_f64x2::<0xdd>(odd, more_odd);
+    }
+    out
+}
+
+/// States into lanes.
+///
+/// # Safety
+/// The processor must have these features, and the last state's numbers be there.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn gather_f64x8(from: *const f64, stride: usize, some: usize) -> [__m512d; 8] {
+    let mut rows = [[_mm256_setzero_pd(); 2]; 8];
+    for lane in 0..8 {
+        // SAFETY: as the caller says; masked lanes are not read.
+        unsafe {
+            let from = from.add(lane * stride);
+            rows[lane] = if some == 8 {
+                [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))]
+            } else {
+                let mask = 0xff_u8 >> (8 - some);
+                let rest = from.wrapping_add(4);
+                [
+                    _mm256_maskz_loadu_pd(mask & 15, from),
+                    _mm256_maskz_loadu_pd(mask >> 4, rest),
+                ]
+            };
+        }
+    }
+    transpose_f64x8(rows)
+}
+
+/// Lanes into states.
+///
+/// # Safety
+/// The processor must have these features, and there be room for the last state's numbers.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn scatter_f64x8(columns: [&__m512d; 8], to: *mut f64, stride: usize, some: usize) {
+    let mut rows = [[_mm256_setzero_pd(); 2]; 8];
+    for i in 0..8 {
+        let from = core::ptr::from_ref(columns[i]).cast::<f64>();
+        // SAFETY: a register has two halves.
+        rows[i] = unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))] };
+    }
+    let (rows, mask) = (transpose_f64x8(rows), (0xff_u16 >> (8 - some)) as u8);
+    for lane in 0..8 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let to = to.add(lane * stride);
+            if some == 8 {
+                _mm512_storeu_pd(to, rows[lane]);
+            } else {
+                _mm512_mask_storeu_pd(to, mask, rows[lane]);
+            }
+        }
+    }
 }
 
 /// Eight numbers of sixteen states, or the other way round: each half of the registers is turned over by itself.
@@ -270,8 +310,12 @@ pub(super) unsafe fn gather_f32x16(from: *const f32, stride: usize, some: usize)
 /// The processor must have these features, and there be room for the last state's numbers.
 #[inline]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
-pub(super) unsafe fn scatter_f32x16(columns: [__m512; 8], to: *mut f32, stride: usize, some: usize) {
-    let (rows, mask) = (transpose_halves(columns), (0xff_u16 >> (8 - some)) as u8);
+pub(super) unsafe fn scatter_f32x16(columns: [&__m512; 8], to: *mut f32, stride: usize, some: usize) {
+    let mut rows = [*columns[0]; 8];
+    for i in 1..8 {
+        rows[i] = *columns[i];
+    }
+    let (rows, mask) = (transpose_halves(rows), (0xff_u16 >> (8 - some)) as u8);
     for lane in 0..8 {
         // SAFETY: as the caller says.
         unsafe {

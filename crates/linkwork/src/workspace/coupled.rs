@@ -15,10 +15,11 @@ use super::View;
 use super::shapes::Shaped;
 use super::sweeps::Listed;
 use crate::Result;
-use crate::dynamics::composite::{MassEntries, MassMatrix};
+use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
+use crate::dynamics::paths::MassAlongPaths;
 use crate::model::Reduction;
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
@@ -287,22 +288,17 @@ impl<S: Scalar> View<'_, '_, S> {
         self.stages.coupled = c;
     }
 
-    /// The elements of 𝓜 that are not nought; where joints follow others, picked from all of it.
+    /// The elements of 𝓜 that are not nought, picked from all of it.
     pub(crate) fn mass_entries(&mut self, out: &mut [S]) {
-        let m = self.mechanism;
-        if const { S::LANES == 1 }
-            && let Some(r) = &m.compiled.reduction
-        {
-            let mut all = core::mem::take(&mut self.stages.tiles);
-            all.resize(all.len().max(r.nv * r.nv), S::ZERO);
-            self.sweep::<MassMatrix>(&[], &mut all[..r.nv * r.nv]);
-            for (x, (row, column)) in out.iter_mut().zip(m.coupled_pattern(r)) {
-                *x = all[row * r.nv + column];
-            }
-            self.stages.tiles = all;
-            return;
+        let (m, n) = (self.mechanism, self.nv());
+        let mut all = core::mem::take(&mut self.stages.tiles);
+        all.resize(all.len().max(n * n), S::ZERO);
+        self.sweep::<MassMatrix>(&[], &mut all[..n * n]);
+        match &m.compiled.reduction {
+            None => pick(&all, n, m.tree_pattern(), out),
+            Some(r) => pick(&all, n, m.coupled_pattern(r).iter().copied(), out),
         }
-        self.sweep::<MassEntries>(&[], out);
+        self.stages.tiles = all;
     }
 
     /// 𝓜⁻¹, dense; of lanes its elements take less to be made from.
@@ -310,7 +306,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let m = &self.mechanism.compiled;
         if m.reduction.is_none() && is_from_mass::<S>(m) {
             if const { S::LANES > 1 } {
-                self.sweep::<MassEntries>(&[], out);
+                self.sweep_lanes::<MassAlongPaths>(out);
             } else {
                 self.sweep::<MassMatrix>(&[], out);
             }
@@ -321,5 +317,12 @@ impl<S: Scalar> View<'_, '_, S> {
     /// An error where something is not defined for joints that follow others.
     pub(super) fn refuse_coupled(&self, what: &'static str) -> Result<()> {
         self.mechanism.refuse_coupled(what)
+    }
+}
+
+/// Elements of a matrix of n columns.
+fn pick<S: Scalar>(all: &[S], n: usize, places: impl Iterator<Item = (usize, usize)>, out: &mut [S]) {
+    for (x, (row, column)) in out.iter_mut().zip(places) {
+        *x = all[row * n + column];
     }
 }

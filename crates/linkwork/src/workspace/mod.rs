@@ -36,7 +36,7 @@ pub use posed::{Configured, Posed};
 use crate::dynamics::forward;
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
-use crate::simd::{At, Instructions, PackedSweep, Sweep};
+use crate::simd::{At, Instructions, PackedSweep, Ready, Sweep};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
@@ -221,6 +221,13 @@ impl<S: Scalar> View<'_, '_, S> {
         self.sweeps
             .of::<W>()
             .run(self.instructions, m, self.stages, at, input, out);
+    }
+
+    /// Runs a sweep that only lanes take.
+    #[inline(always)]
+    pub(crate) fn sweep_lanes<W: Sweep<S>>(&mut self, out: &mut [S]) {
+        let m = &self.mechanism.compiled;
+        const { &Ready::<S>::new::<W>() }.run(self.instructions, m, self.stages, At::NOWHERE, &[], out);
     }
 
     /// Takes in a configuration.

@@ -64,7 +64,6 @@ shapes![
     inverse::MassTimes: Torques,
     coriolis::CoriolisMatrix: CoriolisForm with composite::MassMatrix,
     composite::MassMatrix: Form,
-    composite::MassEntries: Plain,
     composite::CompositeOf: Plain,
     composite::ArticulatedOf: Tree,
     articulate::Articulate: Tree,

@@ -73,7 +73,6 @@ sweeps![
     inverse::MassTimes,
     coriolis::CoriolisMatrix,
     composite::MassMatrix as Packed,
-    composite::MassEntries,
     composite::CompositeOf,
     composite::ArticulatedOf,
     articulate::Articulate,

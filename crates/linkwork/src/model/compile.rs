@@ -72,17 +72,15 @@ fn parts(links: &[Placed]) -> Vec<Part> {
 /// What turns the links' screws, and places for no link up to a whole register.
 fn turning(bodies: &[Body]) -> Vec<Spin> {
     let turning = |body: &Body| Spin {
-        by: body.q,
-        times: match body.hinge {
-            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => 1.0,
-            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => 0.0,
+        by: match body.hinge {
+            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => body.q,
+            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => GAP,
         },
         theta: body.theta,
         shift: body.shift,
     };
     let none = Spin {
-        by: 0,
-        times: 0.0,
+        by: GAP,
         theta: 0.0,
         shift: 0.0,
     };

@@ -138,12 +138,11 @@ impl Body {
     }
 }
 
-/// What turns a link's screw: a coordinate, once or not at all; and where its shift starts.
+/// What turns a link's screw: a coordinate, or none; and where its shift starts.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Spin {
     pub(crate) by: usize,
-    pub(crate) times: f64,
     pub(crate) theta: f64,
     pub(crate) shift: f64,
 }

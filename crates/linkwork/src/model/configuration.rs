@@ -314,12 +314,13 @@ fn surely_all_usable<S: Scalar>(x: &[S]) -> bool {
         return all_usable(x);
     };
     // The last four may be counted twice.
-    let [mut a, mut b, mut c, mut d] = *last;
-    (a, b, c, d) = (a * a, b * b, c * c, d * d);
-    for &[x, y, z, w] in x.as_chunks::<4>().0 {
-        (a, b, c, d) = (a + x * x, b + y * y, c + z * z, d + w * w);
+    let mut sums = [0.0; 4];
+    for four in x.as_chunks::<4>().0.iter().chain([last]) {
+        for i in 0..4 {
+            sums[i] += four[i].lane(0) * four[i].lane(0);
+        }
     }
-    ((a + b) + (c + d)).lane(0) <= LARGEST * LARGEST
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) <= LARGEST * LARGEST
 }
 
 #[inline(always)]

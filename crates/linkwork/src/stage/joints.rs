@@ -30,8 +30,11 @@ impl<S: Scalar> Joints<S> {
             let (turning, screws) = (&m.turning[at.clone()], &mut self.screws[at]);
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
             for i in 0..P::COLUMNS {
-                let Spin { by, times, theta, .. } = turning[i];
-                x[i] = q[by].mul_add(S::lift(times), S::lift(theta));
+                let Spin { by, theta, .. } = turning[i];
+                x[i] = match q.get(by) {
+                    Some(q) => *q + S::lift(theta),
+                    None => S::lift(theta),
+                };
             }
             let (s, c) = P::read(&x).sin_cos();
             s.write(&mut sin);

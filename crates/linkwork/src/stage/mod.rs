@@ -156,7 +156,7 @@ impl<S: Scalar> Stages<S> {
     fn tiles(m: &Compiled) -> usize {
         match m.columns.tiles {
             Some(_) => linear::square_room(m.nv) + LINE,
-            None if m.nv <= LARGE => 6 * m.nv + LINE,
+            None if m.nv <= LARGE => (m.nv * m.nv).max(6 * m.nv) + LINE,
             None => 0,
         }
     }

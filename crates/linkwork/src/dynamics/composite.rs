@@ -1,7 +1,8 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
 use super::abreast;
-use crate::model::{Compiled, Course, Hinge, Met, Placed, Whole};
+use super::paths::{self, Elements};
+use crate::model::{Body, Compiled, Hinge, Met, Placed};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, RigidBody};
@@ -23,7 +24,7 @@ impl<S: Scalar> Sweep<S> for MassMatrix {
         if !m.is_chain {
             out.fill(S::ZERO);
         }
-        inward(m, s, Whole(m.bodies.len()), Dense { n: m.nv, out });
+        paths::inward(m, s, Dense { n: m.nv, out });
         add_rotors(m, out);
     }
 }
@@ -37,7 +38,7 @@ impl PackedSweep for MassMatrix {
         };
         out.fill(0.0);
         abreast::composites::<P>(b, &m.columns.single, s, m.nv, out);
-        inward(m, s, &b.trunk[..], Dense { n: m.nv, out });
+        along_trunk(m, s, &b.trunk, Dense { n: m.nv, out });
         add_rotors(m, out);
     }
 }
@@ -60,20 +61,32 @@ struct Dense<'a, S> {
 impl<S: Scalar> Dense<'_, S> {
     /// An element, and the one across the diagonal.
     #[inline(always)]
-    fn put(&mut self, row: usize, column: usize, x: S) {
+    fn set(&mut self, row: usize, column: usize, x: S) {
         self.out[row * self.n + column] = x;
         self.out[column * self.n + row] = x;
     }
 }
 
-/// Along some links, children first: r(k), and H(i) φ(i,k) r(k) H*(k) of the columns that start there or have come in, but
+impl<S: Scalar> Elements<S> for Dense<'_, S> {
+    #[inline(always)]
+    fn put(&mut self, body: &Body, hinge: Hinge, f: Force<S>, column: usize) {
+        put_elements(hinge, f, body.v, column, self);
+    }
+
+    #[inline(always)]
+    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, _: &Compiled) {
+        put_elements(hinge, f, body.v, body.v + i, self);
+    }
+}
+
+/// Along the trunk, children first: r(k), and H(i) φ(i,k) r(k) H*(k) of the columns that start there or have come in, but
 /// for armatures.
 #[inline(always)]
-fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut to: Dense<'_, S>) {
+fn along_trunk<S: Scalar>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to: Dense<'_, S>) {
     let (bodies, joints, layout) = (&m.bodies[..], &s.joints, &m.columns.single);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
-    for i in (0..course.len()).rev() {
-        let k = match course.at(i) {
+    for met in trunk.iter().rev() {
+        let k = match *met {
             Met::Link(k) => k,
             Met::Branch { root, bundle, lane } => {
                 inflow.hand_in(&bodies[root], s.abreast.handed_body(bundle, lane));
@@ -106,19 +119,19 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, course: impl Course, mut t
 #[inline(always)]
 fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &mut Dense<'_, S>) {
     match hinge {
-        Hinge::Revolute => to.put(v, at, f.moment.z),
-        Hinge::Prismatic => to.put(v, at, f.force.z),
+        Hinge::Revolute => to.set(v, at, f.moment.z),
+        Hinge::Prismatic => to.set(v, at, f.force.z),
         Hinge::Free => {
             let elements = f.to_array();
             for i in 0..6 {
-                to.put(v + i, at, elements[i]);
+                to.set(v + i, at, elements[i]);
             }
         }
         _ => {
             let mut elements = [S::ZERO; 6];
             hinge.project(f, &mut elements);
             for (i, x) in elements.into_iter().enumerate().take(hinge.axes().len()) {
-                to.put(v + i, at, x);
+                to.set(v + i, at, x);
             }
         }
     }

@@ -1,9 +1,8 @@
-//! 𝓜 of several states at once: every column goes to the base in registers.  (RK)
+//! 𝓜 column by column: every column goes to the base in registers.  (RK)
 //!
-//! A column r(k)H*(k) gives an element at each joint on its way to the base. Where a number is a register of several states,
-//! a column that stayed in memory on that way would be written and read at every joint. Here it stays in registers, and
-//! only elements are written, one after the other: [`crate::model::path_order`] tells which. Two columns go together where they can, as one
-//! alone would wait for its own results.
+//! A column r(k)H*(k) gives an element at each joint on its way to the base. If it stayed in memory on that way, it would be
+//! written and read at every joint. Here it stays in registers, and only elements are written. Two columns go together where
+//! they can, as one alone would wait for its own results. [`crate::model::path_order`] tells in which order that is.
 
 use crate::model::{Body, Compiled, Hinge, waits_at_parent};
 use crate::scalar::Scalar;
@@ -20,47 +19,60 @@ pub(crate) struct MassAlongPaths;
 impl<S: Scalar> Sweep<S> for MassAlongPaths {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        let (bodies, joints) = (&m.bodies[..], &s.joints);
-        let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
-        let mut to = Elements { out, next: 0 };
-        // A column that has come in from the link just visited.
-        let (mut waits, mut waiting) = (false, Force::ZERO);
-        for k in (0..bodies.len()).rev() {
-            let body = &bodies[k];
-            let r = inflow.gather(body, body.inertia.lift::<S>());
-            let mut own = Force::ZERO;
-            at_joint!(bodies, joints, k, joint => {
-                let (hinge, is_held) = (joint.hinge(), body.parent.is_some());
+        inward(m, s, InOrder { out, next: 0 });
+    }
+}
+
+/// Where elements of 𝓜 go.
+pub(super) trait Elements<S> {
+    /// H f of a column, that of some degree of freedom, which belongs to a descendant.
+    fn put(&mut self, body: &Body, hinge: Hinge, f: Force<S>, column: usize);
+    /// The same of the i-th of the joint's own, up to the diagonal, where its rotor joins in.
+    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled);
+}
+
+/// r(k) of all links, and the elements that their columns give.
+#[inline(always)]
+pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl Elements<S>) {
+    let (bodies, joints) = (&m.bodies[..], &s.joints);
+    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+    // A column that has come in from the link just visited.
+    let (mut waits, mut waiting, mut whose) = (false, Force::ZERO, 0);
+    for k in (0..bodies.len()).rev() {
+        let body = &bodies[k];
+        let r = inflow.gather(body, body.inertia.lift::<S>());
+        let mut own = Force::ZERO;
+        at_joint!(bodies, joints, k, joint => {
+            let (hinge, is_held) = (joint.hinge(), body.parent.is_some());
+            if is_held {
+                inflow.hand_in(body, joint.carry_rigid_in(r));
+            }
+            for i in 0..hinge.axes().len() {
+                own = hinge.column_of(&r, i);
+                to.put_own(body, hinge, own, i, m);
                 if is_held {
-                    inflow.hand_in(body, joint.carry_rigid_in(r));
-                }
-                for i in 0..hinge.axes().len() {
-                    own = hinge.column_of(&r, i);
-                    to.put_own(hinge, own, i, m, body.v);
-                    if is_held {
-                        own = joint.force_in(own);
-                        if hinge.axes().len() > 1 {
-                            s.forces[i] = own;
-                        }
+                    own = joint.force_in(own);
+                    if hinge.axes().len() > 1 {
+                        s.forces[i] = own;
                     }
                 }
-                if waits {
-                    to.put(hinge, waiting);
-                    if is_held {
-                        waiting = joint.force_in(waiting);
-                    }
-                }
-            });
+            }
             if waits {
-                go_inward::<S, true>(bodies, joints, body.parent, [waiting, own], &mut to);
-                waits = false;
-            } else if waits_at_parent(bodies, k) {
-                (waits, waiting) = (true, own);
-            } else {
-                for i in 0..body.dofs {
-                    let column = if body.dofs > 1 { s.forces[i] } else { own };
-                    go_inward::<S, false>(bodies, joints, body.parent, [column; 2], &mut to);
+                to.put(body, hinge, waiting, whose);
+                if is_held {
+                    waiting = joint.force_in(waiting);
                 }
+            }
+        });
+        if waits {
+            go_inward::<S, true>(bodies, joints, body.parent, [waiting, own], [whose, body.v], &mut to);
+            waits = false;
+        } else if waits_at_parent(bodies, k) {
+            (waits, waiting, whose) = (true, own, body.v);
+        } else {
+            for i in 0..body.dofs {
+                let column = if body.dofs > 1 { s.forces[i] } else { own };
+                go_inward::<S, false>(bodies, joints, body.parent, [column; 2], [body.v + i; 2], &mut to);
             }
         }
     }
@@ -73,14 +85,15 @@ fn go_inward<S: Scalar, const TWO: bool>(
     joints: &Joints<S>,
     mut from: Option<usize>,
     [mut a, mut b]: [Force<S>; 2],
-    to: &mut Elements<'_, S>,
+    [first, second]: [usize; 2],
+    to: &mut impl Elements<S>,
 ) {
     while let Some(j) = from {
         let body = &bodies[j];
         at_joint!(bodies, joints, j, joint => {
-            to.put(joint.hinge(), a);
+            to.put(body, joint.hinge(), a, first);
             if TWO {
-                to.put(joint.hinge(), b);
+                to.put(body, joint.hinge(), b, second);
             }
             if body.parent.is_some() {
                 a = joint.force_in(a);
@@ -94,27 +107,25 @@ fn go_inward<S: Scalar, const TWO: bool>(
 }
 
 /// Elements of 𝓜, one after the other.
-struct Elements<'a, S> {
+struct InOrder<'a, S> {
     out: &'a mut [S],
     next: usize,
 }
 
-impl<S: Scalar> Elements<'_, S> {
-    /// H f of a column that belongs to a descendant.
+impl<S: Scalar> Elements<S> for InOrder<'_, S> {
     #[inline(always)]
-    fn put(&mut self, hinge: Hinge, f: Force<S>) {
+    fn put(&mut self, _: &Body, hinge: Hinge, f: Force<S>, _: usize) {
         let dofs = hinge.axes().len();
         hinge.project(f, &mut self.out[self.next..self.next + dofs]);
         self.next += dofs;
     }
 
-    /// The same of the i-th of the joint's own, up to the diagonal, where its rotor joins in.
     #[inline(always)]
-    fn put_own(&mut self, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled, v: usize) {
+    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled) {
         let mut elements = [S::ZERO; 6];
         hinge.project(f, &mut elements);
         if m.has_armature {
-            elements[i] += S::lift(m.armature[v + i]);
+            elements[i] += S::lift(m.armature[body.v + i]);
         }
         for j in 0..=i {
             self.out[self.next + j] = elements[j];

@@ -10,7 +10,7 @@ use crate::spatial::{
     Apart, Articulated, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
 };
 use crate::stage::Stages;
-use crate::stage::abreast::{Abreast, Register, at, read, write};
+use crate::stage::abreast::{Register, at, read, write};
 use crate::stage::crossing::Across;
 
 /// The numbers of all lanes, taken from their links.
@@ -294,9 +294,10 @@ fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>
     s.abreast.hand(place, &carried.0, carried.1);
 }
 
-/// Outward: q̈ and α of every row. The trunk's accelerations are there.
+/// Outward: q̈ and α of every row. The trunk's accelerations are there. Nought is returned where every pivot is sound.
 #[inline(always)]
-pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut [f64]) {
+pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut [f64]) -> f64 {
+    let mut unsound = P::ZERO;
     for bundle in &b.bundles {
         for (i, row) in bundle.rows.iter().enumerate() {
             let inner = alphas::<P>(bundle, row, s);
@@ -306,12 +307,18 @@ pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut 
             let eps: [P; 1] = read(memory, at::EPS);
             let z = screw::<P>(memory);
             let mut alpha = at_row!(row, z, ways => ways.motion_out(inner)) + a;
-            let mut acceleration = [P::ZERO];
-            Hinge::Revolute.resolve(&mut alpha, &eps, &[Gain { d_inv, g }], &mut acceleration);
+            let (gain, mut acceleration) = (Gain { d_inv, g }, [P::ZERO]);
+            Hinge::Revolute.resolve(&mut alpha, &eps, &[gain], &mut acceleration);
             write(memory, at::ALPHA, alpha.to_array());
             acceleration[0].write_some(&row.own_dofs, GAP, qdd);
+            unsound += gain.unsound();
         }
     }
+    let mut total = 0.0;
+    for lane in 0..P::LANES {
+        total += unsound.lane(lane);
+    }
+    total
 }
 
 /// Inverse dynamics, outward: α and f = Mα + b − f_ext of every row. The trunk's rates and accelerations are there.
@@ -415,19 +422,4 @@ fn write_elements<P: Pack<f64>>(x: P, rows: &[usize], columns: &[usize], n: usiz
             out[v * n + u] = x.lane(lane);
         }
     }
-}
-
-/// Nought where every pivot of every row is sound.
-#[inline(always)]
-pub(crate) fn unsound<P: Pack<f64>>(memory: &Abreast<f64>) -> f64 {
-    let mut sum = P::ZERO;
-    for row in &memory.rows {
-        let [d_inv, g @ ..] = read::<_, P, 7>(row, at::GAIN);
-        sum += Gain { d_inv, g }.unsound();
-    }
-    let mut total = 0.0;
-    for lane in 0..P::LANES {
-        total += sum.lane(lane);
-    }
-    total
 }

@@ -52,25 +52,6 @@ impl<S: Scalar> Sweep<S> for Pivots {
     }
 }
 
-impl PackedSweep for Pivots {
-    #[inline(always)]
-    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
-        let link_by_link = s.filled.gains || s.filled.riccati || s.filled.eliminated;
-        let Some(b) = m.bundles.as_ref().filter(|_| !link_by_link) else {
-            return Self::run(m, s, at, input, out);
-        };
-        let mut unsound = abreast::unsound::<P>(&s.abreast);
-        for met in &b.trunk {
-            let Met::Link(k) = *met else { continue };
-            let body = &m.bodies[k];
-            for gain in &s.riccati.gains[body.v..body.v + body.dofs] {
-                unsound += gain.unsound();
-            }
-        }
-        out[0] = unsound;
-    }
-}
-
 impl<S: Scalar> Sweep<S> for Reactions {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
@@ -108,7 +89,8 @@ impl<S: Scalar> Sweep<S> for Forward {
         s.need_rates(m);
         inward::<S, true>(m, s, tau, Whole(m.bodies.len()));
         s.filled.gains = true;
-        outward(m, s, qdd, Whole(m.bodies.len()));
+        let unsound = outward(m, s, qdd, Whole(m.bodies.len()));
+        s.judge(unsound);
     }
 }
 
@@ -123,8 +105,8 @@ impl PackedSweep for Forward {
         abreast::rates::<P>(b, s, tau);
         abreast::inward::<P>(b, s);
         inward::<f64, true>(m, s, tau, &b.trunk[..]);
-        outward(m, s, qdd, &b.trunk[..]);
-        abreast::outward::<P>(b, s, qdd);
+        let unsound = outward(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
+        s.judge(unsound);
     }
 }
 
@@ -134,7 +116,8 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
         s.need_rates(m);
         s.need_riccati(m);
         inward::<S, false>(m, s, tau, Whole(m.bodies.len()));
-        outward(m, s, qdd, Whole(m.bodies.len()));
+        let unsound = outward(m, s, qdd, Whole(m.bodies.len()));
+        s.judge(unsound);
     }
 }
 
@@ -223,13 +206,15 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
     }
 }
 
-/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈.
+/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Nought is returned where every pivot is sound; where that
+/// would count, it is not asked.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) {
+fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) -> S {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+    let mut unsound = S::ZERO;
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
@@ -239,6 +224,12 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: im
             let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
             joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
             alphas[k] = alpha;
+            if const { Stages::<S>::JUDGES } {
+                for i in 0..joint.hinge().axes().len() {
+                    unsound += gains[v + i].unsound();
+                }
+            }
         });
     }
+    unsound
 }

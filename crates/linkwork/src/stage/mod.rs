@@ -21,7 +21,7 @@ pub(crate) mod velocity;
 pub(crate) mod world;
 
 use crate::model::{Compiled, Course, Whole};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use abreast::Abreast;
 use coupled::Coupled;
@@ -42,6 +42,8 @@ pub(crate) struct Stages<S: 'static> {
     fills: &'static Fills<S>,
     /// Which stages hold for the present state.
     pub(crate) filled: Filled,
+    /// Nought where every pivot of D is sound.
+    pub(crate) unsound: S,
     pub(crate) q: Numbers<S>,
     pub(crate) qd: Numbers<S>,
     pub(crate) joints: Joints<S>,
@@ -108,6 +110,8 @@ pub(crate) struct Filled {
     pub(crate) embedded: bool,
     /// D is in the stage of linearized dynamics.
     pub(crate) eliminated: bool,
+    /// It is known whether the pivots of D are sound.
+    pub(crate) judged: bool,
 }
 
 impl<S: Scalar> Stages<S> {
@@ -116,6 +120,7 @@ impl<S: Scalar> Stages<S> {
         Self {
             fills,
             filled: Filled::default(),
+            unsound: S::ZERO,
             q: Numbers::new(m.nq),
             qd: Numbers::new(nv),
             joints: Joints::new(m),
@@ -169,6 +174,16 @@ impl<S: Scalar> Stages<S> {
             self.tiles.resize(numbers + LINE, S::ZERO);
         }
         numbers::first_of_line(&self.tiles)
+    }
+
+    /// Whether forward dynamics looks at the pivots of D on its way: not where operations are counted or slow.
+    pub(crate) const JUDGES: bool = S::ORDER == 0 && !matches!(S::BUILDS, Builds::Once);
+
+    /// Keeps what it saw.
+    #[inline(always)]
+    pub(crate) fn judge(&mut self, unsound: S) {
+        self.unsound = unsound;
+        self.filled.judged = const { Self::JUDGES };
     }
 
     /// Whether the pivots of D stand in the stage of linearized dynamics alone.

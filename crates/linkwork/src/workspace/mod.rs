@@ -335,7 +335,11 @@ impl<S: Scalar> View<'_, '_, S> {
         if self.mechanism.is_coupled() {
             return (0..S::LANES).all(|lane| self.check_pivots_of(lane).is_ok());
         }
-        let [unsound] = self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World);
+        let [unsound] = if self.stages.filled.judged && !self.stages.has_pivots_at_home() {
+            [self.stages.unsound]
+        } else {
+            self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World)
+        };
         if unsound == S::ZERO {
             return true;
         }

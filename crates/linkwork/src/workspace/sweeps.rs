@@ -87,7 +87,7 @@ sweeps![
     forward::ForwardBiasFree,
     forward::ForwardBiased,
     forward::Gains,
-    forward::Pivots as Packed,
+    forward::Pivots as Often,
     forward::Reactions,
     forward::ForcesFromAccelerations,
     embedded::Embed,

@@ -21,7 +21,7 @@ pub(crate) struct Numbers<S> {
 }
 
 impl<S: Scalar> Numbers<S> {
-    pub(super) fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         let room = vec![S::ZERO; len + LINE];
         let start = first_of_line(&room);
         Self { room, start, len }

@@ -13,13 +13,14 @@ use crate::dynamics::tiled::tiled;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Reference, RigidBody};
+use crate::stage::numbers::Numbers;
 
 /// Three matrices, each nv × nv and row by row, in memory of their own.
 #[derive(Clone, Debug)]
 pub struct Derivatives<S = f64> {
     nv: usize,
     /// The matrices, then what computing them needs.
-    numbers: Vec<S>,
+    numbers: Numbers<S>,
 }
 
 impl Mechanism {
@@ -32,7 +33,7 @@ impl Mechanism {
     pub fn derivatives_of<S: Scalar>(&self) -> Derivatives<S> {
         Derivatives {
             nv: self.nv(),
-            numbers: vec![S::ZERO; self.derivatives_length()],
+            numbers: Numbers::new(self.derivatives_length()),
         }
     }
 

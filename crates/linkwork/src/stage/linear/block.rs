@@ -8,6 +8,7 @@ pub(crate) const LANES: usize = crate::model::TILE;
 
 /// Rows of numbers, one number per column of a block.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Block<S, const ROWS: usize>(pub(crate) [[S; LANES]; ROWS]);
 
 impl<S: Scalar, const ROWS: usize> Block<S, ROWS> {

@@ -54,3 +54,24 @@ impl<S> DerefMut for Numbers<S> {
         &mut self.room[self.start..self.start + self.len]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_same_numbers_and_starts_with_a_line_of_its_own() {
+        // Room of many sizes, so that lines start in many places.
+        let mut kept = Vec::new();
+        for len in 0..40 {
+            let mut all = Numbers::<f64>::new(len);
+            for (i, x) in all.iter_mut().enumerate() {
+                *x = i as f64;
+            }
+            kept.push(all.clone());
+            let copy = kept.last().unwrap();
+            assert_eq!(copy[..], all[..]);
+            assert!(copy.as_ptr().addr().is_multiple_of(64) && all.as_ptr().addr().is_multiple_of(64));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Forward dynamics, four ways.  (RK)
 
 use super::{abreast, inverse};
-use crate::model::{Compiled, Course, Met, Whole};
+use crate::model::{Compiled, Course, Gain, Hinge, Met, Whole, release_base, resolve_base};
 use crate::operator::innovations;
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -87,9 +87,15 @@ impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
-        inward::<S, true>(m, s, tau, Whole(m.bodies.len()));
+        let all = Whole(m.bodies.len());
+        let unsound = if const { S::LANES > 1 } {
+            inward::<S, true, true>(m, s, tau, all);
+            outward::<S, true>(m, s, qdd, all)
+        } else {
+            inward::<S, true, false>(m, s, tau, all);
+            outward::<S, false>(m, s, qdd, all)
+        };
         s.filled.gains = true;
-        let unsound = outward(m, s, qdd, Whole(m.bodies.len()));
         s.judge(unsound);
     }
 }
@@ -104,8 +110,8 @@ impl PackedSweep for Forward {
         s.fill_rates_of(m, &b.trunk[..]);
         abreast::rates::<P>(b, s, tau);
         abreast::inward::<P>(b, s);
-        inward::<f64, true>(m, s, tau, &b.trunk[..]);
-        let unsound = outward(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
+        inward::<f64, true, true>(m, s, tau, &b.trunk[..]);
+        let unsound = outward::<f64, true>(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
         s.judge(unsound);
     }
 }
@@ -115,8 +121,8 @@ impl<S: Scalar> Sweep<S> for ForwardKeeping {
     fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
-        inward::<S, false>(m, s, tau, Whole(m.bodies.len()));
-        let unsound = outward(m, s, qdd, Whole(m.bodies.len()));
+        inward::<S, false, false>(m, s, tau, Whole(m.bodies.len()));
+        let unsound = outward::<S, false>(m, s, qdd, Whole(m.bodies.len()));
         s.judge(unsound);
     }
 }
@@ -162,9 +168,14 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
 }
 
 /// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;
-/// otherwise P⁺ is there, and z⁺ is kept beside it.
+/// otherwise P⁺ is there, and z⁺ is kept beside it. Free bases are `FLOATING` in code of their own.
 #[inline(always)]
-fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], course: impl Course) {
+fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    tau: &[S],
+    course: impl Course,
+) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &s.rates[..n], &s.joints);
     let (gains, eps) = (&mut s.riccati.gains[..], &mut s.eps[..]);
@@ -184,6 +195,12 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
         let (body, rate) = (&bodies[k], &rates[k]);
         let v = body.v;
         let b = if s.loaded { rate.b - s.loads[k] } else { rate.b };
+        if FLOATING && body.floats {
+            release_base(&p_in.gather(body, body.inertia.lift::<S>()), &mut gains[v..]);
+            let mut z = z_in.gather(body, b);
+            Hinge::Free.innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
+            continue;
+        }
         at_joint!(bodies, joints, k, joint => {
             let p_plus = if FRESH {
                 riccati::step(joint, body, m, &mut p_in, gains, |_| {})
@@ -206,10 +223,10 @@ fn inward<S: Scalar, const FRESH: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[
     }
 }
 
-/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Nought is returned where every pivot is sound; where that
-/// would count, it is not asked.
+/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Nought is returned where every
+/// pivot is sound.
 #[inline(always)]
-fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) -> S {
+fn outward<S: Scalar, const FLOATING: bool>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) -> S {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
@@ -220,16 +237,31 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: im
         let body = &bodies[k];
         let v = body.v;
         let alpha_p = body.parent.map_or(base, |p| alphas[p]);
+        if FLOATING && body.floats {
+            let mut alpha = joints.general[body.general].motion_out(base) + rates[k].a;
+            resolve_base(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
+            alphas[k] = alpha;
+            unsound += judge(&gains[v..v + 6]);
+            continue;
+        }
         at_joint!(bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
             joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
             alphas[k] = alpha;
-            if const { Stages::<S>::JUDGES } {
-                for i in 0..joint.hinge().axes().len() {
-                    unsound += gains[v + i].unsound();
-                }
-            }
+            unsound += judge(&gains[v..v + joint.hinge().axes().len()]);
         });
+    }
+    unsound
+}
+
+/// Nought where some pivots are sound; where that would count, it is not asked.
+#[inline(always)]
+fn judge<S: Scalar>(gains: &[Gain<S>]) -> S {
+    let mut unsound = S::ZERO;
+    if const { Stages::<S>::JUDGES } {
+        for gain in gains {
+            unsound += gain.unsound();
+        }
     }
     unsound
 }

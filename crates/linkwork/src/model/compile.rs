@@ -207,6 +207,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 end: 0,
                 root: 0,
                 placement,
+                floats: false,
                 at_origin: false,
                 general: 0,
             });
@@ -290,6 +291,9 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
             body.passage = Passage::General;
             body.general = generals;
             body.at_origin = body.placement == Pose::IDENTITY;
+            let rotors = &armature[body.v..body.v + body.dofs];
+            let is_free = matches!(body.hinge, Hinge::Free);
+            body.floats = is_free && body.parent.is_none() && rotors.iter().all(|&rotor| rotor == 0.0);
             generals += 1;
         } else if let Some(p) = body.parent {
             let factors = factor(&body.placement);

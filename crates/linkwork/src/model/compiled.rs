@@ -120,6 +120,8 @@ pub(crate) struct Body {
     pub(crate) root: usize,
     /// The constant part of the placement in the parent, for roots and general passages.
     pub(crate) placement: Pose,
+    /// Whether it is a free base without rotors.
+    pub(crate) floats: bool,
     /// Whether that is the identity, as for most free bases.
     pub(crate) at_origin: bool,
     /// Where a general passage keeps its placement.

@@ -31,7 +31,7 @@ pub use coupling::{Coupling, Function, Law};
 pub(crate) use coupling::{Elimination, Embedding, Follower, Reduction, Station};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
-pub(crate) use hinge::Gain;
+pub(crate) use hinge::{Gain, release_base, resolve_base};
 pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};

@@ -3,7 +3,7 @@
 use super::abreast;
 use super::paths::{self, Elements};
 use crate::model::{Body, Compiled, Hinge, Met, Placed};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Scalar, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, RigidBody};
 use crate::stage::Stages;
@@ -65,6 +65,17 @@ impl<S: Scalar> Dense<'_, S> {
         self.out[row * self.n + column] = x;
         self.out[column * self.n + row] = x;
     }
+
+    /// Six elements of a column in rows that follow each other, and those across the diagonal.
+    #[inline(always)]
+    fn put_six(&mut self, row: usize, column: usize, x: [S; 6]) {
+        let n = self.n;
+        put(x, &mut self.out[column * n + row..]);
+        let across = &mut self.out[row * n + column..][..5 * n + 1];
+        for i in 0..6 {
+            across[i * n] = x[i];
+        }
+    }
 }
 
 impl<S: Scalar> Elements<S> for Dense<'_, S> {
@@ -97,6 +108,15 @@ fn along_trunk<S: Scalar>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to
         let (start, end) = (layout.start[k], layout.end[k]);
         let (columns, dofs) = (&mut s.forces[start..end], &layout.dof[start..end]);
         let r = inflow.gather(body, body.inertia.lift::<S>());
+        if body.parent.is_none() && matches!(body.hinge, Hinge::Free) {
+            for i in 0..6 {
+                columns[i] = Hinge::Free.column_of(&r, i);
+            }
+            for (column, &at) in columns.iter().zip(dofs) {
+                to.put_six(body.v, at, column.to_array());
+            }
+            continue;
+        }
         at_joint!(bodies, joints, k, joint => {
             if body.parent.is_some() {
                 inflow.hand_in(body, joint.carry_rigid_in(r));

@@ -39,7 +39,7 @@ impl Mechanism {
     }
 
     /// Pairs of degrees of freedom of all joints.
-    pub(crate) fn tree_pattern(&self) -> impl Iterator<Item = (usize, usize)> {
+    fn tree_pattern(&self) -> impl Iterator<Item = (usize, usize)> {
         let layout = &self.compiled.columns.single;
         let row = move |c: usize| (c..layout.end_at[c]).map(move |other| (layout.dof[c], layout.dof[other]));
         (0..layout.dof.len()).flat_map(row)

@@ -20,7 +20,7 @@ use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
 use crate::dynamics::paths::MassAlongPaths;
-use crate::model::Reduction;
+use crate::model::{Layout, Reduction};
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
 use crate::spatial::Reference;
@@ -295,8 +295,12 @@ impl<S: Scalar> View<'_, '_, S> {
         all.resize(all.len().max(n * n), S::ZERO);
         self.sweep::<MassMatrix>(&[], &mut all[..n * n]);
         match &m.compiled.reduction {
-            None => pick(&all, n, m.tree_pattern(), out),
-            Some(r) => pick(&all, n, m.coupled_pattern(r).iter().copied(), out),
+            None => pick_related(&m.compiled.columns.single, &all, out),
+            Some(r) => {
+                for (x, (row, column)) in out.iter_mut().zip(m.coupled_pattern(r)) {
+                    *x = all[row * n + column];
+                }
+            }
         }
         self.stages.tiles = all;
     }
@@ -320,9 +324,14 @@ impl<S: Scalar> View<'_, '_, S> {
     }
 }
 
-/// Elements of a matrix of n columns.
-fn pick<S: Scalar>(all: &[S], n: usize, places: impl Iterator<Item = (usize, usize)>, out: &mut [S]) {
-    for (x, (row, column)) in out.iter_mut().zip(places) {
-        *x = all[row * n + column];
+/// The elements of a matrix in the columns of each degree of freedom's subtree.
+fn pick_related<S: Scalar>(layout: &Layout, all: &[S], out: &mut [S]) {
+    let (n, mut next) = (layout.dof.len(), 0);
+    for (c, &dof) in layout.dof.iter().enumerate() {
+        let (row, columns) = (&all[dof * n..][..n], &layout.dof[c..layout.end_at[c]]);
+        for (x, &column) in out[next..].iter_mut().zip(columns) {
+            *x = row[column];
+        }
+        next += columns.len();
     }
 }

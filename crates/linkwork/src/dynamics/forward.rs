@@ -231,23 +231,28 @@ fn outward<S: Scalar, const FLOATING: bool>(m: &Compiled, s: &mut Stages<S>, qdd
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-    let mut unsound = S::ZERO;
+    // α of the link just visited: along a chain it stays in registers.
+    let (mut unsound, mut last) = (S::ZERO, base);
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
         let v = body.v;
-        let alpha_p = body.parent.map_or(base, |p| alphas[p]);
+        let alpha_p = match body.parent {
+            Some(p) if p + 1 == k => last,
+            Some(p) => alphas[p],
+            None => base,
+        };
         if FLOATING && body.floats {
             let mut alpha = joints.general[body.general].motion_out(base) + rates[k].a;
             resolve_base(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
-            alphas[k] = alpha;
+            (alphas[k], last) = (alpha, alpha);
             unsound += judge(&gains[v..v + 6]);
             continue;
         }
         at_joint!(bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
             joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
-            alphas[k] = alpha;
+            (alphas[k], last) = (alpha, alpha);
             unsound += judge(&gains[v..v + joint.hinge().axes().len()]);
         });
     }

@@ -120,16 +120,22 @@ fn outward<S: Scalar, const RATES: u8>(
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
     let (alphas, forces, qd) = (&mut s.alpha[..n], &mut s.force[..n], &s.qd[..]);
+    // ω and α of the link just visited: along a chain they stay in registers.
+    let mut last = (Vec3::ZERO, Motion::ZERO);
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
-        let alpha_p = body.parent.map_or(Motion::new(Vec3::ZERO, base), |p| alphas[p]);
+        let (omega_p, alpha_p) = match body.parent {
+            Some(p) if p + 1 == k => last,
+            Some(p) => (rates[p].omega, alphas[p]),
+            None => (Vec3::ZERO, Motion::new(Vec3::ZERO, base)),
+        };
         at_joint!(bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p);
             let rate = match RATES {
                 STILL => Rate::ZERO,
                 THERE => rates[k],
-                _ => rates::step(joint, body, rates, qd),
+                _ => rates::step(joint, body, omega_p, qd),
             };
             if RATES == FRESH {
                 // All that the children need.
@@ -143,6 +149,7 @@ fn outward<S: Scalar, const RATES: u8>(
                 alpha += own;
             }
             alphas[k] = alpha;
+            last = (rate.omega, alpha);
             let inertial = body.inertia.lift().times(alpha);
             forces[k] = if RATES == STILL { inertial } else { inertial + rate.b };
         });

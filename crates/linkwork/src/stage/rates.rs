@@ -31,19 +31,28 @@ impl<S: Scalar> Rate<S> {
 pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
+    // ω of the link just visited: along a chain it stays in registers.
+    let mut last = Vec3::ZERO;
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
-        rates[k] = at_joint!(bodies, joints, k, joint => step(joint, &bodies[k], rates, qd));
+        let body = &bodies[k];
+        let omega_p = match body.parent {
+            Some(p) if p + 1 == k => last,
+            Some(p) => rates[p].omega,
+            None => Vec3::ZERO,
+        };
+        rates[k] = at_joint!(bodies, joints, k, joint => step(joint, body, omega_p, qd));
+        last = rates[k].omega;
     }
 }
 
-/// The rates of a link from its parent's.
+/// The rates of a link from its parent's ω, if it has one.
 #[inline(always)]
-pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, rates: &[Rate<S>], qd: &[S]) -> Rate<S> {
+pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, omega_p: Vec3<S>, qd: &[S]) -> Rate<S> {
     // No closure: it might not become part of the sweep.
     let mut inner = None;
-    if let Some(p) = body.parent {
-        inner = Some(joint.spin_out(rates[p].omega));
+    if body.parent.is_some() {
+        inner = Some(joint.spin_out(omega_p));
     }
     let (omega, a) = joint.hinge().step(inner, &qd[body.v..]);
     let [x, y, z] = body.inertia.differences();

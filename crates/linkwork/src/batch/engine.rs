@@ -198,6 +198,8 @@ pub(super) struct InLanes<'m, S: 'static> {
     pub(super) qd: Vec<S>,
     pub(super) input: Vec<S>,
     out: Vec<S>,
+    /// How many of these are computed.
+    room: usize,
     /// Where the numbers of some quantities come from in `out`, once they are asked for.
     sources: [Vec<u32>; TABLES],
     pub(super) rolling: Option<Rolling<S>>,
@@ -211,6 +213,7 @@ impl<'m, S: Lanes> InLanes<'m, S> {
             qd: vec![S::ZERO; mechanism.nv()],
             input: vec![S::ZERO; mechanism.nv()],
             out: Vec::new(),
+            room: 0,
             sources: Default::default(),
             rolling: None,
         }
@@ -229,6 +232,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
             self.out.resize(room + 1, S::ZERO);
         }
         self.out[room] = S::ZERO;
+        self.room = room;
         if let Some(table) = job.quantity.table::<S>()
             && self.sources[table].is_empty()
         {
@@ -239,6 +243,9 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
             if given.is_none() {
                 lanes.fill(S::ZERO);
             }
+        }
+        if S::LANES > 1 && job.qd.is_none() {
+            self.workspace.set_velocity(&self.qd);
         }
         for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
             self.group(job, first + i * S::LANES, out, &mut failures);
@@ -269,8 +276,12 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             sound: &mut sound,
         });
         if sound {
-            let mut view = self.workspace.view_at(&self.q, &self.qd);
-            let room = &mut self.out[..job.quantity.room::<S>(mechanism)];
+            // Where joints follow others, states come one by one, and velocities go with each.
+            let mut view = match job.qd {
+                None if S::LANES > 1 => self.workspace.view_with(&self.q),
+                _ => self.workspace.view_at(&self.q, &self.qd),
+            };
+            let room = &mut self.out[..self.room];
             let done = job.quantity.compute(&mut view, &self.input, room);
             if done.is_ok() && (!job.quantity.needs_pivots() || view.pivots_are_sound()) {
                 return self.give(job, out);
@@ -284,8 +295,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         match job.quantity.table::<S>() {
             None => S::store(&self.out[..job.size], out, job.size),
             Some(table) => {
-                let room = job.quantity.room::<S>(self.workspace.mechanism());
-                S::spread(&self.out[..=room], &self.sources[table], out, job.size);
+                S::spread(&self.out[..=self.room], &self.sources[table], out, job.size);
             }
         }
     }
@@ -308,7 +318,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
             }
         }
         let mut view = self.workspace.view_at(&self.q, &self.qd);
-        let room = &mut self.out[..job.quantity.room::<S>(mechanism)];
+        let room = &mut self.out[..self.room];
         if let Err(problem) = job.quantity.compute(&mut view, &self.input, room) {
             // Of the mechanism, not of a state: where it occurs, states are taken one by one.
             bad[0].get_or_insert(problem);

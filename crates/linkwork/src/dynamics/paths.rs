@@ -4,7 +4,7 @@
 //! written and read at every joint. Here it stays in registers, and only elements are written. Two columns go together where
 //! they can, as one alone would wait for its own results. [`crate::model::path_order`] tells in which order that is.
 
-use crate::model::{Body, Compiled, Hinge, waits_at_parent};
+use crate::model::{Body, Compiled, Hinge, waits_for_next};
 use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
 use crate::spatial::{Force, RigidBody};
@@ -36,8 +36,8 @@ pub(super) trait Elements<S> {
 pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl Elements<S>) {
     let (bodies, joints) = (&m.bodies[..], &s.joints);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
-    // A column that has come in from the link just visited.
-    let (mut waits, mut waiting, mut whose) = (false, Force::ZERO, 0);
+    // The column of the link just visited, if it waits, and the link that it has come to.
+    let (mut waits, mut waiting, mut whose) = (None, Force::ZERO, 0);
     for k in (0..bodies.len()).rev() {
         let body = &bodies[k];
         let r = inflow.gather(body, body.inertia.lift::<S>());
@@ -47,29 +47,35 @@ pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl El
             if is_held {
                 inflow.hand_in(body, joint.carry_rigid_in(r));
             }
-            for i in 0..hinge.axes().len() {
-                own = hinge.column_of(&r, i);
-                to.put_own(body, hinge, own, i, m);
-                if is_held {
-                    own = joint.force_in(own);
-                    if hinge.axes().len() > 1 {
-                        s.forces[i] = own;
+            if matches!(hinge, Hinge::Free) && !is_held {
+                for i in 0..6 {
+                    to.put_own(body, Hinge::Free, r.column(i), i, m);
+                }
+            } else {
+                for i in 0..hinge.axes().len() {
+                    own = hinge.column_of(&r, i);
+                    to.put_own(body, hinge, own, i, m);
+                    if is_held {
+                        own = joint.force_in(own);
+                        if hinge.axes().len() > 1 {
+                            s.forces[i] = own;
+                        }
                     }
                 }
             }
-            if waits {
+            if waits == Some(k) {
                 to.put(body, hinge, waiting, whose);
                 if is_held {
                     waiting = joint.force_in(waiting);
                 }
             }
         });
-        if waits {
+        if waits.is_some() {
             go_inward::<S, true>(bodies, joints, body.parent, [waiting, own], [whose, body.v], &mut to);
-            waits = false;
-        } else if waits_at_parent(bodies, k) {
-            (waits, waiting, whose) = (true, own, body.v);
-        } else {
+            waits = None;
+        } else if waits_for_next(bodies, k) {
+            (waits, waiting, whose) = (body.parent, own, body.v);
+        } else if body.parent.is_some() {
             for i in 0..body.dofs {
                 let column = if body.dofs > 1 { s.forces[i] } else { own };
                 go_inward::<S, false>(bodies, joints, body.parent, [column; 2], [body.v + i; 2], &mut to);
@@ -122,6 +128,9 @@ impl<S: Scalar> Elements<S> for InOrder<'_, S> {
 
     #[inline(always)]
     fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled) {
+        if matches!(hinge, Hinge::Revolute) && !m.has_armature {
+            return self.put(body, hinge, f, body.v);
+        }
         let mut elements = [S::ZERO; 6];
         hinge.project(f, &mut elements);
         if m.has_armature {

@@ -303,7 +303,7 @@ fn align(bodies: &mut [Body], places: &mut Places, armature: &[f64]) {
             // Only for the first child: no placement in the parent's frame has been taken yet.
             if bodies[p].hinge.is_screw() && p + 1 == k {
                 bodies[p].theta += angle;
-                bodies[p].shift += shift;
+                bodies[p].shift = rounded(bodies[p].shift + shift, shift);
                 places.turned[p] = places.turned[p] * screw_pose(angle, shift);
             } else if angle != 0.0 || shift != 0.0 {
                 let (sin, cos) = angle.sin_cos();
@@ -399,13 +399,19 @@ fn factor(t: &Pose) -> Factored {
     } else {
         Lean { cos, sin }
     };
+    let length = t.translation.norm();
     Factored {
-        inner: (inner_angle, l.z - slide * cos),
+        inner: (inner_angle, rounded(l.z - slide * cos, length)),
         lean,
-        along: l.x,
+        along: rounded(l.x, length),
         across,
-        outer: (outer_angle, slide),
+        outer: (outer_angle, rounded(slide, length)),
     }
+}
+
+/// A length, or nought where it is only what rounding left of others.
+fn rounded(x: f64, other: f64) -> f64 {
+    if x.abs() < ROUNDING * other.abs() { 0.0 } else { x }
 }
 
 /// Fills in what depends on the neighbours, and counts.

@@ -36,7 +36,7 @@ pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
 pub(crate) use passive::SLOW;
-pub(crate) use pattern::{path_order, waits_at_parent};
+pub(crate) use pattern::{path_order, waits_for_next};
 pub(crate) use tiles::{TILE, Tile, Tiles};
 
 /// The name of the fixed frame that every mechanism stands in.

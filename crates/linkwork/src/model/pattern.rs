@@ -61,10 +61,12 @@ impl Mechanism {
     }
 }
 
-/// Whether a link's column waits for that of its parent: that is the link visited next, and both have one.
+/// Whether a link's column waits for that of the link visited next: its parent, or another child of the same. Both have one.
 #[inline(always)]
-pub(crate) fn waits_at_parent(bodies: &[Body], k: usize) -> bool {
-    bodies[k].dofs == 1 && matches!(bodies[k].parent, Some(p) if p + 1 == k && bodies[p].dofs == 1)
+pub(crate) fn waits_for_next(bodies: &[Body], k: usize) -> bool {
+    let Some(parent) = bodies[k].parent else { return false };
+    let next = &bodies[k - 1];
+    bodies[k].dofs == 1 && next.dofs == 1 && (parent == k - 1 || next.parent == Some(parent))
 }
 
 /// The rows and columns of the elements of 𝓜 that are not nought, in the order in which a sweep meets them that takes every
@@ -76,11 +78,13 @@ pub(crate) fn path_order(bodies: &[Body], layout: &Layout) -> Vec<[usize; 2]> {
         for column in own(k) {
             pairs.extend((own(k).start..=column).map(|row| [row, column]));
         }
-        let together = if let Some(other) = waiting.take() {
-            pairs.push([own(k).start, other]);
+        let together = if let Some((other, at)) = waiting.take() {
+            if at == k {
+                pairs.push([own(k).start, other]);
+            }
             vec![vec![other, own(k).start]]
-        } else if waits_at_parent(bodies, k) {
-            waiting = Some(own(k).start);
+        } else if let Some(parent) = bodies[k].parent.filter(|_| waits_for_next(bodies, k)) {
+            waiting = Some((own(k).start, parent));
             continue;
         } else {
             own(k).map(|column| vec![column]).collect()

@@ -362,19 +362,18 @@ macro_rules! lanes {
                     // SAFETY: the features are those of this function, and there is room for as many states.
                     return unsafe { $scatter(columns, states.as_mut_ptr(), stride, each) };
                 }
+                assert!(most(from) <= nothing, "a number beyond those computed");
                 for i in blocks(each, $w) {
-                    let (from, mut other) = (&from[i..i + $w], 0);
-                    for j in 0..$w {
-                        other |= from[j] ^ nothing as u32;
-                    }
-                    if other == 0 {
+                    let from = &from[i..i + $w];
+                    if from[0] as usize == nothing && least(from) == nothing {
                         for state in states.chunks_mut(stride).take($n) {
                             state[i..i + $w].fill(0.0);
                         }
                         continue;
                     }
                     for j in 0..$w {
-                        columns[j] = &lanes[from[j] as usize].0;
+                        // SAFETY: there are as many lanes, as was asserted.
+                        columns[j] = unsafe { &lanes.get_unchecked(from[j] as usize).0 };
                     }
                     // SAFETY: the features are those of this function, and there is room for as many states, in each of
                     // which the block ends.
@@ -392,6 +391,28 @@ macro_rules! lanes {
             }
         }
     };
+}
+
+/// The largest of some places.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn most(places: &[u32]) -> usize {
+    let mut most = 0;
+    for &place in places {
+        most = place.max(most);
+    }
+    most as usize
+}
+
+/// The smallest of some places.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn least(places: &[u32]) -> usize {
+    let mut least = u32::MAX;
+    for &place in places {
+        least = place.min(least);
+    }
+    least as usize
 }
 
 /// Where blocks of n numbers start that cover so many, which are no fewer: the last one may overlap the one before.

@@ -1,7 +1,7 @@
 //! Inertias of rigid bodies.
 
 use super::screw::PlanarTurn;
-use super::{Force, Motion, Pose, Screw, Tilt, Vec3};
+use super::{Force, Motion, Pose, Screw, Tilt, Turn, Vec3};
 use crate::scalar::Scalar;
 use core::ops::{Add, AddAssign};
 
@@ -289,8 +289,14 @@ impl<S: Scalar> RigidBody<S> {
 
     /// φMφ* across a screw about z.
     #[inline(always)]
-    pub(crate) fn through_screw(mut self, z: Screw<S>) -> Self {
-        let (h, d) = (self.first, z.shift);
+    pub(crate) fn through_screw(self, z: Screw<S>) -> Self {
+        self.slide(z.shift).turn(z.turn)
+    }
+
+    /// φMφ* across a shift along z.
+    #[inline(always)]
+    pub(crate) fn slide(mut self, d: S) -> Self {
+        let h = self.first;
         let moved = self.mass.mul_add(d, h.z);
         let grown = d * (h.z + moved);
         let j = &mut self.second;
@@ -298,10 +304,17 @@ impl<S: Scalar> RigidBody<S> {
         j[3] += grown;
         j[2] = (-d).mul_add(h.x, j[2]);
         j[4] = (-d).mul_add(h.y, j[4]);
-        (j[0], j[1], j[3]) = z.turn.symmetric(j[0], j[1], j[3]);
-        (j[2], j[4]) = z.turn.pair(j[2], j[4]);
-        let (x, y) = z.turn.pair(h.x, h.y);
-        self.first = Vec3::new(x, y, moved);
+        self.first.z = moved;
+        self
+    }
+
+    /// φMφ* across a turn about z.
+    #[inline(always)]
+    pub(crate) fn turn(mut self, turn: Turn<S>) -> Self {
+        let (j, h) = (&mut self.second, &mut self.first);
+        (j[0], j[1], j[3]) = turn.symmetric(j[0], j[1], j[3]);
+        (j[2], j[4]) = turn.pair(j[2], j[4]);
+        (h.x, h.y) = turn.pair(h.x, h.y);
         self
     }
 
@@ -314,14 +327,16 @@ impl<S: Scalar> RigidBody<S> {
         (j[3], j[4], j[5]) = turn.symmetric(j[3], j[4], j[5]);
         (j[1], j[2]) = turn.pair(j[1], j[2]);
         (h.y, h.z) = turn.pair(h.y, h.z);
-        let a = turn.along(x.along);
-        let moved = self.mass.mul_add(a, h.x);
-        let grown = a * (h.x + moved);
-        j[3] += grown;
-        j[5] += grown;
-        j[1] = (-a).mul_add(h.y, j[1]);
-        j[2] = (-a).mul_add(h.z, j[2]);
-        h.x = moved;
+        if turn.shifts(x.along) {
+            let a = turn.along(x.along);
+            let moved = self.mass.mul_add(a, h.x);
+            let grown = a * (h.x + moved);
+            j[3] += grown;
+            j[5] += grown;
+            j[1] = (-a).mul_add(h.y, j[1]);
+            j[2] = (-a).mul_add(h.z, j[2]);
+            h.x = moved;
+        }
         if let Some(b) = turn.across() {
             let moved = self.mass.mul_add(b, h.y);
             let grown = b * (h.y + moved);

@@ -53,6 +53,8 @@ pub(crate) struct Way<'a, S, T> {
     tilt: Tilt<T>,
     aside: Option<&'a [f64; 2]>,
     z: Screw<S>,
+    /// Whether the screw may have a shift.
+    slides: bool,
 }
 
 impl<'a, S: Scalar, T> Way<'a, S, T> {
@@ -66,6 +68,7 @@ impl<'a, S: Scalar, T> Way<'a, S, T> {
             },
             aside: body.aside.as_ref(),
             z,
+            slides: const { S::LANES == 1 } || body.shift != 0.0 || !body.revolute,
         }
     }
 }
@@ -79,6 +82,7 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
             tilt: self.tilt,
             aside: self.aside,
             z: spread_screw(self.z),
+            slides: self.slides,
         }
     }
 }
@@ -95,10 +99,16 @@ pub(crate) trait Across<S: Scalar>: Copy {
     fn aside(self) -> Option<[S; 2]>;
     /// The joint's own screw.
     fn screw(self) -> Screw<S>;
+    /// Whether that has a shift.
+    #[inline(always)]
+    fn slides(self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
-        let f = self.tilt().force_in(self.screw().force_in(f));
+        let f = if self.slides() { self.screw().slide_in(f) } else { f };
+        let f = self.tilt().force_in(self.screw().turn_in(f));
         match self.before() {
             Some(z) => z.force_in(f),
             None => f,
@@ -142,7 +152,8 @@ pub(crate) trait Across<S: Scalar>: Copy {
 
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        let r = r.through_screw(self.screw()).through_tilt(&self.tilt());
+        let r = if self.slides() { r.slide(self.screw().shift) } else { r };
+        let r = r.turn(self.screw().turn).through_tilt(&self.tilt());
         match self.before() {
             Some(z) => r.through_screw(z),
             None => r,
@@ -197,6 +208,11 @@ impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
     #[inline(always)]
     fn screw(self) -> Screw<S> {
         self.z
+    }
+
+    #[inline(always)]
+    fn slides(self) -> bool {
+        if const { S::LANES == 1 } { true } else { self.slides }
     }
 }
 

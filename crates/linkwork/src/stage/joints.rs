@@ -1,6 +1,6 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Compiled, Hinge, PACK, Spin};
+use crate::model::{Compiled, GAP, Hinge, PACK, Spin};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
@@ -14,7 +14,11 @@ pub(crate) struct Joints<S> {
 
 impl<S: Scalar> Joints<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
-        let screw = |turn: &Spin| Screw::new(S::ONE, S::ZERO, S::lift(turn.shift));
+        // The turn of a joint that does not turn never changes.
+        let screw = |turn: &Spin| {
+            let (sin, cos) = S::lift(turn.theta).sin_cos();
+            Screw::new(cos, sin, S::lift(turn.shift))
+        };
         Self {
             screws: m.turning.iter().map(screw).collect(),
             general: vec![Pose::IDENTITY; m.general_links.len()],
@@ -26,6 +30,9 @@ impl<S: Scalar> Joints<S> {
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
         let registers = m.bodies.len().div_ceil(P::COLUMNS);
         for r in 0..registers {
+            if const { S::LANES > 1 } && m.turning[r].by == GAP {
+                continue;
+            }
             let at = r * P::COLUMNS..(r + 1) * P::COLUMNS;
             let (turning, screws) = (&m.turning[at.clone()], &mut self.screws[at]);
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);

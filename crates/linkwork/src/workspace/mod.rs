@@ -97,12 +97,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
             self.mechanism
                 .check_derivatives(2 + S::ORDER, "dynamics over these numbers")?;
         }
-        let mut view = View {
-            mechanism: self.mechanism,
-            sweeps: self.sweeps,
-            instructions: self.instructions,
-            stages: &mut self.stages,
-        };
+        let mut view = self.view();
         view.configure(q);
         Ok(Posed(Configured { view }))
     }
@@ -115,15 +110,32 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     /// A state known to be right.
     #[inline(always)]
     pub(crate) fn view_at(&mut self, q: &[S], qd: &[S]) -> View<'_, 'm, S> {
-        let mut view = View {
+        let mut view = self.view_with(q);
+        view.set_moving(qd);
+        view
+    }
+
+    /// The same with the velocities that are there.
+    #[inline(always)]
+    pub(crate) fn view_with(&mut self, q: &[S]) -> View<'_, 'm, S> {
+        let mut view = self.view();
+        view.configure(q);
+        view
+    }
+
+    /// Takes in velocities for configurations to come.
+    pub(crate) fn set_velocity(&mut self, qd: &[S]) {
+        self.view().set_moving(qd);
+    }
+
+    #[inline(always)]
+    fn view(&mut self) -> View<'_, 'm, S> {
+        View {
             mechanism: self.mechanism,
             sweeps: self.sweeps,
             instructions: self.instructions,
             stages: &mut self.stages,
-        };
-        view.configure(q);
-        view.set_moving(qd);
-        view
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
+use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
 
 /// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
@@ -231,17 +232,12 @@ fn outward<S: Scalar, const FLOATING: bool>(m: &Compiled, s: &mut Stages<S>, qdd
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-    // α of the link just visited: along a chain it stays in registers.
     let (mut unsound, mut last) = (S::ZERO, base);
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };
         let body = &bodies[k];
         let v = body.v;
-        let alpha_p = match body.parent {
-            Some(p) if p + 1 == k => last,
-            Some(p) => alphas[p],
-            None => base,
-        };
+        let alpha_p = of_parent(body, k, last, alphas, base);
         if FLOATING && body.floats {
             let mut alpha = joints.general[body.general].motion_out(base) + rates[k].a;
             resolve_base(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);

@@ -120,7 +120,6 @@ fn outward<S: Scalar, const RATES: u8>(
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &mut s.rates[..n], &s.joints);
     let (alphas, forces, qd) = (&mut s.alpha[..n], &mut s.force[..n], &s.qd[..]);
-    // ω and α of the link just visited: along a chain they stay in registers.
     let mut last = (Vec3::ZERO, Motion::ZERO);
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };

@@ -8,6 +8,7 @@ use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
+use crate::stage::outflow::of_parent;
 
 /// x → 𝓜⁻¹x in O(N).
 pub(crate) struct InverseMassTimes;
@@ -55,17 +56,18 @@ pub(crate) fn outward<S: Scalar>(
     lambda: &mut [Motion<S>],
     out: &mut [S],
 ) {
+    let mut last = Motion::ZERO;
     for k in 0..m.bodies.len() {
         let body = &m.bodies[k];
         let v = body.v;
-        let inner = body.parent.map(|p| lambda[p]);
+        let inner = of_parent(body, k, last, lambda, Motion::ZERO);
         at_joint!(m.bodies, joints, k, joint => {
-            let mut plus = match inner {
-                Some(inner) => joint.motion_out(inner),
+            let mut plus = match body.parent {
+                Some(_) => joint.motion_out(inner),
                 None => Motion::ZERO,
             };
             joint.hinge().resolve(&mut plus, &eps[v..], &gains[v..], &mut out[v..]);
-            lambda[k] = plus;
+            (lambda[k], last) = (plus, plus);
         });
     }
 }

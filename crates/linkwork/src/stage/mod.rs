@@ -15,6 +15,7 @@ pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod linear;
 pub(crate) mod numbers;
+pub(crate) mod outflow;
 pub(crate) mod rates;
 pub(crate) mod riccati;
 pub(crate) mod velocity;

@@ -31,7 +31,6 @@ impl<S: Scalar> Rate<S> {
 pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
-    // ω of the link just visited: along a chain it stays in registers.
     let mut last = Vec3::ZERO;
     for i in 0..course.len() {
         let Met::Link(k) = course.at(i) else { continue };

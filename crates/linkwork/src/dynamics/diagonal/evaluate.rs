@@ -20,6 +20,7 @@ use crate::stage::changing::{Changing, release_rate_of_one};
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
+use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
 
 /// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one. Without any, η and V of q̇.
@@ -85,12 +86,15 @@ impl<S: Scalar> Sweep<S> for Onward {
 fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>, from: From) {
     let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
     let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
+    let (mut last, mut last_gravity) = (Motion::ZERO, Vec3::ZERO);
     for k in 0..m.bodies.len() {
         let (body, at) = (&m.bodies[k], m.bodies[k].v);
+        let v_p = of_parent(body, k, last, velocities, Motion::ZERO);
+        let g = of_parent(body, k, last_gravity, gravity, m.gravity.lift());
         at_joint!(m.bodies, s.joints, k, joint => {
-            let (mut v, g) = match body.parent {
-                Some(p) => (joint.motion_out(velocities[p]), gravity[p]),
-                None => (Motion::ZERO, m.gravity.lift()),
+            let mut v = match body.parent {
+                Some(_) => joint.motion_out(v_p),
+                None => Motion::ZERO,
             };
             let hinge = joint.hinge();
             if from == From::TotalRates {
@@ -101,8 +105,9 @@ fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>, from: From) {
             } else {
                 hinge.joint_rates(&mut v, &eta[at..], &gains[at..], &mut qd[at..]);
             }
-            velocities[k] = v;
-            gravity[k] = joint.turn_out(g);
+            (velocities[k], last) = (v, v);
+            last_gravity = joint.turn_out(g);
+            gravity[k] = last_gravity;
         });
     }
 }

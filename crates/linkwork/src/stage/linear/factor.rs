@@ -15,6 +15,7 @@ use super::{ALPHA, ALPHA_P, ARMATURE, BY_QDD, COLUMN, EPS, GYRO, H, Linear, PAIR
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::Motion;
+use crate::stage::outflow::of_parent;
 
 impl<S: Scalar> Linear<S> {
     /// Inward: PH*, 2P̂*H*, D and −HG of every degree of freedom, and ε of the torques that stand in the columns.
@@ -106,12 +107,10 @@ impl<S: Scalar> Linear<S> {
         let n = m.bodies.len();
         let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
         let (lambdas, alphas) = (&mut self.lambda[..n], &mut self.alpha[..n]);
+        let mut last = Motion::ZERO;
         for k in 0..n {
             let body = &bodies[k];
-            let lambda_p = match body.parent {
-                Some(p) => lambdas[p],
-                None => Motion::ZERO,
-            };
+            let lambda_p = of_parent(body, k, last, lambdas, Motion::ZERO);
             let mut lambda = lambda_p;
             for i in 0..body.dofs {
                 let c = starts[k] + i;
@@ -123,7 +122,7 @@ impl<S: Scalar> Linear<S> {
                 let alpha_p = block.motion(ALPHA_P, lane) + lambda_p;
                 block.put(ALPHA_P, lane, alpha_p.to_array());
             }
-            lambdas[k] = lambda;
+            (lambdas[k], last) = (lambda, lambda);
             alphas[k] += lambda;
             self.links[k / LANES].put(ALPHA, k % LANES, lambda.to_array());
         }

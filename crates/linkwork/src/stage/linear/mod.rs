@@ -12,6 +12,7 @@ pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, lanes, read, square
 pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use terms::{FORCE, TERMS};
 
+use super::outflow::of_parent;
 use super::world::World;
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
@@ -217,12 +218,10 @@ impl<S: Scalar> Linear<S> {
     fn velocities(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S]) {
         let n = m.bodies.len();
         let (bodies, starts, vs) = (&m.bodies[..n], &m.columns.single.start[..n], &mut self.v[..n]);
+        let mut last = Motion::ZERO;
         for k in 0..n {
             let body = &bodies[k];
-            let v_p = match body.parent {
-                Some(p) => vs[p],
-                None => Motion::ZERO,
-            };
+            let v_p = of_parent(body, k, last, vs, Motion::ZERO);
             let mut v = v_p;
             for i in 0..body.dofs {
                 let (dof, c) = (body.v + i, starts[k] + i);
@@ -233,7 +232,7 @@ impl<S: Scalar> Linear<S> {
                 block.put(V_P, lane, v_p.to_array());
                 block.put(QD, lane, [qd[dof], given[dof]]);
             }
-            vs[k] = v;
+            (vs[k], last) = (v, v);
         }
     }
 
@@ -244,12 +243,10 @@ impl<S: Scalar> Linear<S> {
         let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
         let (vs, alphas) = (&self.v[..n], &mut self.alpha[..n]);
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+        let mut last = base;
         for k in 0..n {
             let (body, v) = (&bodies[k], vs[k]);
-            let alpha_p = match body.parent {
-                Some(p) => alphas[p],
-                None => base,
-            };
+            let alpha_p = of_parent(body, k, last, alphas, base);
             let mut alpha = alpha_p;
             for c in starts[k]..starts[k] + body.dofs {
                 let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
@@ -261,7 +258,7 @@ impl<S: Scalar> Linear<S> {
                     block.put(TWICE, lane, (block.motion(PSI, lane) + h_rate).to_array());
                 }
             }
-            alphas[k] = alpha;
+            (alphas[k], last) = (alpha, alpha);
             let (link, lane) = (&mut self.links[k / LANES], k % LANES);
             put_pose(link, lane, &poses[k]);
             link.put(V, lane, v.to_array());

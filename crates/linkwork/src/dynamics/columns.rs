@@ -112,7 +112,7 @@ fn mirror<S: Scalar>(n: usize, out: &mut [S]) {
 }
 
 /// Rows and columns of a symmetric matrix from the compiled order to the users'.
-pub(super) fn reorder<S: Scalar>(dof: &[usize], out: &mut [S], row: &mut [S]) {
+fn reorder<S: Scalar>(dof: &[usize], out: &mut [S], row: &mut [S]) {
     let n = dof.len();
     for turn in 0..2 {
         for i in 0..n {

@@ -14,7 +14,7 @@ use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
-use crate::stage::linear::square_room;
+use crate::stage::linear::{inverse_room, square_room};
 
 /// 𝓜⁻¹, dense and row by row; where it [is made from 𝓜](is_from_mass), that stands in its place before.
 pub(crate) struct MassMatrixInverse;
@@ -63,19 +63,28 @@ fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
 /// By elimination, tile by tile.
 #[inline(always)]
 fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Tiles, out: &mut [S]) {
-    let first = s.make_room(square_room(m.nv));
-    let mut square = Square::new(m.nv, &mut s.tiles[first..]);
+    let (n, dof) = (m.nv, &m.columns.single.dof[..]);
+    let first = s.make_room(inverse_room(m));
+    let (square, beside) = s.tiles[first..].split_at_mut(square_room(n));
+    let mut square = Square::new(n, square);
     square.take::<P>(m, tiles, out);
-    for column in 0..m.nv {
+    for column in 0..n {
         s.linear.set_whole(column, S::lift(tiles.most(column)));
     }
     square.eliminate::<P>(tiles, &mut s.linear.d_inv);
     s.linear.judge(m);
     s.filled.eliminated = true;
     s.linear.eliminated = false;
-    square.invert::<P>(tiles, &s.linear.d_inv, out);
-    if !m.columns.in_users_order {
-        columns::reorder(&m.columns.single.dof, out, &mut s.dofs);
+    if m.columns.in_users_order {
+        return square.invert::<P>(tiles, &s.linear.d_inv, out);
+    }
+    let inverse = &mut beside[..n * n];
+    square.invert::<P>(tiles, &s.linear.d_inv, inverse);
+    for (row, &u) in inverse.chunks_exact(n).zip(dof) {
+        let out = &mut out[u * n..][..n];
+        for (x, &v) in row.iter().zip(dof) {
+            out[v] = *x;
+        }
     }
 }
 

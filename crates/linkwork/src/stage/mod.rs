@@ -161,7 +161,7 @@ impl<S: Scalar> Stages<S> {
     /// How much room dense results need for columns and rows.
     fn tiles(m: &Compiled) -> usize {
         match m.columns.tiles {
-            Some(_) => linear::square_room(m.nv) + LINE,
+            Some(_) => linear::inverse_room(m) + LINE,
             None if m.nv <= LARGE => (m.nv * m.nv).max(6 * m.nv) + LINE,
             None => 0,
         }

@@ -1,5 +1,6 @@
 //! Columns side by side.
 
+use crate::model::Compiled;
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Force, Motion, Vec3};
 
@@ -90,6 +91,12 @@ pub(crate) fn blocks(columns: usize) -> usize {
 /// Numbers in a square of tiles.
 pub(crate) fn square_room(columns: usize) -> usize {
     LANES * LANES * blocks(columns) * blocks(columns)
+}
+
+/// Numbers that 𝓜⁻¹ is made in: such a square, and a dense matrix where users have another order.
+pub(crate) fn inverse_room(m: &Compiled) -> usize {
+    let dense = if m.columns.in_users_order { 0 } else { m.nv * m.nv };
+    square_room(m.nv) + dense
 }
 
 /// Some rows of a block, from `row` on: the columns from `place` on.

@@ -8,7 +8,7 @@ mod factor;
 mod gains;
 mod terms;
 
-pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, lanes, read, square_room, together, turn};
+pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, read, square_room, together, turn};
 pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use terms::{FORCE, TERMS};
 

@@ -291,11 +291,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
                 (step, sweep.inward, body.parent)
             {
                 let inner = memory.motion(p, *slot);
-                carried = if SPECIAL {
-                    at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner))
-                } else {
-                    AnyJoint::new(m, &s.joints, k).motion_out(inner)
-                };
+                carried = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner));
             }
             let mut handed = None;
             match *step {
@@ -324,11 +320,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
                 _ => local_step::<S, false>(m, &known!(s), k, step, memory),
             }
             if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {
-                let f = if SPECIAL {
-                    at_joint!(m.bodies, s.joints, k, joint => joint.force_in(f))
-                } else {
-                    AnyJoint::new(m, &s.joints, k).force_in(f)
-                };
+                let f = at_joint!(m.bodies, s.joints, k, joint => joint.force_in(f));
                 memory.hand_in(m, p, gathered, f);
             }
         }

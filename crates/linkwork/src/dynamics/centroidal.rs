@@ -26,7 +26,7 @@ pub(crate) struct MomentumMatrixRate;
 
 impl<S: Scalar> Sweep<S> for CentreOfMass {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         let com = mass_and_com(m, s).1 + first_home(s);
         put(com.to_array(), out);
@@ -35,7 +35,7 @@ impl<S: Scalar> Sweep<S> for CentreOfMass {
 
 impl<S: Scalar> Sweep<S> for PotentialEnergy {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         let g = m.gravity.lift();
         out[0] = S::ZERO;
@@ -47,13 +47,15 @@ impl<S: Scalar> Sweep<S> for PotentialEnergy {
 
 impl<S: Scalar> Sweep<S> for KineticEnergy {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_velocities(m);
         let mut twice = S::ZERO;
-        for (body, v) in m.bodies.iter().zip(&s.velocities) {
+        for k in 0..m.bodies.len() {
+            let (body, v) = (&m.bodies[k], &s.velocities[k]);
             twice += v.dot(body.inertia.lift().times(*v));
         }
-        for (rotor, rate) in m.armature.iter().zip(&s.qd[..]) {
+        for i in 0..m.nv {
+            let (rotor, rate) = (&m.armature[i], &s.qd[i]);
             twice += S::lift(*rotor) * *rate * *rate;
         }
         out[0] = S::lift(0.5) * twice;
@@ -62,7 +64,7 @@ impl<S: Scalar> Sweep<S> for KineticEnergy {
 
 impl<S: Scalar> Sweep<S> for Momentum {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         s.need_velocities(m);
         let about = match at.reference {
@@ -76,7 +78,7 @@ impl<S: Scalar> Sweep<S> for Momentum {
 impl<S: Scalar> Sweep<S> for ComJacobian {
     /// Each column is the linear momentum of the joint's composite body, over the whole mass.
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         composites(m, s);
         let (mass, _) = mass_and_com(m, s);
         let share = mass.recip();
@@ -93,7 +95,7 @@ impl<S: Scalar> Sweep<S> for ComJacobian {
 
 impl<S: Scalar> Sweep<S> for MomentumMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         composites(m, s);
         let (_, com) = mass_and_com(m, s);
         for (k, body) in m.bodies.iter().enumerate() {
@@ -108,7 +110,7 @@ impl<S: Scalar> Sweep<S> for MomentumMatrix {
 
 impl<S: Scalar> Sweep<S> for MomentumMatrixRate {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         s.need_velocities(m);
         for k in 0..m.bodies.len() {

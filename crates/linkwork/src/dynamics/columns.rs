@@ -59,7 +59,7 @@ fn pick<S: Scalar>(hinge: Hinge, i: usize, f: &Force<S>) -> S {
 
 /// Rows of N = I − HψK, each over its subtree. Inward, for T = 1 at each column: ε = T − Hz, z⁺ = z + Gε.
 #[inline(always)]
-pub(super) fn innovations<S: Scalar>(
+pub(super) fn innovations<S: Scalar, const SPECIAL: bool>(
     m: &Compiled,
     joints: &Joints<S>,
     gains: &[Gain<S>],

@@ -20,11 +20,11 @@ pub(crate) struct ArticulatedOf;
 
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         if !m.is_chain {
             out.fill(S::ZERO);
         }
-        paths::inward(m, s, Dense { n: m.nv, out });
+        paths::inward::<S, SPECIAL>(m, s, Dense { n: m.nv, out });
         add_rotors(m, out);
     }
 }
@@ -34,11 +34,11 @@ impl PackedSweep for MassMatrix {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
         let Some(b) = &m.bundles else {
-            return Self::run(m, s, at, input, out);
+            return Self::run::<true>(m, s, at, input, out);
         };
         out.fill(0.0);
         abreast::composites::<P>(b, &m.columns.single, s, m.nv, out);
-        along_trunk(m, s, &b.trunk, Dense { n: m.nv, out });
+        along_trunk::<f64, true>(m, s, &b.trunk, Dense { n: m.nv, out });
         add_rotors(m, out);
     }
 }
@@ -93,7 +93,7 @@ impl<S: Scalar> Elements<S> for Dense<'_, S> {
 /// Along the trunk, children first: r(k), and H(i) φ(i,k) r(k) H*(k) of the columns that start there or have come in, but
 /// for armatures.
 #[inline(always)]
-fn along_trunk<S: Scalar>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to: Dense<'_, S>) {
+fn along_trunk<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to: Dense<'_, S>) {
     let (bodies, joints, layout) = (&m.bodies[..], &s.joints, &m.columns.single);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
     for met in trunk.iter().rev() {
@@ -124,11 +124,11 @@ fn along_trunk<S: Scalar>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to
             for i in 0..body.dofs {
                 columns[i] = joint.hinge().column_of(&r, i);
             }
-            for (column, &at) in columns.iter_mut().zip(dofs) {
-                let f = *column;
-                put_elements(joint.hinge(), f, body.v, at, &mut to);
+            for j in 0..dofs.len() {
+                let f = columns[j];
+                put_elements(joint.hinge(), f, body.v, dofs[j], &mut to);
                 if body.parent.is_some() {
-                    *column = joint.force_in(f);
+                    columns[j] = joint.force_in(f);
                 }
             }
         });
@@ -159,7 +159,7 @@ fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &
 
 impl<S: Scalar> Sweep<S> for CompositeOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
@@ -177,7 +177,7 @@ impl<S: Scalar> Sweep<S> for CompositeOf {
 
 impl<S: Scalar> Sweep<S> for ArticulatedOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_riccati(m);
         if let Some(k) = at.frame.body {
             write_in_frame(s.riccati.p[k], at.frame, out);

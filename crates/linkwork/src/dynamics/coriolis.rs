@@ -17,7 +17,7 @@ pub(crate) struct CoriolisMatrix;
 
 impl<S: Scalar> Sweep<S> for CoriolisMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         s.need_velocities(m);
         out.fill(S::ZERO);

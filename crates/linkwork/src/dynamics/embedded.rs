@@ -21,19 +21,19 @@ pub(crate) struct InverseMassEmbedded;
 
 impl<S: Scalar> Sweep<S> for ForwardEmbedded {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
-        inward(m, s, tau, base);
+        inward::<S, SPECIAL>(m, s, tau, base);
         s.filled.embedded = true;
-        outward::<S, true>(m, s, base, qdd);
+        outward::<S, true, SPECIAL>(m, s, base, qdd);
     }
 }
 
 /// P = M + Σ φP⁺φ* and z = b − f_ext + Σ φz⁺, less what closes. At a joint that moves by itself D, G, P⁺ and ε, as without
 /// couplings; at one of a group P⁺ = P, and z⁺ = z + P(a + H*Ṙẏ).
 #[inline(always)]
-fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>) {
+fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>) {
     let Some(r) = &m.reduction else { return };
     let (e, n, x, joints) = (&r.embedding, m.bodies.len(), &mut s.embedded, &s.joints);
     let (ratio, eps, armature) = (&s.coupled.ratio, &mut s.eps[..], &m.armature[..]);
@@ -59,7 +59,7 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>
             a = any.hinge().add_motion(a, &[bend]);
             rest = Some((p, z + p.times(a)));
         } else {
-            if const { S::SPECIAL } {
+            if SPECIAL {
                 at_joint!(m.bodies, joints, k, joint => {
                     let p_plus = joint.release(p, &armature[v..], &mut x.gains[v..]);
                     joint.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
@@ -92,7 +92,12 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>
 
 /// α⁺ = φ*α(p) + a. A joint of a group has q̈ = ry + Ṙẏ; any other resolves ε + (−HB)y as it would ε.
 #[inline(always)]
-fn outward<S: Scalar, const MOVING: bool>(m: &Compiled, s: &mut Stages<S>, base: Motion<S>, qdd: &mut [S]) {
+fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    base: Motion<S>,
+    qdd: &mut [S],
+) {
     let Some(r) = &m.reduction else { return };
     let (e, x, joints, eps) = (&r.embedding, &mut s.embedded, &s.joints, &mut s.eps[..]);
     for k in 0..m.bodies.len() {
@@ -123,7 +128,7 @@ fn outward<S: Scalar, const MOVING: bool>(m: &Compiled, s: &mut Stages<S>, base:
 
 impl<S: Scalar> Sweep<S> for Embed {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         let Some(r) = &m.reduction else { return };
         let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
         let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
@@ -151,7 +156,7 @@ impl<S: Scalar> Sweep<S> for Embed {
 
 impl<S: Scalar> Sweep<S> for InverseMassEmbedded {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         let Some(r) = &m.reduction else { return };
         let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
@@ -176,6 +181,6 @@ impl<S: Scalar> Sweep<S> for InverseMassEmbedded {
         let world = &e.stations[n];
         x.close_torques(e, world, Force::ZERO);
         x.resolve(e, world, Motion::ZERO);
-        outward::<S, false>(m, s, Motion::ZERO, out);
+        outward::<S, false, SPECIAL>(m, s, Motion::ZERO, out);
     }
 }

@@ -33,14 +33,14 @@ pub(crate) struct ForcesFromAccelerations;
 
 impl<S: Scalar> Sweep<S> for Gains {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_gains(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Pivots {
     #[inline(always)]
-    fn run(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         if s.has_pivots_at_home() {
             out[0] = s.linear.unsound;
             return;
@@ -55,7 +55,7 @@ impl<S: Scalar> Sweep<S> for Pivots {
 
 impl<S: Scalar> Sweep<S> for Reactions {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         for k in 0..m.bodies.len() {
             let alpha_p = m.bodies[k].parent.map_or(base, |p| s.alpha[p]);
@@ -67,7 +67,7 @@ impl<S: Scalar> Sweep<S> for Reactions {
 
 impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         for (k, body) in m.bodies.iter().enumerate() {
             let own = body.inertia.lift().times(s.alpha[k]) + s.rates[k].b;
             s.force[k] = if s.loaded { own - s.loads[k] } else { own };
@@ -86,15 +86,15 @@ impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
 
 impl<S: Scalar> Sweep<S> for Forward {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         let all = Whole(m.bodies.len());
         let unsound = if const { S::LANES > 1 } {
-            inward::<S, true, true>(m, s, tau, all);
-            outward::<S, true>(m, s, qdd, all)
+            inward::<S, true, true, SPECIAL>(m, s, tau, all);
+            outward::<S, true, SPECIAL>(m, s, qdd, all)
         } else {
-            inward::<S, true, false>(m, s, tau, all);
-            outward::<S, false>(m, s, qdd, all)
+            inward::<S, true, false, SPECIAL>(m, s, tau, all);
+            outward::<S, false, SPECIAL>(m, s, qdd, all)
         };
         s.filled.gains = true;
         s.judge(unsound);
@@ -106,50 +106,50 @@ impl PackedSweep for Forward {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, tau: &[f64], qdd: &mut [f64]) {
         let Some(b) = &m.bundles else {
-            return Self::run(m, s, at, tau, qdd);
+            return Self::run::<true>(m, s, at, tau, qdd);
         };
-        s.fill_rates_of(m, &b.trunk[..]);
+        s.fill_rates_of::<true>(m, &b.trunk[..]);
         abreast::rates::<P>(b, s, tau);
         abreast::inward::<P>(b, s);
-        inward::<f64, true, true>(m, s, tau, &b.trunk[..]);
-        let unsound = outward::<f64, true>(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
+        inward::<f64, true, true, true>(m, s, tau, &b.trunk[..]);
+        let unsound = outward::<f64, true, true>(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
         s.judge(unsound);
     }
 }
 
 impl<S: Scalar> Sweep<S> for ForwardKeeping {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_rates(m);
         s.need_riccati(m);
-        inward::<S, false, false>(m, s, tau, Whole(m.bodies.len()));
-        let unsound = outward::<S, false>(m, s, qdd, Whole(m.bodies.len()));
+        inward::<S, false, false, SPECIAL>(m, s, tau, Whole(m.bodies.len()));
+        let unsound = outward::<S, false, SPECIAL>(m, s, qdd, Whole(m.bodies.len()));
         s.judge(unsound);
     }
 }
 
 impl<S: Scalar> Sweep<S> for ForwardBiasFree {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_gains(m);
-        inverse::outward_moving(m, s, -m.gravity.lift(), None);
-        inverse::inward(m, s, qdd);
+        inverse::outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
+        inverse::inward::<S, SPECIAL>(m, s, qdd);
         for i in 0..m.nv {
             s.dofs[i] = tau[i] - qdd[i];
         }
-        innovations::inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
-        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
-        for (alpha, lambda) in s.alpha.iter_mut().zip(&s.lambda) {
-            *alpha += *lambda;
+        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
+        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+        for k in 0..m.bodies.len() {
+            s.alpha[k] += s.lambda[k];
         }
     }
 }
 
 impl<S: Scalar> Sweep<S> for ForwardBiased {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_gains(m);
-        inverse::outward_moving(m, s, -m.gravity.lift(), None);
+        inverse::outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
         let (joints, gains, eps) = (&s.joints, &s.riccati.gains, &mut s.eps);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
         for k in (0..m.bodies.len()).rev() {
@@ -164,14 +164,14 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
                 }
             });
         }
-        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
     }
 }
 
 /// z = b − f_ext + Σ φ z⁺;  ε = T − H z;  z⁺ = z + P⁺a + Gε. `FRESH` also runs the Riccati recursion on the way;
 /// otherwise P⁺ is there, and z⁺ is kept beside it. Free bases are `FLOATING` in code of their own.
 #[inline(always)]
-fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool>(
+fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool, const SPECIAL: bool>(
     m: &Compiled,
     s: &mut Stages<S>,
     tau: &[S],
@@ -227,7 +227,12 @@ fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool>(
 /// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Nought is returned where every
 /// pivot is sound.
 #[inline(always)]
-fn outward<S: Scalar, const FLOATING: bool>(m: &Compiled, s: &mut Stages<S>, qdd: &mut [S], course: impl Course) -> S {
+fn outward<S: Scalar, const FLOATING: bool, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    qdd: &mut [S],
+    course: impl Course,
+) -> S {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
     let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);

@@ -25,9 +25,9 @@ pub(crate) struct MassTimes;
 
 impl<S: Scalar> Sweep<S> for Inverse {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
-        outward::<S, FRESH>(m, s, -m.gravity.lift(), Some(qdd), Whole(m.bodies.len()));
-        inward(m, s, tau);
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
+        outward::<S, FRESH, SPECIAL>(m, s, -m.gravity.lift(), Some(qdd), Whole(m.bodies.len()));
+        inward::<S, SPECIAL>(m, s, tau);
         add_rotors(m, qdd, tau);
     }
 }
@@ -37,60 +37,60 @@ impl PackedSweep for Inverse {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, qdd: &[f64], tau: &mut [f64]) {
         let Some(b) = &m.bundles else {
-            return Self::run(m, s, at, qdd, tau);
+            return Self::run::<true>(m, s, at, qdd, tau);
         };
-        outward::<f64, FRESH>(m, s, -m.gravity, Some(qdd), &b.trunk[..]);
+        outward::<f64, FRESH, true>(m, s, -m.gravity, Some(qdd), &b.trunk[..]);
         abreast::accelerate::<P>(b, s, qdd);
         abreast::project::<P>(b, s, tau);
-        inward_along(m, s, tau, &b.trunk[..]);
+        inward_along::<f64, true>(m, s, tau, &b.trunk[..]);
         add_rotors(m, qdd, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for InverseAgain {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
-        outward_moving(m, s, -m.gravity.lift(), Some(qdd));
-        inward(m, s, tau);
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], tau: &mut [S]) {
+        outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), Some(qdd));
+        inward::<S, SPECIAL>(m, s, tau);
         add_rotors(m, qdd, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Bias {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
-        outward_moving(m, s, -m.gravity.lift(), None);
-        inward(m, s, tau);
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
+        outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
+        inward::<S, SPECIAL>(m, s, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Coriolis {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward_moving(m, s, Vec3::ZERO, None);
+        outward_moving::<S, SPECIAL>(m, s, Vec3::ZERO, None);
         s.loaded = loaded;
-        inward(m, s, tau);
+        inward::<S, SPECIAL>(m, s, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Gravity {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, -m.gravity.lift(), None, Whole(m.bodies.len()));
+        outward::<S, STILL, SPECIAL>(m, s, -m.gravity.lift(), None, Whole(m.bodies.len()));
         s.loaded = loaded;
-        inward(m, s, tau);
+        inward::<S, SPECIAL>(m, s, tau);
     }
 }
 
 impl<S: Scalar> Sweep<S> for MassTimes {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         let loaded = core::mem::replace(&mut s.loaded, false);
-        outward::<S, STILL>(m, s, Vec3::ZERO, Some(x), Whole(m.bodies.len()));
+        outward::<S, STILL, SPECIAL>(m, s, Vec3::ZERO, Some(x), Whole(m.bodies.len()));
         s.loaded = loaded;
-        inward(m, s, out);
+        inward::<S, SPECIAL>(m, s, out);
         add_rotors(m, x, out);
     }
 }
@@ -102,15 +102,20 @@ const FRESH: u8 = 2;
 
 /// The outward half, with the rates as a stage.
 #[inline(always)]
-pub(crate) fn outward_moving<S: Scalar>(m: &Compiled, s: &mut Stages<S>, base: Vec3<S>, qdd: Option<&[S]>) {
+pub(crate) fn outward_moving<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    base: Vec3<S>,
+    qdd: Option<&[S]>,
+) {
     s.need_rates(m);
-    outward::<S, THERE>(m, s, base, qdd, Whole(m.bodies.len()));
+    outward::<S, THERE, SPECIAL>(m, s, base, qdd, Whole(m.bodies.len()));
 }
 
 /// Along some links, parents first: α = φ*(p,k) α(p) + a + H*q̈ and f = Mα + b − f_ext, with the base accelerating at
 /// `base`.
 #[inline(always)]
-fn outward<S: Scalar, const RATES: u8>(
+fn outward<S: Scalar, const RATES: u8, const SPECIAL: bool>(
     m: &Compiled,
     s: &mut Stages<S>,
     base: Vec3<S>,
@@ -154,20 +159,20 @@ fn outward<S: Scalar, const RATES: u8>(
         });
     }
     if s.loaded {
-        for (force, load) in s.force.iter_mut().zip(&s.loads) {
-            *force -= *load;
+        for k in 0..n {
+            s.force[k] -= s.loads[k];
         }
     }
 }
 
 /// f = f + Σ φ(k,c) f(c), T = H f.
 #[inline(always)]
-pub(crate) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S]) {
-    inward_along(m, s, tau, Whole(m.bodies.len()));
+pub(crate) fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S]) {
+    inward_along::<S, SPECIAL>(m, s, tau, Whole(m.bodies.len()));
 }
 
 #[inline(always)]
-fn inward_along<S: Scalar>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], course: impl Course) {
+fn inward_along<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, joints, forces) = (&m.bodies[..n], &s.joints, &mut s.force[..n]);
     let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);

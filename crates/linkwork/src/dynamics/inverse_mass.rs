@@ -21,14 +21,14 @@ pub(crate) struct MassMatrixInverse;
 
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         if let Some(tiles) = by_tiles::<S>(m) {
             return from_mass::<S, S>(m, s, tiles, out);
         }
         s.need_gains(m);
         out.fill(S::ZERO);
         let first = s.make_room(6 * m.nv);
-        columns::innovations(m, &s.joints, &s.riccati.gains, &mut s.tiles[first..], out);
+        columns::innovations::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.tiles[first..], out);
         s.need_columns(m);
         outward(m, s, out);
         columns::complete(m, out, &mut s.dofs);
@@ -40,7 +40,7 @@ impl PackedSweep for MassMatrixInverse {
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, _: &[f64], out: &mut [f64]) {
         match by_tiles::<f64>(m) {
             Some(tiles) => from_mass::<f64, P>(m, s, tiles, out),
-            None => Self::run(m, s, at, &[], out),
+            None => Self::run::<true>(m, s, at, &[], out),
         }
     }
 }

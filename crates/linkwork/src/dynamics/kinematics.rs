@@ -17,7 +17,7 @@ pub(crate) struct Velocities;
 
 impl<S: Scalar> Sweep<S> for LinkPoses {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
         s.world.place_links::<S>(m);
     }
@@ -32,14 +32,14 @@ impl PackedSweep for LinkPoses {
 
 impl<S: Scalar> Sweep<S> for Placements {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Columns {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_columns(m);
     }
 }
@@ -54,7 +54,7 @@ impl PackedSweep for Columns {
 
 impl<S: Scalar> Sweep<S> for Velocities {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_world(m);
         s.need_velocities(m);
     }
@@ -71,7 +71,7 @@ pub(crate) struct JacobianRateOf;
 
 impl<S: Scalar> Sweep<S> for PlaceOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         let pose = s.world.frame(at.frame);
         let columns = [pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.translation];
@@ -83,7 +83,7 @@ impl<S: Scalar> Sweep<S> for PlaceOf {
 
 impl<S: Scalar> Sweep<S> for VelocityOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_world(m);
         s.need_velocities(m);
         put(velocity(s, at.frame, at.reference).to_array(), out);
@@ -92,7 +92,7 @@ impl<S: Scalar> Sweep<S> for VelocityOf {
 
 impl<S: Scalar> Sweep<S> for JacobianOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         jacobian(m, s, at.frame, at.reference, out);
     }
@@ -100,7 +100,7 @@ impl<S: Scalar> Sweep<S> for JacobianOf {
 
 impl<S: Scalar> Sweep<S> for JacobianRateOf {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         s.need_velocities(m);
         jacobian_rate(m, s, at.frame, at.reference, out);

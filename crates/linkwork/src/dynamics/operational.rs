@@ -23,14 +23,14 @@ pub(crate) struct FromInnovations;
 
 impl<S: Scalar> Sweep<S> for HomeGains {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_home_gains(m);
     }
 }
 
 impl<S: Scalar> Sweep<S> for Compliance {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         out.fill(S::ZERO);
         let Some(tip) = at.frame.body else { return };
         find_path(m, &mut s.path, tip);
@@ -47,7 +47,7 @@ impl<S: Scalar> Sweep<S> for Compliance {
 
 impl<S: Scalar> Sweep<S> for InnovationsOfForces {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, at: At<'_>, forces: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, forces: &[S], out: &mut [S]) {
         let Some(tip) = at.frame.body else { return };
         let rows = forces.len() / 6;
         if rows == 0 {
@@ -64,11 +64,11 @@ impl<S: Scalar> Sweep<S> for InnovationsOfForces {
 
 impl<S: Scalar> Sweep<S> for FromInnovations {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, e: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, e: &[S], out: &mut [S]) {
         for v in 0..m.nv {
             s.eps[v] = e[v] * s.home_gains[v].d_root.recip();
         }
-        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
     }
 }
 

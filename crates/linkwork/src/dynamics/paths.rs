@@ -18,8 +18,8 @@ pub(crate) struct MassAlongPaths;
 
 impl<S: Scalar> Sweep<S> for MassAlongPaths {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        inward(m, s, InOrder { out, next: 0 });
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        inward::<S, SPECIAL>(m, s, InOrder { out, next: 0 });
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) trait Elements<S> {
 
 /// r(k) of all links, and the elements that their columns give.
 #[inline(always)]
-pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl Elements<S>) {
+pub(super) fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, mut to: impl Elements<S>) {
     let (bodies, joints) = (&m.bodies[..], &s.joints);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
     // The column of the link just visited, if it waits, and the link that it has come to.
@@ -71,14 +71,14 @@ pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl El
             }
         });
         if waits.is_some() {
-            go_inward::<S, true>(bodies, joints, body.parent, [waiting, own], [whose, body.v], &mut to);
+            go_inward::<S, true, SPECIAL>(bodies, joints, body.parent, [waiting, own], [whose, body.v], &mut to);
             waits = None;
         } else if waits_for_next(bodies, k) {
             (waits, waiting, whose) = (body.parent, own, body.v);
         } else if body.parent.is_some() {
             for i in 0..body.dofs {
                 let column = if body.dofs > 1 { s.forces[i] } else { own };
-                go_inward::<S, false>(bodies, joints, body.parent, [column; 2], [body.v + i; 2], &mut to);
+                go_inward::<S, false, SPECIAL>(bodies, joints, body.parent, [column; 2], [body.v + i; 2], &mut to);
             }
         }
     }
@@ -86,7 +86,7 @@ pub(super) fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, mut to: impl El
 
 /// From a link to the base; the second column only if there are `TWO`.
 #[inline(always)]
-fn go_inward<S: Scalar, const TWO: bool>(
+fn go_inward<S: Scalar, const TWO: bool, const SPECIAL: bool>(
     bodies: &[Body],
     joints: &Joints<S>,
     mut from: Option<usize>,

@@ -128,18 +128,6 @@ pub(crate) struct Body {
     pub(crate) general: usize,
 }
 
-impl Body {
-    /// The way to the parent, as far as a scalar tells ways apart: any tilt is a skew one without shift.
-    #[inline(always)]
-    pub(crate) fn route<S: Scalar>(&self) -> Passage {
-        match self.passage {
-            Passage::Root | Passage::General => self.passage,
-            _ if !S::SPECIAL => Passage::ScrewSkew,
-            special => special,
-        }
-    }
-}
-
 /// What turns a link's screw: a coordinate, or none; and where its shift starts.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]

@@ -350,6 +350,7 @@ pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
 }
 
 /// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.
+#[inline(always)]
 pub(crate) fn all_usable<S: Scalar>(x: &[S]) -> bool {
     let mut sound = true;
     for x in x {
@@ -359,6 +360,7 @@ pub(crate) fn all_usable<S: Scalar>(x: &[S]) -> bool {
 }
 
 /// The first number that is not finite. The usual answer, none, takes one pass without a branch per number.
+#[inline(always)]
 fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
     if all_usable(x) {
         return None;

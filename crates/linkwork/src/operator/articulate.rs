@@ -10,7 +10,7 @@ pub(crate) struct Articulate;
 
 impl<S: Scalar> Sweep<S> for Articulate {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_riccati(m);
     }
 }

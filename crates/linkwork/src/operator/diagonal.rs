@@ -66,7 +66,7 @@ pub(crate) fn start_moments<S: Scalar>(scaling: Scaling, hinge: Hinge, gains: &[
 /// Outward: V⁺ = φ*V(p);  ξ = q̇ + G*V⁺;  V = V⁺ + H*q̇.
 impl<S: Scalar> Sweep<S> for TotalRates {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qd: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qd: &[S], out: &mut [S]) {
         s.need_gains(m);
         let (gains, v, scaling) = (&s.riccati.gains[..], &mut s.lambda[..], s.diagonal.scaling);
         for k in 0..m.bodies.len() {
@@ -88,7 +88,7 @@ impl<S: Scalar> Sweep<S> for TotalRates {
 /// Outward: V⁺ = φ*V(p);  q̇ = ξ − G*V⁺;  V = V⁺ + H*q̇.
 impl<S: Scalar> Sweep<S> for JointRates {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
         s.dofs.copy_from_slice(x);
         let (gains, eta) = (&s.riccati.gains[..], &mut s.dofs[..]);
@@ -112,7 +112,7 @@ impl<S: Scalar> Sweep<S> for JointRates {
 /// Inward: z = Σ φz⁺;  κ = T − Hz;  z⁺ = z + Gκ.
 impl<S: Scalar> Sweep<S> for WorkingMoments {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         s.need_gains(m);
         let (gains, scaling) = (&s.riccati.gains[..], s.diagonal.scaling);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
@@ -134,7 +134,7 @@ impl<S: Scalar> Sweep<S> for WorkingMoments {
 /// Inward: z = Σ φz⁺;  T = κ + Hz;  z⁺ = z + Gκ.
 impl<S: Scalar> Sweep<S> for JointTorques {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
         s.dofs.copy_from_slice(x);
         let (gains, e, scaling) = (&s.riccati.gains[..], &mut s.dofs[..], s.diagonal.scaling);

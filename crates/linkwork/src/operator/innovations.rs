@@ -15,16 +15,16 @@ pub(crate) struct InverseMassTimes;
 
 impl<S: Scalar> Sweep<S> for InverseMassTimes {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
-        inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, x, &mut s.eps);
-        outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, x, &mut s.eps);
+        outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
     }
 }
 
 /// Inward: z = Σ φ z⁺;  ε = T − H z;  z⁺ = z + Gε.  ε = (I − HψK) T.
 #[inline(always)]
-pub(crate) fn inward<S: Scalar>(
+pub(crate) fn inward<S: Scalar, const SPECIAL: bool>(
     m: &Compiled,
     joints: &Joints<S>,
     gains: &[Gain<S>],
@@ -48,7 +48,7 @@ pub(crate) fn inward<S: Scalar>(
 
 /// Outward: λ⁺ = φ*λ(p);  x = D⁻¹ε − G*λ⁺;  λ = λ⁺ + H*x.  x = (I − HψK)* D⁻¹ ε.
 #[inline(always)]
-pub(crate) fn outward<S: Scalar>(
+pub(crate) fn outward<S: Scalar, const SPECIAL: bool>(
     m: &Compiled,
     joints: &Joints<S>,
     gains: &[Gain<S>],

@@ -1,6 +1,6 @@
 //! The sweeps that fill stages, at every level of instructions.
 
-use super::{At, Instructions, Level, Sweep};
+use super::{At, Instructions, Level, Sweep, small};
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
 use crate::stage::{Fills, Stages};
@@ -11,27 +11,33 @@ macro_rules! fills {
 
         impl<S: Scalar> Sweep<S> for $name {
             #[inline(always)]
-            fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
-                s.$fill(m);
+            fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+                s.$fill::<SPECIAL>(m);
             }
         })*
 
         impl<S: Scalar> Fills<S> {
-            const PLAIN: Self = Self {
-                $($stage: |m, s| <$name as Sweep<S>>::run(m, s, At::NOWHERE, &[], &mut [])),*
-            };
+            const fn plain<const SPECIAL: bool>() -> Self {
+                Self {
+                    $($stage: |m, s| <$name as Sweep<S>>::run::<SPECIAL>(m, s, At::NOWHERE, &[], &mut [])),*
+                }
+            }
 
             // SAFETY: `Instructions::fills` alone hands these out, where the features were found.
             #[cfg(target_arch = "x86_64")]
-            const AVX2: Self = Self {
-                $($stage: |m, s| unsafe { <$name as Sweep<S>>::avx2(m, s, At::NOWHERE, &[], &mut []) }),*
-            };
+            const fn avx2<const SPECIAL: bool>() -> Self {
+                Self {
+                    $($stage: |m, s| unsafe { <$name as Sweep<S>>::avx2::<SPECIAL>(m, s, At::NOWHERE, &[], &mut []) }),*
+                }
+            }
 
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            const AVX512: Self = Self {
-                $($stage: |m, s| unsafe { <$name as Sweep<S>>::avx512(m, s, At::NOWHERE, &[], &mut []) }),*
-            };
+            const fn avx512() -> Self {
+                Self {
+                    $($stage: |m, s| unsafe { <$name as Sweep<S>>::avx512::<true>(m, s, At::NOWHERE, &[], &mut []) }),*
+                }
+            }
         }
     };
 }
@@ -64,29 +70,30 @@ impl<S: Scalar> Fills<S> {
     #[cfg(target_arch = "x86_64")]
     const fn with_avx512() -> &'static Self {
         match S::BUILDS {
-            Builds::Avx512 => &Self::AVX512,
-            Builds::Shipped if !cfg!(debug_assertions) => &Self::AVX512,
-            Builds::Once => &Self::PLAIN,
-            _ => &Self::AVX2,
+            Builds::Avx512 => const { &Self::avx512() },
+            Builds::Shipped if !cfg!(debug_assertions) => const { &Self::avx512() },
+            _ => Self::with_avx2(),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     const fn with_avx2() -> &'static Self {
         match S::BUILDS {
-            Builds::Avx512 => &Self::AVX512,
-            Builds::Once => &Self::PLAIN,
-            _ => &Self::AVX2,
+            Builds::Avx512 | Builds::Once => Self::without(),
+            _ if S::SPECIAL => const { &Self::avx2::<true>() },
+            _ => const { &Self::avx2::<false>() },
         }
     }
 
     const fn without() -> &'static Self {
         match S::BUILDS {
             #[cfg(target_arch = "x86_64")]
-            Builds::Avx512 => &Self::AVX512,
+            Builds::Avx512 => const { &Self::avx512() },
             #[cfg(target_arch = "x86_64")]
-            Builds::Avx2 => &Self::AVX2,
-            _ => &Self::PLAIN,
+            Builds::Avx2 => const { &Self::avx2::<true>() },
+            Builds::Once => const { &Self::plain::<true>() },
+            _ if small::<S>() => const { &Self::plain::<false>() },
+            _ => const { &Self::plain::<true>() },
         }
     }
 }

@@ -111,8 +111,14 @@ macro_rules! lanes {
         }
 
         impl PartialEq for $name {
+            #[inline(always)]
             fn eq(&self, other: &Self) -> bool {
-                self.to_array() == other.to_array()
+                let (a, b) = (self.to_array(), other.to_array());
+                let mut same = true;
+                for i in 0..Self::LANES {
+                    same &= a[i] == b[i];
+                }
+                same
             }
         }
 

@@ -22,8 +22,9 @@ use core::marker::PhantomData;
 
 /// An algorithm: reads stages and an input, fills stages and an output.
 pub(crate) trait Sweep<S: Scalar> {
-    /// Runs it; every implementation is `#[inline(always)]`.
-    fn run(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]);
+    /// Runs it; every implementation is `#[inline(always)]`. `SPECIAL` has code of its own for the commonest joints,
+    /// otherwise there is one for all: faster, or small. The bits are the same.
+    fn run<const SPECIAL: bool>(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]);
 
     /// Runs it with AVX-512.
     ///
@@ -31,8 +32,14 @@ pub(crate) trait Sweep<S: Scalar> {
     /// The processor must have these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
-    unsafe fn avx512(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]) {
-        Self::run(m, stages, at, input, out);
+    unsafe fn avx512<const SPECIAL: bool>(
+        m: &Compiled,
+        stages: &mut Stages<S>,
+        at: At<'_>,
+        input: &[S],
+        out: &mut [S],
+    ) {
+        Self::run::<SPECIAL>(m, stages, at, input, out);
     }
 
     /// Runs it with AVX2.
@@ -41,8 +48,8 @@ pub(crate) trait Sweep<S: Scalar> {
     /// The processor must have these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]) {
-        Self::run(m, stages, at, input, out);
+    unsafe fn avx2<const SPECIAL: bool>(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]) {
+        Self::run::<SPECIAL>(m, stages, at, input, out);
     }
 }
 
@@ -57,19 +64,31 @@ pub(crate) struct Packed<W>(PhantomData<W>);
 
 impl<W: PackedSweep> Sweep<f64> for Packed<W> {
     #[inline(always)]
-    fn run(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
-        W::run(m, stages, at, input, out);
+    fn run<const SPECIAL: bool>(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        W::run::<SPECIAL>(m, stages, at, input, out);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
-    unsafe fn avx512(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+    unsafe fn avx512<const SPECIAL: bool>(
+        m: &Compiled,
+        stages: &mut Stages<f64>,
+        at: At<'_>,
+        input: &[f64],
+        out: &mut [f64],
+    ) {
         W::packed::<F64x4>(m, stages, at, input, out);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2(m: &Compiled, stages: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+    unsafe fn avx2<const SPECIAL: bool>(
+        m: &Compiled,
+        stages: &mut Stages<f64>,
+        at: At<'_>,
+        input: &[f64],
+        out: &mut [f64],
+    ) {
         W::packed::<F64x4>(m, stages, at, input, out);
     }
 }
@@ -106,6 +125,10 @@ enum Level {
 }
 
 impl Instructions {
+    /// Those of any processor.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self(Level::Plain);
+
     /// Asks the processor.
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -151,26 +174,27 @@ impl<S: Scalar> Ready<S> {
         #[cfg(target_arch = "x86_64")]
         {
             let (avx512, avx2, plain): (Run<S>, Run<S>, Run<S>) = match S::BUILDS {
-                Builds::Shipped if !cfg!(debug_assertions) => (W::avx512, W::avx2, W::run),
-                Builds::Shipped | Builds::Portable => (W::avx2, W::avx2, W::run),
-                Builds::Once => (W::run, W::run, W::run),
-                Builds::Avx2 => (W::avx2, W::avx2, W::avx2),
-                Builds::Avx512 => (W::avx512, W::avx512, W::avx512),
+                Builds::Shipped if !cfg!(debug_assertions) => (W::avx512::<true>, W::avx2::<true>, plain::<S, W>()),
+                Builds::Shipped | Builds::Portable if S::SPECIAL => (W::avx2::<true>, W::avx2::<true>, plain::<S, W>()),
+                Builds::Shipped | Builds::Portable => (W::avx2::<false>, W::avx2::<false>, W::run::<false>),
+                Builds::Once => (W::run::<true>, W::run::<true>, W::run::<true>),
+                Builds::Avx2 => (W::avx2::<true>, W::avx2::<true>, W::avx2::<true>),
+                Builds::Avx512 => (W::avx512::<true>, W::avx512::<true>, W::avx512::<true>),
             };
             Self { avx512, avx2, plain }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        Self { plain: W::run }
+        Self { plain: plain::<S, W>() }
     }
 
     /// Compiles a sweep that is not worth the time for AVX-512.
     pub(crate) const fn seldom<W: Sweep<S>>() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
-            avx512: W::avx2,
+            avx512: W::avx2::<true>,
             #[cfg(target_arch = "x86_64")]
-            avx2: W::avx2,
-            plain: W::run,
+            avx2: W::avx2::<true>,
+            plain: plain::<S, W>(),
         }
     }
 
@@ -195,6 +219,11 @@ impl<S: Scalar> Ready<S> {
         // SAFETY: `Instructions` come from `detect` alone, which found the features that `run` was compiled for.
         unsafe { run(m, stages, at, input, out) }
     }
+}
+
+/// A sweep for any processor.
+const fn plain<S: Scalar, W: Sweep<S>>() -> Run<S> {
+    if small::<S>() { W::run::<false> } else { W::run::<true> }
 }
 
 /// Work that is compiled for each level of instructions, with what it works on inside.
@@ -253,6 +282,11 @@ fn perform_plain<T: Task>(task: T) {
     } else {
         task.run();
     }
+}
+
+/// Whether sweeps for any processor have one code for all joints.
+const fn small<S: Scalar>() -> bool {
+    SOFTWARE_FMA || !S::SPECIAL
 }
 
 /// Whether a fused multiply-add of plain code is a call: then it takes so long that nothing else matters.

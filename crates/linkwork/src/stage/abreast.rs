@@ -135,8 +135,8 @@ impl<S: Scalar> Abreast<S> {
     #[inline(always)]
     pub(crate) fn handed_body(&self, bundle: usize, lane: usize) -> RigidBody<S> {
         let mut x = [S::ZERO; BODY];
-        for (x, register) in x.iter_mut().zip(&self.handed[bundle]) {
-            *x = register.0[lane];
+        for i in 0..BODY {
+            x[i] = self.handed[bundle][i].0[lane];
         }
         RigidBody::from_array(x)
     }
@@ -145,8 +145,8 @@ impl<S: Scalar> Abreast<S> {
     #[inline(always)]
     pub(crate) fn column(&self, row: usize, lane: usize) -> Force<S> {
         let mut x = [S::ZERO; 6];
-        for (x, register) in x.iter_mut().zip(&self.columns[row]) {
-            *x = register.0[lane];
+        for i in 0..6 {
+            x[i] = self.columns[row][i].0[lane];
         }
         Force::from_array(x)
     }

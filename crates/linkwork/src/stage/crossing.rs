@@ -351,19 +351,13 @@ impl<'a, S: Scalar> AnyJoint<'a, S> {
             general: &joints.general,
         }
     }
-
-    /// Whether it is a [`Turning`] joint but for its tilt: then it is released as one, to the same bits.
-    #[inline(always)]
-    fn turns_askew(self) -> bool {
-        self.body.turns && matches!(self.body.route::<S>(), Passage::ScrewSkew)
-    }
 }
 
 /// Runs one of three expressions, by how a link hangs on its parent.
 macro_rules! by_route {
     ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {{
         let body = $joint.body;
-        match body.route::<S>() {
+        match body.passage {
             Passage::Root => {
                 let $placement = body.placement.lift::<S>();
                 $root
@@ -372,19 +366,16 @@ macro_rules! by_route {
                 let $pose = &$joint.general[body.general];
                 $general
             }
-            Passage::TurnFlat | Passage::ScrewFlat => {
+            Passage::TurnFlat | Passage::ScrewFlat if const { S::SPECIAL } => {
                 let $way = Way::new(body, Flat, $joint.z);
                 $screws
             }
-            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter => {
+            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter if const { S::SPECIAL } => {
                 let $way = Way::new(body, Quarter, $joint.z);
                 $screws
             }
-            Passage::TurnLean | Passage::ScrewLean => {
-                let $way = Way::new(body, body.lean, $joint.z);
-                $screws
-            }
-            Passage::ScrewSkew => {
+            // Any tilt is a skew one, perhaps without shift.
+            _ => {
                 let (lean, across) = (body.lean, body.across);
                 let $way = Way::new(body, Skew { lean, across }, $joint.z);
                 $screws
@@ -398,7 +389,8 @@ impl<S: Scalar> AnyJoint<'_, S> {
     #[inline(always)]
     pub(crate) fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
         by_route!(self,
-            root placement => p.through_screw(self.z).through(&placement),
+            // Nothing is carried into the world.
+            root _placement => p,
             screws way => way.carry_in(p),
             general pose => p.through(pose))
     }
@@ -457,14 +449,14 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
         by_route!(self,
-            root placement => r.through_screw(self.z).through(&placement),
+            root _placement => r,
             screws way => way.carry_rigid_in(r),
             general pose => r.through(pose))
     }
 
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        if const { S::SPECIAL } && self.turns_askew() {
+        if const { S::SPECIAL } && self.body.turns {
             let (lean, across) = (self.body.lean, self.body.across);
             return Way::new(self.body, Skew { lean, across }, self.z).carry_in_about_z(p.about_z());
         }
@@ -483,7 +475,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn rest_times(self, rest: &Self::Rest, v: Motion<S>) -> Force<S> {
-        if const { S::SPECIAL } && self.turns_askew() {
+        if const { S::SPECIAL } && self.body.turns {
             return rest.about_z().times(v);
         }
         rest.times(v)
@@ -533,7 +525,7 @@ macro_rules! at_joint {
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
         // Decided by the compiler, before it makes any code of the ways not taken.
-        if const { S::SPECIAL } {
+        if SPECIAL {
             match body.passage {
                 Passage::TurnQuarter => {
                     let $joint = Turning(Way::new(body, Quarter, z));

@@ -25,7 +25,8 @@ impl<S: Scalar> HomeGain<S> {
 /// Link by link.
 #[inline(always)]
 pub(crate) fn fill<S: Scalar>(m: &Compiled, world: &World<S>, riccati: &Riccati<S>, out: &mut [HomeGain<S>]) {
-    for (body, pose) in m.bodies.iter().zip(&world.poses) {
+    for k in 0..m.bodies.len() {
+        let (body, pose) = (&m.bodies[k], &world.poses[k]);
         for v in body.v..body.v + body.dofs {
             let gain = &riccati.gains[v];
             out[v] = HomeGain {

@@ -29,7 +29,9 @@ impl<S: Scalar> Waiting<S> {
 }
 
 /// Something that is handed in.
-pub(crate) trait Handed<S>: Copy + Default + AddAssign {
+pub(crate) trait Handed<S>: Copy + AddAssign {
+    /// Nothing.
+    const ZERO: Self;
     /// How many numbers it has.
     const NUMBERS: usize;
     /// Adds each number to its place.
@@ -42,7 +44,7 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
     #[inline(always)]
     pub(crate) fn new(waiting: &'a mut Waiting<S>) -> Self {
         Self {
-            carried: T::default(),
+            carried: T::ZERO,
             waiting,
         }
     }
@@ -69,7 +71,7 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
     /// Σ_c (what child c handed in).
     #[inline(always)]
     pub(crate) fn gather_children(&mut self, body: &Body) -> T {
-        let mut sum = if body.has_child { self.carried } else { T::default() };
+        let mut sum = if body.has_child { self.carried } else { T::ZERO };
         if let Some(slot) = body.branch {
             sum += T::fetch(&mut self.waiting.0[slot * T::NUMBERS..][..T::NUMBERS]);
         }
@@ -87,62 +89,74 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
 }
 
 #[inline(always)]
-fn fetch<S: Scalar>(place: &mut [S; 2]) -> S {
-    core::mem::replace(&mut place[0], S::ZERO)
+fn add<S: Scalar, const N: usize>(x: [S; N], places: &mut [[S; 2]]) {
+    for i in 0..N {
+        places[i][0] += x[i];
+    }
+}
+
+#[inline(always)]
+fn fetch<S: Scalar, const N: usize>(places: &mut [[S; 2]]) -> [S; N] {
+    let mut x = [S::ZERO; N];
+    for i in 0..N {
+        x[i] = core::mem::replace(&mut places[i][0], S::ZERO);
+    }
+    x
 }
 
 impl<S: Scalar> Handed<S> for Force<S> {
+    const ZERO: Self = Self::ZERO;
     const NUMBERS: usize = 6;
 
     #[inline(always)]
     fn leave(self, places: &mut [[S; 2]]) {
-        for (place, x) in places.iter_mut().zip(self.to_array()) {
-            place[0] += x;
-        }
+        add(self.to_array(), places);
     }
 
     #[inline(always)]
     fn fetch(places: &mut [[S; 2]]) -> Self {
-        Self::from_array(core::array::from_fn(|i| fetch(&mut places[i])))
+        Self::from_array(fetch(places))
     }
 }
 
 impl<S: Scalar> Handed<S> for RigidBody<S> {
+    const ZERO: Self = Self::ZERO;
     const NUMBERS: usize = 10;
 
     #[inline(always)]
     fn leave(self, places: &mut [[S; 2]]) {
-        for (place, x) in places.iter_mut().zip(self.to_array()) {
-            place[0] += x;
-        }
+        add(self.to_array(), places);
     }
 
     #[inline(always)]
     fn fetch(places: &mut [[S; 2]]) -> Self {
-        Self::from_array(core::array::from_fn(|i| fetch(&mut places[i])))
+        Self::from_array(fetch(places))
     }
 }
 
 impl<S: Scalar> Handed<S> for Articulated<S> {
+    const ZERO: Self = Self::ZERO;
     const NUMBERS: usize = 21;
 
     #[inline(always)]
     fn leave(self, places: &mut [[S; 2]]) {
-        for i in 0..6 {
-            places[i][0] += self.a[i];
-            places[i + 6][0] += self.c[i];
-        }
-        for i in 0..9 {
-            places[i + 12][0] += self.b[i / 3][i % 3];
+        add(self.a, places);
+        add(self.c, &mut places[6..]);
+        for i in 0..3 {
+            add(self.b[i], &mut places[12 + 3 * i..]);
         }
     }
 
     #[inline(always)]
     fn fetch(places: &mut [[S; 2]]) -> Self {
         Self {
-            a: core::array::from_fn(|i| fetch(&mut places[i])),
-            c: core::array::from_fn(|i| fetch(&mut places[i + 6])),
-            b: core::array::from_fn(|i| core::array::from_fn(|j| fetch(&mut places[12 + 3 * i + j]))),
+            a: fetch(places),
+            c: fetch(&mut places[6..]),
+            b: [
+                fetch(&mut places[12..]),
+                fetch(&mut places[15..]),
+                fetch(&mut places[18..]),
+            ],
         }
     }
 }

@@ -214,31 +214,31 @@ impl<S: Scalar> Stages<S> {
     // What each stage is filled with; the flags are the business of `need_…`.
 
     #[inline(always)]
-    pub(crate) fn fill_rates(&mut self, m: &Compiled) {
-        self.fill_rates_of(m, Whole(m.bodies.len()));
+    pub(crate) fn fill_rates<const SPECIAL: bool>(&mut self, m: &Compiled) {
+        self.fill_rates_of::<SPECIAL>(m, Whole(m.bodies.len()));
     }
 
     /// The same for some links, parents first.
     #[inline(always)]
-    pub(crate) fn fill_rates_of(&mut self, m: &Compiled, course: impl Course) {
-        rates::fill(m, &self.joints, &self.qd, &mut self.rates, course);
+    pub(crate) fn fill_rates_of<const SPECIAL: bool>(&mut self, m: &Compiled, course: impl Course) {
+        rates::fill::<S, SPECIAL>(m, &self.joints, &self.qd, &mut self.rates, course);
     }
 
     #[inline(always)]
-    pub(crate) fn fill_velocities(&mut self, m: &Compiled) {
-        velocity::fill(m, &self.joints, &self.qd, &mut self.velocities);
+    pub(crate) fn fill_velocities<const SPECIAL: bool>(&mut self, m: &Compiled) {
+        velocity::fill::<S, SPECIAL>(m, &self.joints, &self.qd, &mut self.velocities);
     }
 
     #[inline(always)]
-    pub(crate) fn fill_world(&mut self, m: &Compiled) {
-        self.world.place::<S, false>(m, &self.joints);
+    pub(crate) fn fill_world<const SPECIAL: bool>(&mut self, m: &Compiled) {
+        self.world.place::<S, false, SPECIAL>(m, &self.joints);
     }
 
     /// The same with several coordinates to a register.
     #[inline(always)]
     pub(crate) fn need_world_packed<P: Pack<S>>(&mut self, m: &Compiled) {
         if !self.filled.world {
-            self.world.place::<P, false>(m, &self.joints);
+            self.world.place::<P, false, true>(m, &self.joints);
             self.filled.world = true;
         }
     }
@@ -249,27 +249,27 @@ impl<S: Scalar> Stages<S> {
         if self.filled.world {
             return self.world.place_links::<P>(m);
         }
-        self.world.place::<P, true>(m, &self.joints);
+        self.world.place::<P, true, true>(m, &self.joints);
         self.filled.world = true;
     }
 
     #[inline(always)]
-    pub(crate) fn fill_columns(&mut self, m: &Compiled) {
+    pub(crate) fn fill_columns<const SPECIAL: bool>(&mut self, m: &Compiled) {
         self.need_world(m);
         self.world.span(m);
     }
 
     #[inline(always)]
-    pub(crate) fn fill_riccati(&mut self, m: &Compiled) {
-        self.riccati.fill(m, &self.joints, &mut self.waiting);
+    pub(crate) fn fill_riccati<const SPECIAL: bool>(&mut self, m: &Compiled) {
+        self.riccati.fill::<SPECIAL>(m, &self.joints, &mut self.waiting);
         self.filled.gains = true;
     }
 
-    /// D and G, without keeping P.
+    /// D and G, without keeping P where that takes code of its own.
     #[inline(always)]
-    pub(crate) fn fill_gains(&mut self, m: &Compiled) {
-        if const { S::SPECIAL } {
-            self.riccati.fill_gains(m, &self.joints, &mut self.waiting);
+    pub(crate) fn fill_gains<const SPECIAL: bool>(&mut self, m: &Compiled) {
+        if SPECIAL {
+            self.riccati.fill_gains::<SPECIAL>(m, &self.joints, &mut self.waiting);
         } else {
             self.need_riccati(m);
         }
@@ -277,7 +277,7 @@ impl<S: Scalar> Stages<S> {
 
     /// G at home, and the columns that go with it.
     #[inline(always)]
-    pub(crate) fn fill_home_gains(&mut self, m: &Compiled) {
+    pub(crate) fn fill_home_gains<const SPECIAL: bool>(&mut self, m: &Compiled) {
         self.need_columns(m);
         self.need_gains(m);
         home::fill(m, &self.world, &self.riccati, &mut self.home_gains);

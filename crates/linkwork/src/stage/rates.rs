@@ -28,7 +28,13 @@ impl<S: Scalar> Rate<S> {
 
 /// Outward along some links, parents first: ω = φ*ω_p + Hω q̇, and with it a and b. About 90 operations per link.
 #[inline(always)]
-pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], rates: &mut [Rate<S>], course: impl Course) {
+pub(crate) fn fill<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    qd: &[S],
+    rates: &mut [Rate<S>],
+    course: impl Course,
+) {
     let n = m.bodies.len();
     let (bodies, rates) = (&m.bodies[..n], &mut rates[..n]);
     let mut last = Vec3::ZERO;

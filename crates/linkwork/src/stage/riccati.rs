@@ -26,7 +26,7 @@ impl<S: Scalar> Riccati<S> {
 
     /// Inward: P = M + Σ φP⁺φ*, D = HPH*, G = PH*D⁻¹, P⁺ = P − GDG*. About 200 operations per link.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, m: &Compiled, joints: &Joints<S>, waiting: &mut Waiting<S>) {
+    pub(crate) fn fill<const SPECIAL: bool>(&mut self, m: &Compiled, joints: &Joints<S>, waiting: &mut Waiting<S>) {
         let n = m.bodies.len();
         let (bodies, p, p_plus) = (&m.bodies[..n], &mut self.p[..n], &mut self.p_plus[..n]);
         let mut inflow = Inflow::new(waiting);
@@ -40,7 +40,12 @@ impl<S: Scalar> Riccati<S> {
 
     /// The same, keeping only D and G.
     #[inline(always)]
-    pub(crate) fn fill_gains(&mut self, m: &Compiled, joints: &Joints<S>, waiting: &mut Waiting<S>) {
+    pub(crate) fn fill_gains<const SPECIAL: bool>(
+        &mut self,
+        m: &Compiled,
+        joints: &Joints<S>,
+        waiting: &mut Waiting<S>,
+    ) {
         let mut inflow = Inflow::new(waiting);
         for k in (0..m.bodies.len()).rev() {
             at_joint!(m.bodies, joints, k, joint => {

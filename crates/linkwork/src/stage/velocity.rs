@@ -8,7 +8,12 @@ use crate::spatial::Motion;
 
 /// Outward: V(k) = φ*(p,k) V(p) + H*q̇.
 #[inline(always)]
-pub(crate) fn fill<S: Scalar>(m: &Compiled, joints: &Joints<S>, qd: &[S], velocities: &mut [Motion<S>]) {
+pub(crate) fn fill<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    joints: &Joints<S>,
+    qd: &[S],
+    velocities: &mut [Motion<S>],
+) {
     for k in 0..m.bodies.len() {
         let body = &m.bodies[k];
         let qd = &qd[body.v..];

@@ -36,7 +36,11 @@ impl<S: Scalar> World<S> {
     /// Outward: each link's pose from its parent's, which stays in registers along a chain; and the users' frames, if asked
     /// for.
     #[inline(always)]
-    pub(crate) fn place<P: Pack<S>, const PARTS: bool>(&mut self, m: &Compiled, joints: &Joints<S>) {
+    pub(crate) fn place<P: Pack<S>, const PARTS: bool, const SPECIAL: bool>(
+        &mut self,
+        m: &Compiled,
+        joints: &Joints<S>,
+    ) {
         let mut part = 0;
         let n = m.bodies.len();
         let (poses, homes) = (&mut self.poses[..n], &mut self.homes[..n]);
@@ -93,7 +97,8 @@ impl<S: Scalar> World<S> {
     /// Link by link: the motions that the joints allow.
     #[inline(always)]
     pub(crate) fn span(&mut self, m: &Compiled) {
-        for (body, pose) in m.bodies.iter().zip(&self.poses) {
+        for k in 0..m.bodies.len() {
+            let (body, pose) = (&m.bodies[k], &self.poses[k]);
             let arm = pose.translation;
             let r = &pose.rotation;
             if body.revolute {

@@ -74,7 +74,10 @@ impl Mechanism {
 
     /// Memory for calls with another scalar, such as [`crate::scalar::Dual`].
     pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
-        let instructions = Instructions::detect();
+        self.workspace_with(Instructions::detect())
+    }
+
+    fn workspace_with<S: Scalar>(&self, instructions: Instructions) -> Workspace<'_, S> {
         Workspace {
             mechanism: self,
             sweeps: Sweeps::shipped(),
@@ -144,7 +147,7 @@ struct Configure;
 
 impl<S: Scalar> Sweep<S> for Configure {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, q: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, q: &[S], _: &mut [S]) {
         s.pose::<S>(m, q);
     }
 }
@@ -384,5 +387,58 @@ fn check_length(argument: &'static str, given: usize, needed: usize) -> Result<(
             needed,
             given,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scaling;
+    use crate::model::examples;
+    use crate::simd::Instructions;
+    use crate::{Mechanism, Result};
+
+    /// T, q̈, 𝓜, 𝓜⁻¹ and the diagonalized rates of one state.
+    fn dynamics(m: &Mechanism, instructions: Instructions) -> Result<Vec<f64>> {
+        let (n, q) = (m.nv(), m.random(3));
+        let qd: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let mut workspace = m.workspace_with::<f64>(instructions);
+        let mut all = vec![0.0; 4 * n + 2 * n * n];
+        let (vectors, matrices) = all.split_at_mut(4 * n);
+        workspace.at(&q)?.mass_matrix(&mut matrices[..n * n])?;
+        workspace.at(&q)?.mass_matrix_inverse(&mut matrices[n * n..])?;
+        workspace
+            .at(&q)?
+            .moving(&qd)?
+            .inverse_dynamics(&qd, &mut vectors[..n])?;
+        workspace
+            .at(&q)?
+            .moving(&qd)?
+            .forward_dynamics(&qd, &mut vectors[n..2 * n])?;
+        workspace.at(&q)?.inverse_mass_times(&qd, &mut vectors[2 * n..3 * n])?;
+        workspace
+            .at(&q)?
+            .total_rates(Scaling::Unnormalized, &qd, &mut vectors[3 * n..])?;
+        Ok(all)
+    }
+
+    #[test]
+    fn every_processor_gives_the_same_numbers() -> Result<()> {
+        for m in [
+            examples::cart_pole(),
+            examples::scara(),
+            examples::puma560(),
+            examples::arm7(),
+            examples::quadruped(),
+            examples::humanoid(),
+        ] {
+            let (plain, here) = (
+                dynamics(&m, Instructions::PLAIN)?,
+                dynamics(&m, Instructions::detect())?,
+            );
+            for i in 0..plain.len() {
+                assert!(plain[i] == here[i], "{i}: {} {}", plain[i], here[i]);
+            }
+        }
+        Ok(())
     }
 }

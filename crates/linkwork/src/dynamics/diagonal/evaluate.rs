@@ -42,7 +42,7 @@ enum From {
 
 impl<S: Scalar> Sweep<S> for Settle {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, total: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, total: &[S], _: &mut [S]) {
         if !(s.filled.riccati || s.filled.rests) {
             let mut inflow = Inflow::new(&mut s.waiting);
             for k in (0..m.bodies.len()).rev() {
@@ -61,7 +61,7 @@ impl<S: Scalar> Sweep<S> for Settle {
         } else {
             From::JointRates
         };
-        settle(m, s, from);
+        settle::<S, SPECIAL>(m, s, from);
         s.filled.velocities = true;
         s.filled.settled = true;
     }
@@ -69,11 +69,11 @@ impl<S: Scalar> Sweep<S> for Settle {
 
 impl<S: Scalar> Sweep<S> for Onward {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, input: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, input: &[S], out: &mut [S]) {
         let (tau, q) = input.split_at(m.nv);
         s.q.copy_from_slice(q);
         s.diagonal.next.fill::<S>(m, q);
-        inward::<S, true>(m, s, tau, out);
+        inward::<S, true, SPECIAL>(m, s, tau, out);
         core::mem::swap(&mut s.joints, &mut s.diagonal.next);
         s.leave();
         s.filled.gains = true;
@@ -83,7 +83,7 @@ impl<S: Scalar> Sweep<S> for Onward {
 
 /// Outward: q̇ and V from total rates, or η and V from q̇; and gravity in the links' axes.
 #[inline(always)]
-fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>, from: From) {
+fn settle<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, from: From) {
     let (gains, eta, qd) = (&s.riccati.gains[..], &mut s.diagonal.eta[..], &mut s.qd[..]);
     let (velocities, gravity) = (&mut s.velocities[..], &mut s.diagonal.gravity[..]);
     let (mut last, mut last_gravity) = (Motion::ZERO, Vec3::ZERO);
@@ -120,14 +120,14 @@ fn falling<S: Scalar>(g: &[S; 6], gravity: Vec3<S>) -> S {
 
 impl<S: Scalar> Sweep<S> for TotalAccelerations {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
-        inward::<S, false>(m, s, tau, out);
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
+        inward::<S, false, SPECIAL>(m, s, tau, out);
     }
 }
 
 /// Gravity in the links' axes.
 #[inline(always)]
-pub(crate) fn need_gravity<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+pub(crate) fn need_gravity<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>) {
     let gravity = &mut s.diagonal.gravity[..];
     for k in 0..m.bodies.len() {
         let g = match m.bodies[k].parent {
@@ -140,7 +140,12 @@ pub(crate) fn need_gravity<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
 
 /// The inward sweep; `ONWARD`, with the Riccati recursion of the next configuration, which takes the place of this one's.
 #[inline(always)]
-fn inward<S: Scalar, const ONWARD: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], out: &mut [S]) {
+fn inward<S: Scalar, const ONWARD: bool, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    tau: &[S],
+    out: &mut [S],
+) {
     let n = m.bodies.len();
     let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
     let (velocities, gravity, eta) = (&s.velocities[..n], &s.diagonal.gravity[..n], &s.diagonal.eta[..]);

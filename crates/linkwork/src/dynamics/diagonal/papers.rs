@@ -20,7 +20,7 @@ pub(crate) struct PapersRecursions;
 
 impl<S: Scalar> Sweep<S> for PapersRecursions {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let nv = m.nv;
         // What link c hands to its parent: ψy and ψλ̇V for ν, ψy for ξ.
         let (mut y_in, mut articulation_in, mut xi_in) = (Force::ZERO, Force::ZERO, Force::ZERO);

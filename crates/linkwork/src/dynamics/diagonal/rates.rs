@@ -34,7 +34,7 @@ fn pivot_rates<S: Scalar>(hinge: Hinge, mut p_rate: Articulated<S>, gains: &[Gai
 
 impl<S: Scalar> Sweep<S> for ForwardDiagonalized {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         for k in 0..m.bodies.len() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
             let (hinge, d) = (body.hinge, body.dofs);
@@ -84,7 +84,7 @@ impl<S: Scalar> Sweep<S> for ForwardDiagonalized {
 /// Inward, with z of T = mε: ż = Σ φ(ż⁺ + crf(Δ)z⁺);  Ṫ = ė + Hż;  ż⁺ = ż + ĝė + ĝ˙e.
 impl<S: Scalar> Sweep<S> for FactorRate {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.dofs.copy_from_slice(x);
         let (scaling, gains) = (s.diagonal.scaling, &s.riccati.gains[..]);
         let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting);

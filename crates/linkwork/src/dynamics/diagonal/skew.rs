@@ -71,7 +71,7 @@ pub(crate) fn released<S: Scalar>(hinge: Hinge, gains: &[Gain<S>], mut f: Force<
 
 impl<S: Scalar> Sweep<S> for SkewMatrix {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let n = m.nv;
         out.fill(S::ZERO);
         for k in 0..m.bodies.len() {

@@ -28,9 +28,9 @@ pub(crate) struct ArticulatedRates;
 
 impl<S: Scalar> Sweep<S> for ArticulatedRates {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_riccati(m);
-        need_gravity(m, s);
+        need_gravity::<S, SPECIAL>(m, s);
         let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
         for k in (0..m.bodies.len()).rev() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
@@ -49,7 +49,7 @@ impl<S: Scalar> Sweep<S> for ArticulatedRates {
 
 impl<S: Scalar> Sweep<S> for CoriolisTerms {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let (n, scaling) = (m.nv, s.diagonal.scaling);
         let still = [S::ZERO; 6];
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);

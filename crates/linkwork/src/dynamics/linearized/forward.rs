@@ -28,7 +28,7 @@ const LINE: usize = 8;
 
 impl<S: Scalar> Sweep<S> for ForwardDerivatives {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         derivatives::<S, S>(m, s, out);
     }
 }

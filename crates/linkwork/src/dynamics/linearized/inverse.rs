@@ -26,7 +26,7 @@ pub(crate) struct InverseDerivatives;
 
 impl<S: Scalar> Sweep<S> for InverseDerivatives {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let n = m.nv;
         let linear = &mut s.linear;
         linear.eliminated = false;

@@ -30,7 +30,7 @@ pub(crate) struct Linearize;
 
 impl<S: Scalar> Sweep<S> for Linearize {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, given: &[S], qdd: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, given: &[S], qdd: &mut [S]) {
         linearize::<S, S>(m, s, given, qdd);
     }
 }

@@ -182,10 +182,11 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
     for i in 0..wide {
         let path = tiles.path(i);
         let weights = &mut weights[..path.len()];
-        for (weight, &c) in weights.iter_mut().zip(path) {
-            let (row, d_inv) = (&eps[c as usize * wide + i][2], d_inv[c as usize]);
+        for at in 0..path.len() {
+            let c = path[at] as usize;
+            let (row, d_inv) = (&eps[c * wide + i][2], d_inv[c]);
             for r in 0..LANES {
-                weight[r] = d_inv * row[r];
+                weights[at][r] = d_inv * row[r];
             }
         }
         for b in (0..wide).rev() {
@@ -194,19 +195,19 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
             for j in (b * LANES..n.min((b + 1) * LANES)).step_by(P::COLUMNS) {
                 let (mut sum, l) = ([[P::ZERO; LANES]; KINDS], place::<S, P>(j));
                 if b < i {
-                    for (&c, weight) in path.iter().zip(weights) {
-                        let eps = &eps[c as usize * wide + b];
+                    for at in 0..shared {
+                        let eps = &eps[path[at] as usize * wide + b];
                         let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..])];
                         for r in 0..LANES {
-                            add(&mut sum, r, weight[r], x);
+                            add(&mut sum, r, weights[at][r], x);
                         }
                     }
                 } else {
-                    for (&c, weight) in path.iter().zip(weights) {
-                        let eps = &eps[c as usize * wide + b];
+                    for at in 0..shared {
+                        let eps = &eps[path[at] as usize * wide + b];
                         let x = [P::read(&eps[0][l..]), P::read(&eps[1][l..]), P::read(&eps[2][l..])];
                         for r in 0..LANES {
-                            add(&mut sum, r, weight[r], x);
+                            add(&mut sum, r, weights[at][r], x);
                         }
                     }
                     write_both::<S, P>(m, i * LANES, j, sum[2], inverse);

@@ -24,7 +24,7 @@ pub(crate) struct AccelerationAdjoint;
 
 impl<S: Scalar> Sweep<S> for TorqueChange {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, change: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, change: &[S], out: &mut [S]) {
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dqdd) = rest.split_at(m.nv);
         torque_change(m, &mut s.linear, [dq, dqd, dqdd], out);
@@ -33,14 +33,14 @@ impl<S: Scalar> Sweep<S> for TorqueChange {
 
 impl<S: Scalar> Sweep<S> for TorqueAdjoint {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, y: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, y: &[S], out: &mut [S]) {
         torque_adjoint(m, &mut s.linear, y, out);
     }
 }
 
 impl<S: Scalar> Sweep<S> for AccelerationChange {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, change: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, change: &[S], out: &mut [S]) {
         s.need_gains(m);
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dtau) = rest.split_at(m.nv);
@@ -49,17 +49,17 @@ impl<S: Scalar> Sweep<S> for AccelerationChange {
         for (x, dtau) in s.dofs.iter_mut().zip(dtau) {
             *x = *dtau - *x;
         }
-        innovations::inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
-        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
+        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
     }
 }
 
 impl<S: Scalar> Sweep<S> for AccelerationAdjoint {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, y: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, y: &[S], out: &mut [S]) {
         s.need_gains(m);
-        innovations::inward(m, &s.joints, &s.riccati.gains, &mut s.waiting, y, &mut s.eps);
-        innovations::outward(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, &mut s.dofs);
+        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, y, &mut s.eps);
+        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, &mut s.dofs);
         torque_adjoint(m, &mut s.linear, &s.dofs, out);
         // 𝓜𝓜⁻¹y is y: in its place goes 𝓜⁻¹y.
         let (changes, by_tau) = out.split_at_mut(2 * m.nv);

@@ -16,7 +16,7 @@ pub(crate) struct Regressor;
 
 impl<S: Scalar> Sweep<S> for Regressor {
     #[inline(always)]
-    fn run(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         out.fill(S::ZERO);
         let wide = PARAMETERS * m.link_frames.len();
         for (i, link) in m.link_frames.iter().enumerate() {

@@ -53,8 +53,8 @@ pub(super) fn torque_derivatives<S: Scalar>(m: &Compiled, linear: &Linear<S>, ou
         }
     }
     if m.has_armature {
-        for (&at, &dof) in rows.iter().zip(&layout.dof) {
-            out[2 * pairs + at] += S::lift(m.armature[dof]);
+        for i in 0..m.nv {
+            out[2 * pairs + rows[i]] += S::lift(m.armature[layout.dof[i]]);
         }
     }
 }

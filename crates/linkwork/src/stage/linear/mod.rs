@@ -182,8 +182,8 @@ impl<S: Scalar> Linear<S> {
         for (b, block) in self.columns.iter_mut().enumerate() {
             second_columns(block, lanes::<S>(b, m.nv));
         }
-        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
-            accelerate(link, own, lanes::<S>(b, m.bodies.len()));
+        for b in 0..self.links.len() {
+            accelerate(&self.links[b], &mut self.own[b], lanes::<S>(b, m.bodies.len()));
         }
         self.add_up_forces(m);
     }
@@ -204,8 +204,8 @@ impl<S: Scalar> Linear<S> {
             first_columns::<S, UNDER>(block, lanes::<S>(b, m.nv));
         }
         self.accelerations(m, world);
-        for (b, (link, own)) in self.links.iter().zip(&mut self.own).enumerate() {
-            *own = link_terms(link, lanes::<S>(b, m.bodies.len()));
+        for b in 0..self.links.len() {
+            self.own[b] = link_terms(&self.links[b], lanes::<S>(b, m.bodies.len()));
         }
         if let Some(loads) = loads {
             self.take_off(world, loads);

@@ -3,7 +3,7 @@
 //! Those that have not started yet are nought.
 
 use crate::model::{Compiled, Gain, Hinge};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, noughts};
 use crate::spatial::Force;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::joints::Joints;
@@ -19,7 +19,7 @@ impl<'a, S: Scalar> Columns<'a, S> {
     #[inline(always)]
     fn new(width: usize, room: &'a mut [S]) -> Self {
         let numbers = &mut room[..6 * width];
-        numbers.fill(S::ZERO);
+        noughts(numbers);
         Self { numbers, width }
     }
 

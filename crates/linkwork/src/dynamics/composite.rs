@@ -3,7 +3,7 @@
 use super::abreast;
 use super::paths::{self, Elements};
 use crate::model::{Body, Compiled, Hinge, Met, Placed};
-use crate::scalar::{Pack, Scalar, put};
+use crate::scalar::{Pack, Scalar, noughts, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, RigidBody};
 use crate::stage::Stages;
@@ -22,7 +22,7 @@ impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         if !m.is_chain {
-            out.fill(S::ZERO);
+            noughts(out);
         }
         paths::inward::<S, SPECIAL>(m, s, Dense { n: m.nv, out });
         add_rotors(m, out);
@@ -36,7 +36,7 @@ impl PackedSweep for MassMatrix {
         let Some(b) = &m.bundles else {
             return Self::run::<true>(m, s, at, input, out);
         };
-        out.fill(0.0);
+        noughts(out);
         abreast::composites::<P>(b, &m.columns.single, s, m.nv, out);
         along_trunk::<f64, true>(m, s, &b.trunk, Dense { n: m.nv, out });
         add_rotors(m, out);

@@ -112,7 +112,7 @@ impl<'a, S: Scalar> Square<'a, S> {
                     }
                     self.write(j, b, l, x);
                 }
-                for &k in &inner[..=i] {
+                for &k in &inner[..i + 1] {
                     for l in (0..LANES).step_by(P::COLUMNS) {
                         let (mut x, less) = (self.read::<P>(b, k as usize, l), self.read::<P>(j, k as usize, l));
                         for r in (0..LANES).rev() {

@@ -310,12 +310,13 @@ fn surely_all_usable<S: Scalar>(x: &[S]) -> bool {
     if const { S::LANES > 1 || S::ORDER > 0 } {
         return all_usable(x);
     }
-    let Some(last) = x.last_chunk::<4>() else {
+    let Some(last) = x.len().checked_sub(4) else {
         return all_usable(x);
     };
     // The last four may be counted twice.
     let mut sums = [0.0; 4];
-    for four in x.as_chunks::<4>().0.iter().chain([last]) {
+    for first in 0..x.len() / 4 + 1 {
+        let four = &x[last.min(4 * first)..][..4];
         for i in 0..4 {
             sums[i] += four[i].lane(0) * four[i].lane(0);
         }

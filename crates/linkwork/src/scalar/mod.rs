@@ -135,6 +135,14 @@ pub(crate) fn put<T: Copy, const N: usize>(x: [T; N], to: &mut [T]) {
     }
 }
 
+/// Noughts all along: a loop, since `fill` would be a call.
+#[inline(always)]
+pub(crate) fn noughts<S: Scalar>(x: &mut [S]) {
+    for i in 0..x.len() {
+        x[i] = S::ZERO;
+    }
+}
+
 /// The most columns that stand side by side.
 pub(crate) const MOST_COLUMNS: usize = 4;
 

@@ -19,7 +19,7 @@ pub(crate) mod related;
 
 use super::tiled::tiled;
 use crate::model::Compiled;
-use crate::scalar::{Pack, Scalar, put};
+use crate::scalar::{Pack, Scalar, noughts, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
@@ -62,7 +62,7 @@ fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S]
 fn clear<S: Scalar>(m: &Compiled, c: usize, out: &mut [S]) {
     let (n, row) = (m.nv, m.columns.single.dof[c] * m.nv);
     for kind in 0..KINDS {
-        out[kind * n * n + row..][..n].fill(S::ZERO);
+        noughts(&mut out[kind * n * n + row..][..n]);
     }
 }
 

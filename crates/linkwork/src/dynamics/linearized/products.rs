@@ -6,7 +6,7 @@
 
 use crate::model::Compiled;
 use crate::operator::innovations;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, noughts};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
@@ -44,7 +44,7 @@ impl<S: Scalar> Sweep<S> for AccelerationChange {
         s.need_gains(m);
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dtau) = rest.split_at(m.nv);
-        s.eps.fill(S::ZERO);
+        noughts(&mut s.eps);
         torque_change(m, &mut s.linear, [dq, dqd, &s.eps], &mut s.dofs);
         for (x, dtau) in s.dofs.iter_mut().zip(dtau) {
             *x = *dtau - *x;

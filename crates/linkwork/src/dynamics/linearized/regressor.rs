@@ -1,7 +1,7 @@
 //! Torques as a linear function of the links' inertial parameters: T = Y π.
 
 use crate::model::Compiled;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, noughts};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Pose, RigidBody, Vec3};
 use crate::stage::Stages;
@@ -17,7 +17,7 @@ pub(crate) struct Regressor;
 impl<S: Scalar> Sweep<S> for Regressor {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        out.fill(S::ZERO);
+        noughts(out);
         let wide = PARAMETERS * m.link_frames.len();
         for (i, link) in m.link_frames.iter().enumerate() {
             let Some(k) = link.body else { continue };

@@ -326,12 +326,12 @@ impl<S: Scalar> View<'_, '_, S> {
 
 /// The elements of a matrix in the columns of each degree of freedom's subtree.
 fn pick_related<S: Scalar>(layout: &Layout, all: &[S], out: &mut [S]) {
-    let (n, mut next) = (layout.dof.len(), 0);
-    for (c, &dof) in layout.dof.iter().enumerate() {
-        let (row, columns) = (&all[dof * n..][..n], &layout.dof[c..layout.end_at[c]]);
-        for (x, &column) in out[next..].iter_mut().zip(columns) {
-            *x = row[column];
+    let (dof, mut next) = (&layout.dof[..], 0);
+    for c in 0..dof.len() {
+        let row = &all[dof[c] * dof.len()..][..dof.len()];
+        for other in c..layout.end_at[c] {
+            out[next] = row[dof[other]];
+            next += 1;
         }
-        next += columns.len();
     }
 }

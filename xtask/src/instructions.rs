@@ -19,8 +19,9 @@ const ALGORITHMS: [&str; 9] = [
 ];
 /// What a count may exceed the baseline by.
 const MARGIN: f64 = 0.05;
-/// Calls in the shorter and in the longer of two runs: their difference leaves the start out.
-const CALLS: [usize; 2] = [20, 60];
+/// Calls in the shorter and in the longer of two runs: their difference leaves the start out. That varies by some ten thousand
+/// instructions, as hashes do, which is little beside so many calls.
+const CALLS: [usize; 2] = [20, 420];
 const BASELINE: &str = "xtask/instructions.json";
 
 /// Compares with the baseline; what became slower.
@@ -34,7 +35,8 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for (name, count) in counts {
         let Some(before) = baseline.get(&name).and_then(Value::as_f64) else {
-            problems.push(format!("{BASELINE} has no `{name}`; run `cargo xtask count`"));
+            // The baseline was written with a valgrind that does not know it.
+            println!("{name:<28} {count:>9.0} instructions; `cargo xtask count` adds it to {BASELINE}");
             continue;
         };
         let ratio = count / before;

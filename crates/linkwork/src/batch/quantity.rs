@@ -116,10 +116,12 @@ impl Quantity<'_> {
             Self::InverseDerivatives => view.inverse_derivatives(input, out)?,
             Self::ForwardDerivatives => view.forward_derivatives(input, out)?,
             Self::Poses(frames) => {
-                for (&frame, out) in frames.iter().zip(out.chunks_exact_mut(12)) {
-                    let columns: [S; 12] = view.numbers::<kinematics::PlaceOf, 12>(frame, Reference::World);
-                    for (i, x) in columns.into_iter().enumerate() {
-                        out[4 * (i % 3) + i / 3] = x;
+                for f in 0..frames.len() {
+                    let mut columns = [S::ZERO; 12];
+                    view.sweep_at::<kinematics::PlaceOf>(frames[f], Reference::World, &[], &mut columns);
+                    let rows = &mut out[12 * f..][..12];
+                    for i in 0..12 {
+                        rows[4 * (i % 3) + i / 3] = columns[i];
                     }
                 }
             }

@@ -64,17 +64,23 @@ fn write_rows<S: Scalar, P: Pack<S>>(m: &Compiled, i: usize, j: usize, tile: &[P
         let tile = *tile;
         return write_one_by_one(m, i, j, &tile, out);
     }
-    if i + LANES > n {
-        for r in 0..n - i {
-            tile[r].write(&mut out[(i + r) * n + j..]);
-        }
-        return;
-    }
-    let out = &mut out[i * n + j..][..3 * n + P::COLUMNS];
+    write_first_rows(tile, n - i, n, &mut out[i * n + j..]);
+}
+
+/// As many rows of a tile as there are, into rows of n numbers.
+#[inline(always)]
+pub(super) fn write_first_rows<S: Scalar, P: Pack<S>>(tile: &[P; MOST_COLUMNS], rows: usize, n: usize, out: &mut [S]) {
+    // Each row by its name, so that the tile stays in registers.
     tile[0].write(out);
-    tile[1].write(&mut out[n..]);
-    tile[2].write(&mut out[2 * n..]);
-    tile[3].write(&mut out[3 * n..]);
+    if rows > 1 {
+        tile[1].write(&mut out[n..]);
+    }
+    if rows > 2 {
+        tile[2].write(&mut out[2 * n..]);
+    }
+    if rows > 3 {
+        tile[3].write(&mut out[3 * n..]);
+    }
 }
 
 /// A tile, to where its degrees of freedom are.

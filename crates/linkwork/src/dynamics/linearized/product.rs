@@ -10,7 +10,7 @@
 //!
 //! Rows stand in blocks of four columns, and within a block kind after kind.
 
-use super::super::tiled::{within, write_both};
+use super::super::tiled::{within, write_both, write_first_rows};
 use crate::model::{Compiled, Tile, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::stage::linear::{
@@ -212,14 +212,10 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
                     }
                     write_both::<S, P>(m, i * LANES, j, sum[2], inverse);
                 }
-                let (first, past) = (i * LANES * n + j, 3 * n + P::COLUMNS);
-                if m.columns.in_users_order && first + past <= n * n {
+                let (first, rows) = (i * LANES * n + j, LANES.min(n - i * LANES));
+                if m.columns.in_users_order && first + (rows - 1) * n + P::COLUMNS <= n * n {
                     for kind in 0..2 {
-                        let out = &mut out[kind * n * n + first..][..past];
-                        sum[kind][0].write(out);
-                        sum[kind][1].write(&mut out[n..]);
-                        sum[kind][2].write(&mut out[2 * n..]);
-                        sum[kind][3].write(&mut out[3 * n..]);
+                        write_first_rows(&sum[kind], rows, n, &mut out[kind * n * n + first..]);
                     }
                 } else {
                     let tile = sum;

@@ -4,7 +4,7 @@
 //! exists only where the processor has its instructions: [`super::Instructions`] are asked before one is made.
 
 use crate::scalar::angle::Quadrants;
-use crate::scalar::{Builds, Pack, Scalar, put};
+use crate::scalar::{Builds, Scalar};
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -73,7 +73,7 @@ macro_rules! lanes {
         $(#[$about])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
-        pub(crate) struct $name(pub(super) $register);
+        pub(crate) struct $name(pub(in crate::simd) $register);
 
         impl $name {
             #[inline(always)]
@@ -518,86 +518,5 @@ mod x86 {
                 _mm512_xor_ps(_mm512_mask_blend_ps(odd, cos, sin), sign(_mm512_add_epi32(q, one))),
             )
         }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Pack<f64> for F64x4 {
-    const COLUMNS: usize = 4;
-
-    #[inline(always)]
-    fn spread(x: f64) -> Self {
-        Self::lift(x)
-    }
-
-    #[inline(always)]
-    fn one_at(column: usize, block: usize) -> Option<Self> {
-        const ONES: [[f64; 4]; 4] = [
-            [1.0, 0.0, 0.0, 0.0],
-            [0.0, 1.0, 0.0, 0.0],
-            [0.0, 0.0, 1.0, 0.0],
-            [0.0, 0.0, 0.0, 1.0],
-        ];
-        match column.wrapping_sub(block) {
-            lane @ 0..4 => Some(Self::from_array(ONES[lane])),
-            _ => None,
-        }
-    }
-
-    #[inline(always)]
-    fn read(from: &[f64]) -> Self {
-        let from = &from[..4];
-        Self::from_array([from[0], from[1], from[2], from[3]])
-    }
-
-    #[inline(always)]
-    fn write(self, to: &mut [f64]) {
-        put(self.to_array(), to);
-    }
-
-    #[inline(always)]
-    fn write_some(self, places: &[usize], none: usize, to: &mut [f64]) {
-        let x = self.to_array();
-        for i in 0..4 {
-            if places[i] != none {
-                to[places[i]] = x[i];
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn keep(self, bits: u8) -> Self {
-        const ALL: u64 = u64::MAX;
-        const KEPT: [[u64; 4]; 16] = {
-            let (mut kept, mut i) = ([[0; 4]; 16], 0);
-            while i < 64 {
-                if ((i / 4) >> (i % 4)) & 1 != 0 {
-                    kept[i / 4][i % 4] = ALL;
-                }
-                i += 1;
-            }
-            kept
-        };
-        // SAFETY: the number exists, and so do the instructions; any bits are a mask.
-        Self(unsafe {
-            let mask = core::mem::transmute::<[u64; 4], core::arch::x86_64::__m256d>(KEPT[usize::from(bits & 15)]);
-            core::arch::x86_64::_mm256_and_pd(self.0, mask)
-        })
-    }
-
-    #[inline(always)]
-    fn write_first(self, places: &[usize], to: &mut [f64]) {
-        let x = self.to_array();
-        for i in 0..places.len().min(4) {
-            to[places[i]] = x[i];
-        }
-    }
-
-    #[inline(always)]
-    fn transpose(rows: [Self; 4]) -> [Self; 4] {
-        let [a, b, c, d] = rows;
-        // SAFETY: the numbers exist, and so do the instructions.
-        let [a, b, c, d] = unsafe { super::transpose::transpose_f64x4([a.0, b.0, c.0, d.0]) };
-        [Self(a), Self(b), Self(c), Self(d)]
     }
 }

@@ -8,6 +8,8 @@
 mod fills;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
+mod pack;
+#[cfg(target_arch = "x86_64")]
 mod transpose;
 
 pub(crate) use lanes::Lanes;

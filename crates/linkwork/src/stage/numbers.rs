@@ -4,11 +4,11 @@ use crate::scalar::Scalar;
 use core::ops::{Deref, DerefMut};
 
 /// Numbers in a line of the cache.
-pub(super) const LINE: usize = 8;
+pub(crate) const LINE: usize = 8;
 
 /// The first place of some room at which a line of the cache starts; there are at least [`LINE`].
 #[inline(always)]
-pub(super) fn first_of_line<S>(room: &[S]) -> usize {
+pub(crate) fn first_of_line<S>(room: &[S]) -> usize {
     room.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE)
 }
 

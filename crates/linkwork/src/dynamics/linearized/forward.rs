@@ -7,6 +7,7 @@ use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES, blocks};
+use crate::stage::numbers::{LINE, first_of_line};
 
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
@@ -22,9 +23,6 @@ pub(crate) fn room(m: &Compiled) -> usize {
         None => KINDS * m.nv * width,
     }
 }
-
-/// Numbers in a line of the cache.
-const LINE: usize = 8;
 
 impl<S: Scalar> Sweep<S> for ForwardDerivatives {
     #[inline(always)]
@@ -44,7 +42,7 @@ impl PackedSweep for ForwardDerivatives {
 fn derivatives<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
     let n = m.nv;
     let (out, room) = out.split_at_mut(KINDS * n * n);
-    let first = room.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+    let first = first_of_line(room);
     let room = &mut room[first..];
     let Some(tiles) = tiled::<S>(m) else {
         s.need_gains(m);

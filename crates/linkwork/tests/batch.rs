@@ -221,6 +221,20 @@ fn threads_and_the_size_of_a_batch_change_no_bit() {
 }
 
 #[test]
+fn results_larger_than_the_caches_are_the_same() {
+    let mechanism = examples::humanoid();
+    let (n, count) = (mechanism.nv(), 1 + (26 << 20) / (8 * mechanism.nv() * mechanism.nv()));
+    let s = states::<f64>(&mechanism, count);
+    let mut batch = mechanism.batch().with_threads(1);
+    let (mut whole, mut parts) = (vec![0.0; count * n * n], vec![0.0; count * n * n]);
+    batch.mass_matrix(&s.q, &mut whole).unwrap();
+    for (q, part) in s.q.chunks(100 * mechanism.nq()).zip(parts.chunks_mut(100 * n * n)) {
+        batch.mass_matrix(q, part).unwrap();
+    }
+    assert!(whole == parts, "some bits differ");
+}
+
+#[test]
 fn a_bad_state_is_named_and_spoils_no_other() {
     let mechanism = examples::quadruped();
     let (nq, n, count) = (mechanism.nq(), mechanism.nv(), 21);

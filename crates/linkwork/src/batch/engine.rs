@@ -61,6 +61,21 @@ impl<'a, T: Real> Job<'a, T> {
     }
 }
 
+impl<T> Job<'_, T> {
+    /// Whether results are written past the caches.
+    fn is_large(&self) -> bool {
+        let state = self.size * size_of::<T>();
+        state >= LARGE_STATE && self.states * state >= LARGE
+    }
+}
+
+/// From how many bytes on the results of a call would not stay in the caches: writing them past these is then up to twice as
+/// fast, and for half as many it is slower.
+const LARGE: usize = 24 << 20;
+
+/// How many of them a state must have: only lines of the cache that belong to one state can be written so.
+const LARGE_STATE: usize = 1 << 10;
+
 /// The states that could not be computed.
 #[derive(Debug, Default)]
 pub struct Failures {
@@ -292,11 +307,12 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
 
     /// Lanes into states.
     fn give(&self, job: &Job<'_, T>, out: &mut [T]) {
-        match job.quantity.table::<S>() {
-            None => S::store(&self.out[..job.size], out, job.size),
-            Some(table) => {
-                S::spread(&self.out[..=self.room], &self.sources[table], out, job.size);
-            }
+        let from = job.quantity.table::<S>().map(|table| &self.sources[table][..]);
+        let lanes = &self.out[..=self.room];
+        match from {
+            _ if job.is_large() => S::stream(lanes, from, job.size, out, job.size),
+            None => S::store(&lanes[..job.size], out, job.size),
+            Some(from) => S::spread(lanes, from, out, job.size),
         }
     }
 

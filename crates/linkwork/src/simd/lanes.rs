@@ -24,6 +24,14 @@ pub(crate) trait Lanes: Scalar {
     /// The same for states of `from.len()` numbers, each of which stands in the lanes where `from` says; the last of the
     /// lanes are noughts.
     fn spread(lanes: &[Self], from: &[u32], states: &mut [Self::Element], stride: usize);
+    /// Either of them for states of `each` numbers, past the caches where the processor can.
+    #[inline]
+    fn stream(lanes: &[Self], from: Option<&[u32]>, each: usize, states: &mut [Self::Element], stride: usize) {
+        match from {
+            None => Self::store(&lanes[..each], states, stride),
+            Some(from) => Self::spread(lanes, from, states, stride),
+        }
+    }
 }
 
 macro_rules! single_lane {
@@ -66,7 +74,7 @@ macro_rules! lanes {
         $(#[$about:meta])*
         $name:ident: $register:ty = [$element:ty; $n:literal], $builds:ident, sine $sine:ident below $reducible:ident,
         $set:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $root:ident, $fma:ident, $fms:ident,
-        $features:literal, $gather:ident, $scatter:ident by $w:literal,
+        $features:literal, $gather:ident, $scatter:ident by $w:literal, $(past $stream:ident,)?
         below |$x:ident, $bound:ident, $yes:ident, $no:ident| $below:expr, within |$of:ident, $edge:ident| $within:expr,
         unfold |$shifted:ident, $sin:ident, $cos:ident| $unfold:expr
     ) => {
@@ -286,6 +294,34 @@ macro_rules! lanes {
                 // SAFETY: as in `neg`.
                 unsafe { $name::spread_block(lanes, from, states, stride) }
             }
+
+            $(fn stream(
+                lanes: &[Self],
+                from: Option<&[u32]>,
+                each: usize,
+                states: &mut [$element],
+                stride: usize,
+            ) {
+                if states.len() < ($n - 1) * stride + each {
+                    return match from {
+                        None => Self::store(&lanes[..each], states, stride),
+                        Some(from) => Self::spread(lanes, from, states, stride),
+                    };
+                }
+                let states = states.as_mut_ptr();
+                match from {
+                    None => {
+                        assert!(each <= lanes.len(), "{BEYOND}");
+                        // SAFETY: as in `neg`; there is room for all states, and the numbers are there.
+                        unsafe { $stream(lanes, |i| i, each, states, stride) }
+                    }
+                    Some(from) => {
+                        assert!(each <= from.len() && most(from) < lanes.len(), "{BEYOND}");
+                        // SAFETY: as above; there are as many places, of as many lanes.
+                        unsafe { $stream(lanes, |i| *from.get_unchecked(i) as usize, each, states, stride) }
+                    }
+                }
+            })?
         }
 
         // Arrays of registers stay registers where every index is known: whole blocks of whole groups are taken by
@@ -368,7 +404,7 @@ macro_rules! lanes {
                     // SAFETY: the features are those of this function, and there is room for as many states.
                     return unsafe { $scatter(columns, states.as_mut_ptr(), stride, each) };
                 }
-                assert!(most(from) <= nothing, "a number beyond those computed");
+                assert!(most(from) <= nothing, "{BEYOND}");
                 for i in blocks(each, $w) {
                     let from = &from[i..i + $w];
                     if from[0] as usize == nothing && least(from) == nothing {
@@ -398,6 +434,10 @@ macro_rules! lanes {
         }
     };
 }
+
+/// What is wrong where a place is too large.
+#[cfg(target_arch = "x86_64")]
+const BEYOND: &str = "a number beyond those computed";
 
 /// The largest of some places.
 #[cfg(target_arch = "x86_64")]
@@ -435,6 +475,7 @@ pub(crate) use x86::{F32x8, F32x16, F64x4, F64x8};
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
+    use crate::simd::stream::{stream_f32x16, stream_f64x8};
     use crate::simd::transpose::*;
     use core::arch::x86_64::*;
 
@@ -487,7 +528,7 @@ mod x86 {
         F64x8: __m512d = [f64; 8], Avx512, sine sin_cos below REDUCIBLE,
         _mm512_set1_pd, _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_div_pd, _mm512_sqrt_pd,
         _mm512_fmadd_pd, _mm512_fmsub_pd,
-        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f64x8, scatter_f64x8 by 8,
+        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f64x8, scatter_f64x8 by 8, past stream_f64x8,
         below |x, bound, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, bound), no, yes),
         within |x, edge| _mm512_cmp_pd_mask::<_CMP_LE_OQ>(_mm512_abs_pd(x), edge) == 0xff,
         unfold |shifted, sin, cos| {
@@ -506,7 +547,7 @@ mod x86 {
         F32x16: __m512 = [f32; 16], Avx512, sine sin_cos_single below REDUCIBLE_SINGLE,
         _mm512_set1_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps, _mm512_sqrt_ps,
         _mm512_fmadd_ps, _mm512_fmsub_ps,
-        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f32x16, scatter_f32x16 by 8,
+        "avx2,fma,avx512f,avx512vl,avx512dq", gather_f32x16, scatter_f32x16 by 8, past stream_f32x16,
         below |x, bound, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, bound), no, yes),
         within |x, edge| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(_mm512_abs_ps(x), edge) == 0xffff,
         unfold |shifted, sin, cos| {

@@ -10,6 +10,8 @@ mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod pack;
 #[cfg(target_arch = "x86_64")]
+mod stream;
+#[cfg(target_arch = "x86_64")]
 mod transpose;
 
 pub(crate) use lanes::Lanes;

@@ -220,6 +220,22 @@ pub(super) unsafe fn gather_f64x8(from: *const f64, stride: usize, some: usize) 
     transpose_f64x8(rows)
 }
 
+/// Eight numbers of eight states, state by state; the first lane is nought.
+///
+/// # Safety
+/// The processor must have these features.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn turned_f64x8(columns: [&__m512d; 8], _: usize) -> [__m512d; 8] {
+    let mut rows = [[_mm256_setzero_pd(); 2]; 8];
+    for i in 0..8 {
+        let from = core::ptr::from_ref(columns[i]).cast::<f64>();
+        // SAFETY: a register has two halves.
+        rows[i] = unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))] };
+    }
+    transpose_f64x8(rows)
+}
+
 /// Lanes into states.
 ///
 /// # Safety
@@ -227,13 +243,8 @@ pub(super) unsafe fn gather_f64x8(from: *const f64, stride: usize, some: usize) 
 #[inline]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
 pub(super) unsafe fn scatter_f64x8(columns: [&__m512d; 8], to: *mut f64, stride: usize, some: usize) {
-    let mut rows = [[_mm256_setzero_pd(); 2]; 8];
-    for i in 0..8 {
-        let from = core::ptr::from_ref(columns[i]).cast::<f64>();
-        // SAFETY: a register has two halves.
-        rows[i] = unsafe { [_mm256_loadu_pd(from), _mm256_loadu_pd(from.add(4))] };
-    }
-    let (rows, mask) = (transpose_f64x8(rows), (0xff_u16 >> (8 - some)) as u8);
+    // SAFETY: the features are those of this function.
+    let (rows, mask) = (unsafe { turned_f64x8(columns, 0) }, (0xff_u16 >> (8 - some)) as u8);
     for lane in 0..8 {
         // SAFETY: as the caller says.
         unsafe {
@@ -279,6 +290,23 @@ fn transpose_halves(r: [__m512; 8]) -> [__m512; 8] {
         out[i + 4] = _mm512_castpd_ps(_mm512_permutex2var_pd(a, second, b));
     }
     out
+}
+
+/// Sixteen numbers of eight states, of those in the lanes from `first` on, state by state.
+///
+/// # Safety
+/// The processor must have these features, and a register have eight lanes from the first one on.
+#[inline]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+pub(super) unsafe fn turned_f32x16(columns: [&__m512; 16], first: usize) -> [__m512; 8] {
+    let mut rows = [_mm512_setzero_ps(); 8];
+    for i in 0..8 {
+        let half = |i: usize| core::ptr::from_ref(columns[i]).cast::<f32>().wrapping_add(first);
+        // SAFETY: as the caller says.
+        let (low, high) = unsafe { (_mm256_loadu_ps(half(i)), _mm256_loadu_ps(half(i + 8))) };
+        rows[i] = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
+    }
+    transpose_halves(rows)
 }
 
 /// States into lanes.

@@ -52,11 +52,13 @@ fn legged(seed: u64) -> Mechanism {
             };
             at = add(random, JointKind::Revolute { axis }, Some(at), rotor);
         }
-        for _ in 0..random.below(3) {
+        for _ in 0..random.below(5) {
             let axis = random.direction();
             let rotor = if rotors { 0.1 } else { 0.0 };
             let finger = add(random, JointKind::Revolute { axis }, Some(at), rotor);
-            add(random, JointKind::Revolute { axis }, Some(finger), rotor);
+            for _ in 0..random.below(3) {
+                add(random, JointKind::Revolute { axis }, Some(finger), rotor);
+            }
         }
     }
     builder.build().unwrap_or_else(|e| panic!("{seed}: {e}"))

@@ -4,11 +4,9 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundle, Bundles, Each, GAP, Gain, Hinge, Layout, Passage};
+use crate::model::{Abreast as Row, Bundles, Each, GAP, Gain, Hinge, Layout, PACK, Passage, Run};
 use crate::scalar::Pack;
-use crate::spatial::{
-    Apart, Articulated, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
-};
+use crate::spatial::{Apart, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3};
 use crate::stage::Stages;
 use crate::stage::abreast::{Register, at, read, write};
 use crate::stage::crossing::Across;
@@ -127,15 +125,15 @@ macro_rules! at_row {
     }};
 }
 
-/// Outward: ω, a and b of every row, and what other sweeps need of its joints. The trunk's rates are there.
+/// Outward: a and b of every row, and what other sweeps need of its joints. The trunk's rates are there.
 #[inline(always)]
 pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64]) {
-    for bundle in &b.bundles {
-        for (i, row) in bundle.rows.iter().enumerate() {
+    for run in &b.runs {
+        let mut last = omegas::<P>(run, s);
+        for (i, row) in run.rows.iter().enumerate() {
             let torque: P = from_each!(row.dofs, v => tau[v]);
             let z = screws::<P>(row, &s.joints.screws);
-            let inner = omegas::<P>(bundle, row, s);
-            let inner = at_row!(row, z, ways => ways.spin_out(inner));
+            let inner = at_row!(row, z, ways => ways.spin_out(last));
             let rate: P = from_each!(row.dofs, v => s.qd[v]);
             let (omega, a) = Hinge::Revolute.step(Some(inner), &[rate]);
             let (inertia, differences) = inertia(row);
@@ -143,12 +141,41 @@ pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64])
             if s.loaded {
                 force -= loads(row, &s.loads);
             }
-            let memory = &mut s.abreast.rows[bundle.first_row + i];
-            write(memory, at::OMEGA, [omega.x, omega.y, omega.z]);
+            let memory = &mut s.abreast.rows[run.first_row + i];
             write(memory, at::A, a.to_array());
             write(memory, at::B, force.to_array());
             write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
             write(memory, at::TORQUE, [torque * each(&row.real)]);
+            if row.bears {
+                leave_omega(row, omega, s);
+            }
+            last = omega;
+        }
+    }
+}
+
+/// ω of the links of a row, for the chains that hang on them.
+#[inline(always)]
+fn leave_omega<P: Pack<f64>>(row: &Row, omega: Vec3<P>, s: &mut Stages<f64>) {
+    for lane in 0..PACK {
+        if row.own_dofs[lane] != GAP {
+            let omega = Vec3::new(omega.x.lane(lane), omega.y.lane(lane), omega.z.lane(lane));
+            s.rates[row.links[lane]].omega = omega;
+        }
+    }
+}
+
+/// α likewise.
+#[inline(always)]
+fn leave_alpha<P: Pack<f64>>(row: &Row, alpha: Motion<P>, s: &mut Stages<f64>) {
+    let alpha = alpha.to_array();
+    for lane in 0..PACK {
+        if row.own_dofs[lane] != GAP {
+            let mut one = [0.0; 6];
+            for i in 0..6 {
+                one[i] = alpha[i].lane(lane);
+            }
+            s.alpha[row.links[lane]] = Motion::from_array(one);
         }
     }
 }
@@ -165,36 +192,28 @@ fn screws<P: Pack<f64>>(row: &Row, screws: &[Screw<f64>]) -> Screw<P> {
     )
 }
 
-/// ω of the links that a row hangs on.
+/// ω of the links that a run hangs on.
 #[inline(always)]
-fn omegas<P: Pack<f64>>(bundle: &Bundle, row: &Row, s: &Stages<f64>) -> Vec3<P> {
-    let omega = match row.parent {
-        Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::OMEGA),
-        None => [
-            from_each!(bundle.parents, p => s.rates[p].omega.x),
-            from_each!(bundle.parents, p => s.rates[p].omega.y),
-            from_each!(bundle.parents, p => s.rates[p].omega.z),
-        ],
-    };
-    Vec3::from(omega)
+fn omegas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Vec3<P> {
+    Vec3::new(
+        from_each!(run.parents, p => s.rates[p].omega.x),
+        from_each!(run.parents, p => s.rates[p].omega.y),
+        from_each!(run.parents, p => s.rates[p].omega.z),
+    )
 }
 
-/// α of the links that a row hangs on.
+/// α of the links that a run hangs on.
 #[inline(always)]
-fn alphas<P: Pack<f64>>(bundle: &Bundle, row: &Row, s: &Stages<f64>) -> Motion<P> {
+fn alphas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Motion<P> {
     let alphas = &s.alpha;
-    let alpha = match row.parent {
-        Some(p) => read(&s.abreast.rows[bundle.first_row + p], at::ALPHA),
-        None => [
-            from_each!(bundle.parents, p => alphas[p].angular.x),
-            from_each!(bundle.parents, p => alphas[p].angular.y),
-            from_each!(bundle.parents, p => alphas[p].angular.z),
-            from_each!(bundle.parents, p => alphas[p].linear.x),
-            from_each!(bundle.parents, p => alphas[p].linear.y),
-            from_each!(bundle.parents, p => alphas[p].linear.z),
-        ],
-    };
-    Motion::from_array(alpha)
+    Motion::from_array([
+        from_each!(run.parents, p => alphas[p].angular.x),
+        from_each!(run.parents, p => alphas[p].angular.y),
+        from_each!(run.parents, p => alphas[p].angular.z),
+        from_each!(run.parents, p => alphas[p].linear.x),
+        from_each!(run.parents, p => alphas[p].linear.y),
+        from_each!(run.parents, p => alphas[p].linear.z),
+    ])
 }
 
 /// What the joints of a row do, once that is known.
@@ -233,36 +252,31 @@ fn loads<P: Pack<f64>>(row: &Row, loads: &[Force<f64>]) -> Force<P> {
     Force::from_array(f)
 }
 
-/// Inward: P, D, G and P⁺, ε and z⁺ of every row; and what the first row hands to the trunk.
+/// Inward: P, D, G and P⁺, ε and z⁺ of every row; and what the first rows hand to those they hang on.
 #[inline(always)]
 pub(crate) fn inward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
-    for (i, bundle) in b.bundles.iter().enumerate() {
-        inward_along::<P>(bundle, i, s);
+    for (place, run) in b.runs.iter().enumerate().rev() {
+        inward_along::<P>(run, place, s);
     }
 }
 
 #[inline(always)]
-fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>) {
-    let mut carried = (Articulated::<P>::ZERO, Force::<P>::ZERO);
-    for (i, row) in bundle.rows.iter().enumerate().rev() {
-        let memory = &s.abreast.rows[bundle.first_row + i];
+fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
+    let mut carried = s.abreast.gather::<P>(run);
+    for (i, row) in run.rows.iter().enumerate().rev() {
+        let memory = &s.abreast.rows[run.first_row + i];
         let force = Force::from_array(read::<_, P, 6>(memory, at::B));
         let a = Motion::from_array(read::<_, P, 6>(memory, at::A));
         let (own, _) = inertia::<P>(row);
-        let (mut p, mut z) = if row.has_child {
-            let (mut p, mut z) = carried;
-            p += own;
-            z += force;
-            (p, z)
-        } else {
-            (Articulated::from(own), force)
-        };
+        let (mut p, mut z) = carried;
+        p += own;
+        z += force;
         if let Some(slot) = row.slot {
-            let (p_others, z_others) = s.abreast.fetch::<P>(slot);
+            let (p_others, z_others) = s.abreast.waiting(slot);
             p += p_others;
             z += z_others;
         }
-        let memory = &s.abreast.rows[bundle.first_row + i];
+        let memory = &s.abreast.rows[run.first_row + i];
         let torque: [P; 1] = read(memory, at::TORQUE);
         let z_screw = screw::<P>(memory);
         let mut eps = [P::ZERO];
@@ -284,34 +298,34 @@ fn inward_along<P: Pack<f64>>(bundle: &Bundle, place: usize, s: &mut Stages<f64>
             carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
         }
         let Gain { d_inv, g } = gain;
-        let memory = &mut s.abreast.rows[bundle.first_row + i];
+        let memory = &mut s.abreast.rows[run.first_row + i];
         write(memory, at::GAIN, [d_inv, g[0], g[1], g[2], g[3], g[4], g[5]]);
         write(memory, at::EPS, eps);
-        if let Some(slot) = row.hands_to {
-            s.abreast.leave(slot, &carried.0, carried.1);
-        }
     }
     s.abreast.hand(place, &carried.0, carried.1);
 }
 
-/// Outward: q̈ and α of every row. The trunk's accelerations are there. Nought is returned where every pivot is sound.
+/// Outward: q̈ of every row. The trunk's accelerations are there. Nought is returned where every pivot is sound.
 #[inline(always)]
 pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut [f64]) -> f64 {
     let mut unsound = P::ZERO;
-    for bundle in &b.bundles {
-        for (i, row) in bundle.rows.iter().enumerate() {
-            let inner = alphas::<P>(bundle, row, s);
-            let memory = &mut s.abreast.rows[bundle.first_row + i];
+    for run in &b.runs {
+        let mut last = alphas::<P>(run, s);
+        for (i, row) in run.rows.iter().enumerate() {
+            let memory = &s.abreast.rows[run.first_row + i];
             let a = Motion::from_array(read(memory, at::A));
             let [d_inv, g @ ..] = read::<_, P, 7>(memory, at::GAIN);
             let eps: [P; 1] = read(memory, at::EPS);
             let z = screw::<P>(memory);
-            let mut alpha = at_row!(row, z, ways => ways.motion_out(inner)) + a;
+            let mut alpha = at_row!(row, z, ways => ways.motion_out(last)) + a;
             let (gain, mut acceleration) = (Gain { d_inv, g }, [P::ZERO]);
             Hinge::Revolute.resolve(&mut alpha, &eps, &[gain], &mut acceleration);
-            write(memory, at::ALPHA, alpha.to_array());
             acceleration[0].write_some(&row.own_dofs, GAP, qdd);
             unsound += gain.unsound();
+            if row.bears {
+                leave_alpha(row, alpha, s);
+            }
+            last = alpha;
         }
     }
     let mut total = 0.0;
@@ -321,14 +335,14 @@ pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut 
     total
 }
 
-/// Inverse dynamics, outward: α and f = Mα + b − f_ext of every row. The trunk's rates and accelerations are there.
+/// Inverse dynamics, outward: f = Mα + b − f_ext of every row. The trunk's rates and accelerations are there.
 #[inline(always)]
 pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[f64]) {
-    for bundle in &b.bundles {
-        for (i, row) in bundle.rows.iter().enumerate() {
+    for run in &b.runs {
+        let mut last = (omegas::<P>(run, s), alphas::<P>(run, s));
+        for (i, row) in run.rows.iter().enumerate() {
             let z = screws::<P>(row, &s.joints.screws);
-            let (omega_p, alpha_p) = (omegas::<P>(bundle, row, s), alphas::<P>(bundle, row, s));
-            let (spin, mut alpha) = at_row!(row, z, ways => (ways.spin_out(omega_p), ways.motion_out(alpha_p)));
+            let (spin, mut alpha) = at_row!(row, z, ways => (ways.spin_out(last.0), ways.motion_out(last.1)));
             let rate: P = from_each!(row.dofs, v => s.qd[v]);
             let acceleration: P = from_each!(row.dofs, v => qdd[v]);
             let (omega, a) = Hinge::Revolute.step(Some(spin), &[rate]);
@@ -338,33 +352,33 @@ pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[
             if s.loaded {
                 force -= loads(row, &s.loads);
             }
-            let memory = &mut s.abreast.rows[bundle.first_row + i];
-            write(memory, at::OMEGA, [omega.x, omega.y, omega.z]);
-            write(memory, at::ALPHA, alpha.to_array());
+            let memory = &mut s.abreast.rows[run.first_row + i];
             write(memory, at::B, force.to_array());
             write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
+            if row.bears {
+                leave_omega(row, omega, s);
+                leave_alpha(row, alpha, s);
+            }
+            last = (omega, alpha);
         }
     }
 }
 
-/// Inverse dynamics, inward: f = f + Σ φ f(c), T = H f; and what the first rows hand to the trunk.
+/// Inverse dynamics, inward: f = f + Σ φ f(c), T = H f; and what the first rows hand to those they hang on.
 #[inline(always)]
 pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut [f64]) {
-    for (place, bundle) in b.bundles.iter().enumerate() {
-        let mut carried = Force::<P>::ZERO;
-        for (i, row) in bundle.rows.iter().enumerate().rev() {
-            let memory = &s.abreast.rows[bundle.first_row + i];
+    for (place, run) in b.runs.iter().enumerate().rev() {
+        let mut carried = s.abreast.gather_force::<P>(run);
+        for (i, row) in run.rows.iter().enumerate().rev() {
+            let memory = &s.abreast.rows[run.first_row + i];
             let own = Force::from_array(read::<_, P, 6>(memory, at::B));
             let z = screw::<P>(memory);
-            let mut force = if row.has_child { carried + own } else { own };
+            let mut force = carried + own;
             if let Some(slot) = row.slot {
-                force += s.abreast.fetch_force::<P>(slot);
+                force += s.abreast.waiting_force::<P>(slot);
             }
             force.moment.z.write_some(&row.own_dofs, GAP, tau);
             carried = at_row!(row, z, ways => ways.force_in(force));
-            if let Some(slot) = row.hands_to {
-                s.abreast.leave_force(slot, carried);
-            }
         }
         s.abreast.hand_force(place, carried);
     }
@@ -374,38 +388,37 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
 /// `forces`, in its place of the layout.
 #[inline(always)]
 pub(crate) fn composites<P: Pack<f64>>(b: &Bundles, layout: &Layout, s: &mut Stages<f64>, n: usize, out: &mut [f64]) {
-    for (place, bundle) in b.bundles.iter().enumerate() {
-        let (rows, mut carried) = (&bundle.rows[..], RigidBody::<P>::ZERO);
-        for (i, row) in rows.iter().enumerate().rev() {
+    for (place, run) in b.runs.iter().enumerate().rev() {
+        let mut carried = s.abreast.gather_body::<P>(run);
+        for row in run.rows.iter().rev() {
             let (own, _) = inertia::<P>(row);
-            let mut r = own;
-            if row.has_child {
-                r = carried;
-                r += own;
-            }
+            let mut r = carried;
+            r += own;
             if let Some(slot) = row.slot {
-                r += s.abreast.fetch_body::<P>(slot);
+                r += s.abreast.waiting_body::<P>(slot);
+            }
+            for c in row.column + 1..row.come {
+                s.abreast.take_column::<P>(c, &b.columns[c].from);
             }
             let z = screws::<P>(row, &s.joints.screws);
-            let columns = &mut s.abreast.columns[bundle.first_row..];
-            write(&mut columns[i], 0, Hinge::Revolute.column_of(&r, 0).to_array());
+            let (places, columns) = (&b.columns[row.column..run.end], &mut s.abreast.columns[row.column..]);
+            let columns = &mut columns[..places.len()];
+            write(&mut columns[0], 0, Hinge::Revolute.column_of(&r, 0).to_array());
             at_row!(row, z, ways => {
                 carried = ways.carry_rigid_in(r);
-                for j in i..row.end {
-                    let f = Force::from_array(read::<_, P, 6>(&columns[j], 0));
-                    write_elements(f.moment.z, &row.own_dofs, &rows[j].own_dofs, n, out);
-                    write(&mut columns[j], 0, ways.force_in(f).to_array());
+                for c in 0..places.len() {
+                    let f = Force::from_array(read::<_, P, 6>(&columns[c], 0));
+                    write_elements(f.moment.z, &row.own_dofs, &places[c].dofs, n, out);
+                    write(&mut columns[c], 0, ways.force_in(f).to_array());
                 }
             });
-            if let Some(slot) = row.hands_to {
-                s.abreast.leave_body(slot, carried);
-            }
         }
         s.abreast.hand_body(place, carried);
-        for (i, row) in rows.iter().enumerate() {
-            for lane in 0..P::COLUMNS {
-                if row.own_dofs[lane] != GAP {
-                    s.forces[layout.start[row.links[lane]]] = s.abreast.column(bundle.first_row + i, lane);
+        for c in run.rows[0].column..run.end {
+            let column = &b.columns[c];
+            for lane in 0..PACK {
+                if run.on_trunk[lane] && column.dofs[lane] != GAP {
+                    s.forces[layout.start[column.links[lane]]] = s.abreast.column(c, lane);
                 }
             }
         }

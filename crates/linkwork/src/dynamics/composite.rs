@@ -99,8 +99,8 @@ fn along_trunk<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, 
     for met in trunk.iter().rev() {
         let k = match *met {
             Met::Link(k) => k,
-            Met::Branch { root, bundle, lane } => {
-                inflow.hand_in(&bodies[root], s.abreast.handed_body(bundle, lane));
+            Met::Branch { root, run, lane } => {
+                inflow.hand_in(&bodies[root], s.abreast.handed_body(run, lane));
                 continue;
             }
         };

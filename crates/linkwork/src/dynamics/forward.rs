@@ -186,8 +186,8 @@ fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool, const SPECIAL: boo
     for i in (0..course.len()).rev() {
         let k = match course.at(i) {
             Met::Link(k) => k,
-            Met::Branch { root, bundle, lane } => {
-                let (p, z) = s.abreast.handed(bundle, lane);
+            Met::Branch { root, run, lane } => {
+                let (p, z) = s.abreast.handed(run, lane);
                 p_in.hand_in(&bodies[root], p);
                 z_in.hand_in(&bodies[root], z);
                 continue;

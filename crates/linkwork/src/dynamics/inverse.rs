@@ -179,8 +179,8 @@ fn inward_along<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>,
     for i in (0..course.len()).rev() {
         let k = match course.at(i) {
             Met::Link(k) => k,
-            Met::Branch { root, bundle, lane } => {
-                inflow.hand_in(&bodies[root], s.abreast.handed_force(bundle, lane));
+            Met::Branch { root, run, lane } => {
+                inflow.hand_in(&bodies[root], s.abreast.handed_force(run, lane));
                 continue;
             }
         };

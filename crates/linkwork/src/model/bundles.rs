@@ -1,10 +1,14 @@
 //! Branches side by side: subtrees of one tree that do not touch, each in a lane of a register.
 //!
-//! Legs and arms of most robots are alike: chains of revolute joints that hang on a trunk. Where it saves time, a tree is
-//! taken apart into a trunk, swept link by link, and bundles of branches, swept all at once. The branches of a bundle need
-//! not have the same shape: where one has no link, a lane carries a link of nothing.
+//! Legs and arms of most robots are alike: chains of revolute joints that hang on a trunk, and fingers on them. Where it saves
+//! time, a tree is taken apart into a trunk, swept link by link, and rows of links that do not depend on each other, swept all
+//! at once. Rows follow each other in runs, lane by lane along chains. The chains of a run need not have the same length: where
+//! one has no link, a lane carries a link of nothing.
+
+mod plan;
 
 use super::compiled::{Body, GAP, PACK, Passage};
+use plan::{Plan, children};
 
 /// One number per lane.
 pub(crate) type Each = [f64; PACK];
@@ -14,20 +18,23 @@ pub(crate) type Each = [f64; PACK];
 pub(crate) struct Bundles {
     /// The links of the trunk and the roots of branches, parents first.
     pub(crate) trunk: Vec<Met>,
-    pub(crate) bundles: Vec<Bundle>,
-    /// How many rows all bundles have, and how many of them have several children.
+    /// Parents first.
+    pub(crate) runs: Vec<Run>,
+    /// How many rows all of them have, and how many places where chains hang on others.
     pub(crate) rows: usize,
     pub(crate) slots: usize,
+    /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
+    pub(crate) columns: Vec<Column>,
 }
 
 /// What a sweep along the trunk meets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Met {
     Link(usize),
-    /// The first link of the branch in a lane of a bundle.
+    /// The first link of the branch in a lane of a run.
     Branch {
         root: usize,
-        bundle: usize,
+        run: usize,
         lane: usize,
     },
 }
@@ -66,22 +73,27 @@ impl Course for &[Met] {
     }
 }
 
-/// Up to four branches.
+/// Up to four chains.
 #[derive(Clone, Debug)]
-pub(crate) struct Bundle {
-    /// Parents first, the first one at the trunk.
+pub(crate) struct Run {
+    /// Every link hangs on the one before it in its lane.
     pub(crate) rows: Vec<Abreast>,
-    /// The links of the trunk that the branches hang on.
-    pub(crate) parents: [usize; PACK],
     /// Which of all rows its first one is.
     pub(crate) first_row: usize,
+    /// The links that the chains hang on, and whether these are of the trunk.
+    pub(crate) parents: [usize; PACK],
+    pub(crate) on_trunk: [bool; PACK],
+    /// Chains of other runs that hang on links of the last row as their first child; and on any row as another child, row by
+    /// row, the last children first.
+    pub(crate) borne: Vec<Borne>,
+    pub(crate) others: Vec<(usize, Vec<Borne>)>,
+    /// One past its last column of 𝓜.
+    pub(crate) end: usize,
 }
 
 /// Links side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Abreast {
-    /// The row that these links hang on; none at the trunk.
-    pub(crate) parent: Option<usize>,
     /// The links; where there is none, that of another lane.
     pub(crate) links: [usize; PACK],
     /// Their degrees of freedom, likewise; and with gaps.
@@ -104,178 +116,201 @@ pub(crate) struct Abreast {
     pub(crate) rotors: Option<Each>,
     /// Mass, first and second moments, and the differences of the latter.
     pub(crate) inertia: [Each; 13],
-    /// Whether the next row is its child; where other children leave what they hand in; and where it leaves its own.
-    pub(crate) has_child: bool,
+    /// Where it finds what other children in other runs hand to these links, and whether any child is in another run.
     pub(crate) slot: Option<usize>,
-    pub(crate) hands_to: Option<usize>,
-    /// One past the last row of its subtree.
-    pub(crate) end: usize,
+    pub(crate) bears: bool,
+    /// Its column of 𝓜, and one past those that come to it there.
+    pub(crate) column: usize,
+    pub(crate) come: usize,
 }
 
-/// Beyond so many links nobody's trunk and branches are looked for: a humanoid with hands has a hundred.
-const MOST_LINKS: usize = 400;
-/// What a row costs, and a bundle beside its rows, in links swept one by one.
-const ROW: f64 = 1.2;
-const BUNDLE: f64 = 1.0;
-/// Taking a tree apart must save so much of it.
-const WORTH: f64 = 0.9;
+/// Chains of a run that hang on links of another, lane by lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Borne {
+    pub(crate) run: usize,
+    pub(crate) picks: Picks,
+}
+
+/// Columns of 𝓜 side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    /// The links and degrees of freedom they belong to; gaps elsewhere.
+    pub(crate) links: [usize; PACK],
+    pub(crate) dofs: [usize; PACK],
+    /// Where they come from, if other runs: columns there, and their lanes.
+    pub(crate) from: Vec<(usize, Picks)>,
+}
+
+/// Lanes taken over into others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Picks {
+    /// Which one comes to each; and one where one comes, nought elsewhere.
+    pub(crate) lanes: [usize; PACK],
+    pub(crate) real: Each,
+}
 
 impl Bundles {
     /// The cheapest way to take a tree apart; none if it is best left whole.
     pub(crate) fn of(bodies: &[Body], armature: &[f64]) -> Option<Self> {
-        let n = bodies.len();
-        if n > MOST_LINKS {
-            return None;
-        }
-        // Start with the joints that lanes cannot take, and whatever lies between them and the base.
-        let mut in_trunk = vec![false; n];
-        for k in (0..n).rev() {
-            let below = |c: usize| bodies[c].parent == Some(k) && in_trunk[c];
-            in_trunk[k] = !goes_abreast(&bodies[k]) || (k + 1..bodies[k].end).any(below);
-        }
-        let mut best: Option<(f64, Vec<bool>)> = None;
-        loop {
-            let roots = roots(bodies, &in_trunk);
-            let (mut cost, mut trunk) = (0.0, in_trunk.clone());
-            for branches in roots.chunks(PACK) {
-                let rows = union(bodies, branches);
-                let together = ROW * rows.len() as f64 + BUNDLE;
-                let links: usize = branches.iter().map(|&root| bodies[root].end - root).sum();
-                if together < links as f64 && rows.iter().all(|(_, links)| alike(bodies, links)) {
-                    cost += together;
-                } else {
-                    branches
-                        .iter()
-                        .for_each(|&root| trunk[root..bodies[root].end].fill(true));
+        let plan = Plan::cheapest(bodies)?;
+        let mut trunk: Vec<_> = (0..bodies.len()).map(|k| (k, Met::Link(k))).collect();
+        trunk.retain(|(k, _)| plan.in_trunk[*k]);
+        let mut runs: Vec<Run> = Vec::new();
+        for (i, row) in plan.rows.iter().enumerate() {
+            if !row.goes_on {
+                let parents = stand_ins(row.links).map(|k| bodies[k].parent.unwrap_or(0));
+                let on_trunk = parents.map(|p| plan.in_trunk[p]);
+                for (lane, root) in row.links.iter().enumerate() {
+                    if let Some(root) = root.filter(|_| on_trunk[lane]) {
+                        let run = runs.len();
+                        trunk.push((root, Met::Branch { root, run, lane }));
+                    }
                 }
+                runs.push(Run {
+                    rows: Vec::new(),
+                    first_row: i,
+                    parents,
+                    on_trunk,
+                    borne: Vec::new(),
+                    others: Vec::new(),
+                    end: 0,
+                });
             }
-            cost += trunk.iter().filter(|&&own| own).count() as f64;
-            if cost < best.as_ref().map_or(WORTH * n as f64, |(least, _)| *least) {
-                best = Some((cost, trunk));
-            }
-            // The largest branch may hide several in its outer links.
-            match roots.first() {
-                Some(&root) => in_trunk[root] = true,
-                None => break,
-            }
-        }
-        let (_, in_trunk) = best?;
-        Some(Self::new(bodies, armature, &in_trunk))
-    }
-
-    fn new(bodies: &[Body], armature: &[f64], in_trunk: &[bool]) -> Self {
-        let roots = roots(bodies, in_trunk);
-        let mut trunk: Vec<(usize, Met)> = (0..bodies.len())
-            .filter(|&k| in_trunk[k])
-            .map(|k| (k, Met::Link(k)))
-            .collect();
-        for (bundle, roots) in roots.chunks(PACK).enumerate() {
-            for (lane, &root) in roots.iter().enumerate() {
-                trunk.push((root, Met::Branch { root, bundle, lane }));
+            if let Some(run) = runs.last_mut() {
+                run.rows.push(Abreast::new(bodies, armature, row.links));
             }
         }
         trunk.sort_unstable_by_key(|(k, _)| *k);
-        let (mut bundles, mut rows, mut slots) = (Vec::new(), 0, 0);
-        for roots in roots.chunks(PACK) {
-            let bundle = Bundle::new(bodies, armature, roots, rows, &mut slots);
-            rows += bundle.rows.len();
-            bundles.push(bundle);
-        }
-        Self {
+        let mut slots = 0;
+        let columns = hang(bodies, &mut runs, &mut slots);
+        Some(Self {
             trunk: trunk.into_iter().map(|(_, met)| met).collect(),
-            bundles,
-            rows,
+            runs,
+            rows: plan.rows.len(),
             slots,
-        }
+            columns,
+        })
     }
 }
 
-/// Whether a link may stand beside others.
-fn goes_abreast(body: &Body) -> bool {
-    body.revolute && !matches!(body.passage, Passage::Root | Passage::General)
-}
-
-/// Whether links may stand side by side: all of them have rotors, or none.
-fn alike(bodies: &[Body], links: &[Option<usize>; PACK]) -> bool {
-    let mut turns = links.iter().flatten().map(|&k| bodies[k].turns);
-    let first = turns.next();
-    turns.all(|turns| Some(turns) == first)
-}
-
-/// The first links outside the trunk, those of the largest branches first.
-fn roots(bodies: &[Body], in_trunk: &[bool]) -> Vec<usize> {
-    let hangs_on_trunk = |k: &usize| !in_trunk[*k] && bodies[*k].parent.is_some_and(|p| in_trunk[p]);
-    let mut roots: Vec<usize> = (0..bodies.len()).filter(hangs_on_trunk).collect();
-    roots.sort_by_key(|&k| core::cmp::Reverse(bodies[k].end - k));
-    roots
-}
-
-/// The links of several branches side by side, parents first, each with the place of its parent.
-fn union(bodies: &[Body], roots: &[usize]) -> Vec<(Option<usize>, [Option<usize>; PACK])> {
-    let mut lanes = [None; PACK];
-    for (lane, &root) in lanes.iter_mut().zip(roots) {
-        *lane = Some(root);
-    }
-    let (mut rows, mut open) = (Vec::new(), vec![(None, lanes)]);
-    while let Some((parent, links)) = open.pop() {
-        let place = rows.len();
-        rows.push((parent, links));
-        let children = links.map(|link| link.map_or_else(Vec::new, |k| children(bodies, k)));
-        let most = children.iter().map(Vec::len).max().unwrap_or(0);
-        // The first child comes next.
-        for i in (0..most).rev() {
-            let abreast = core::array::from_fn(|lane| children[lane].get(i).copied());
-            open.push((Some(place), abreast));
-        }
-    }
-    rows
-}
-
-fn children(bodies: &[Body], k: usize) -> Vec<usize> {
-    let mut children = Vec::new();
-    let mut next = k + 1;
-    while next < bodies[k].end {
-        children.push(next);
-        next = bodies[next].end;
-    }
-    children
-}
-
-impl Bundle {
-    fn new(bodies: &[Body], armature: &[f64], roots: &[usize], first_row: usize, slots: &mut usize) -> Self {
-        let union = union(bodies, roots);
-        let mut slot_of = vec![None; union.len()];
-        for (i, (parent, _)) in union.iter().enumerate() {
-            if let Some(p) = parent.filter(|p| p + 1 != i)
-                && slot_of[p].is_none()
-            {
-                slot_of[p] = Some(*slots);
+/// Hangs the chains of runs on the rows of others, outer ones first, and tells every row which columns of 𝓜 it has.
+fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    // Where every chain starts; and the columns of every run that is done.
+    let (mut place, mut done) = (vec![None; bodies.len()], vec![0..0; runs.len()]);
+    for r in (0..runs.len()).rev() {
+        let (start, rows) = (columns.len(), runs[r].rows.len());
+        for i in 0..rows {
+            let (row, column) = (&mut runs[r].rows[i], columns.len());
+            columns.push(Column::starting(row));
+            let borne = borne(bodies, row, &place);
+            row.bears = !borne.is_empty();
+            let mut others = Vec::new();
+            for (child, run, picks) in borne {
+                come(&mut columns, column + 1, done[run].clone(), picks);
+                // The first children of all rows but the last are in the next one.
+                let to = if child == 0 { &mut runs[r].borne } else { &mut others };
+                to.push(Borne { run, picks });
+            }
+            if !others.is_empty() {
+                runs[r].rows[i].slot = Some(*slots);
+                runs[r].others.push((*slots, others));
                 *slots += 1;
             }
+            let row = &mut runs[r].rows[i];
+            (row.column, row.come) = (column, columns.len());
         }
-        let rows = union.iter().enumerate().map(|(i, &(parent, links))| Abreast {
-            parent,
-            has_child: union.get(i + 1).is_some_and(|(p, _)| *p == Some(i)),
-            slot: slot_of[i],
-            hands_to: parent.filter(|p| p + 1 != i).and_then(|p| slot_of[p]),
-            end: (i + 1..union.len())
-                .find(|&j| union[j].0.is_none_or(|p| p < i))
-                .unwrap_or(union.len()),
-            ..Abreast::new(bodies, armature, links)
-        });
-        let stand_in = |lane: usize| roots[lane.min(roots.len() - 1)];
-        Self {
-            rows: rows.collect(),
-            parents: core::array::from_fn(|lane| bodies[stand_in(lane)].parent.unwrap_or(0)),
-            first_row,
+        runs[r].end = columns.len();
+        done[r] = start..columns.len();
+        let first = &runs[r].rows[0];
+        first
+            .lanes()
+            .for_each(|lane| place[first.links[lane]] = Some((r, lane)));
+    }
+    columns
+}
+
+/// The chains of other runs that hang on a row: which child of its link each starts with, the last ones first; its run; and
+/// its lane.
+fn borne(bodies: &[Body], row: &Abreast, place: &[Option<(usize, usize)>]) -> Vec<(usize, usize, Picks)> {
+    let mut borne: Vec<(usize, usize, Picks)> = Vec::new();
+    for lane in row.lanes() {
+        for (i, child) in children(bodies, row.links[lane]).into_iter().enumerate() {
+            let Some((run, from)) = place[child] else { continue };
+            let at = borne.iter().position(|b| (b.0, b.1) == (i, run));
+            let at = at.unwrap_or_else(|| {
+                borne.push((i, run, Picks::NONE));
+                borne.len() - 1
+            });
+            let picks = &mut borne[at].2;
+            (picks.lanes[lane], picks.real[lane]) = (from, 1.0);
         }
     }
+    borne.sort_by_key(|b| core::cmp::Reverse(b.0));
+    borne
+}
+
+/// Columns come from another run, beside others that came if their lanes are free there.
+fn come(columns: &mut Vec<Column>, first: usize, from: core::ops::Range<usize>, picks: Picks) {
+    for c in from {
+        let (links, dofs) = (picks.of(&columns[c].links), picks.of(&columns[c].dofs));
+        if dofs == [GAP; PACK] {
+            continue;
+        }
+        let is_free = |x: &&mut Column| (0..PACK).all(|l| dofs[l] == GAP || x.dofs[l] == GAP);
+        match columns[first..].iter_mut().find(is_free) {
+            None => columns.push(Column {
+                links,
+                dofs,
+                from: vec![(c, picks)],
+            }),
+            Some(column) => {
+                for lane in (0..PACK).filter(|&lane| dofs[lane] != GAP) {
+                    (column.links[lane], column.dofs[lane]) = (links[lane], dofs[lane]);
+                }
+                column.from.push((c, picks));
+            }
+        }
+    }
+}
+
+impl Column {
+    /// Those that start at a row.
+    fn starting(row: &Abreast) -> Self {
+        let mut links = [GAP; PACK];
+        row.lanes().for_each(|lane| links[lane] = row.links[lane]);
+        Self {
+            links,
+            dofs: row.own_dofs,
+            from: Vec::new(),
+        }
+    }
+}
+
+impl Picks {
+    const NONE: Self = Self {
+        lanes: [0; PACK],
+        real: [0.0; PACK],
+    };
+
+    /// What comes to each lane; gaps elsewhere.
+    fn of(&self, x: &[usize; PACK]) -> [usize; PACK] {
+        core::array::from_fn(|lane| match self.real[lane] {
+            1.0 => x[self.lanes[lane]],
+            _ => GAP,
+        })
+    }
+}
+
+/// Links; where there is none, that of another lane.
+fn stand_ins(links: [Option<usize>; PACK]) -> [usize; PACK] {
+    let some = links.into_iter().flatten().next().unwrap_or(0);
+    links.map(|link| link.unwrap_or(some))
 }
 
 impl Abreast {
     fn new(bodies: &[Body], armature: &[f64], links: [Option<usize>; PACK]) -> Self {
-        let some = links.into_iter().flatten().next().unwrap_or(0);
-        let stand_ins = links.map(|link| link.unwrap_or(some));
+        let stand_ins = stand_ins(links);
         let each = |number: &dyn Fn(&Body) -> f64| stand_ins.map(|k| number(&bodies[k]));
         let real = links.map(|link| if link.is_some() { 1.0 } else { 0.0 });
         let inertia = |i: usize| {
@@ -292,7 +327,6 @@ impl Abreast {
                 .map_or([1.0, 0.0, 0.0], |z| [z.turn.cos, z.turn.sin, z.shift])
         };
         Self {
-            parent: None,
             links: stand_ins,
             dofs: stand_ins.map(|k| bodies[k].v),
             own_dofs: links.map(|link| link.map_or(GAP, |k| bodies[k].v)),
@@ -313,18 +347,24 @@ impl Abreast {
                 .any(|&k| bodies[k].aside.is_some())
                 .then(|| [0, 1].map(|i| each(&|body| body.aside.map_or(0.0, |aside| aside[i])))),
             before: has_before.then(|| core::array::from_fn(|i| each(&|body| before(body)[i]))),
-            rotors: (!bodies[some].turns).then(|| {
+            rotors: (!bodies[stand_ins[0]].turns).then(|| {
                 links.map(|link| match link {
                     Some(k) => armature[bodies[k].v],
                     None => 1.0,
                 })
             }),
             inertia: core::array::from_fn(inertia),
-            has_child: false,
             slot: None,
-            hands_to: None,
-            end: 0,
+            bears: false,
+            column: 0,
+            come: 0,
         }
+    }
+
+    /// The lanes that have a link.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = self.own_dofs;
+        (0..PACK).filter(move |&lane| own[lane] != GAP)
     }
 }
 
@@ -335,10 +375,10 @@ mod tests {
     use crate::model::{Joint, Link, examples};
     use crate::spatial::{Inertia, Pose};
 
-    /// Links in the trunk, and rows of each bundle.
+    /// Links in the trunk, and rows of each run.
     fn taken_apart(mechanism: &Mechanism) -> Option<(usize, Vec<usize>)> {
         let bundles = mechanism.compiled.bundles.as_ref()?;
-        let rows = bundles.bundles.iter().map(|bundle| bundle.rows.len());
+        let rows = bundles.runs.iter().map(|run| run.rows.len());
         let links = bundles.trunk.iter().filter(|met| matches!(met, Met::Link(_)));
         Some((links.count(), rows.collect()))
     }
@@ -376,11 +416,28 @@ mod tests {
         let five = [(0, 6), (0, 6), (0, 6), (0, 5), (0, 2)];
         assert_eq!(taken_apart(&limbs(&five)), Some((3, vec![6])));
         assert_eq!(taken_apart(&examples::quadruped()), Some((1, vec![3])));
+        // Two arms with three fingers of two joints: of these, one goes on in the lane of its arm, four stand side by side.
+        let hands = [
+            (0, 6),
+            (0, 6),
+            (0, 5),
+            (0, 5),
+            (6, 2),
+            (6, 2),
+            (6, 2),
+            (12, 2),
+            (12, 2),
+            (12, 2),
+        ];
+        assert_eq!(taken_apart(&limbs(&hands)), Some((1, vec![8, 2])));
     }
 
     #[test]
     fn every_link_has_one_place() {
-        for mechanism in [limbs(&[(0, 3); 4]), limbs(&[(0, 2), (2, 5), (2, 4), (1, 6), (0, 7)])] {
+        for mechanism in [
+            limbs(&[(0, 3); 4]),
+            limbs(&[(0, 2), (2, 5), (2, 4), (1, 6), (0, 7), (24, 1), (24, 2), (24, 3)]),
+        ] {
             let b = mechanism.compiled.bundles.as_ref().unwrap();
             let mut places = vec![0; mechanism.compiled.bodies.len()];
             for met in &b.trunk {
@@ -388,7 +445,7 @@ mod tests {
                     places[*k] += 1;
                 }
             }
-            for row in b.bundles.iter().flat_map(|bundle| &bundle.rows) {
+            for row in b.runs.iter().flat_map(|run| &run.rows) {
                 for lane in (0..row.links.len()).filter(|&lane| row.real[lane] == 1.0) {
                     places[row.links[lane]] += 1;
                 }

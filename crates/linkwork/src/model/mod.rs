@@ -21,7 +21,7 @@ mod tiles;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
-pub(crate) use bundles::{Abreast, Bundle, Bundles, Course, Each, Met, Whole};
+pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Picks, Run, Whole};
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Spin};

@@ -122,6 +122,8 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn write_first(self, places: &[usize], to: &mut [S]);
     /// The columns that the lowest bits tell, and nought in the others.
     fn keep(self, bits: u8) -> Self;
+    /// The numbers of some columns.
+    fn pick(self, columns: &[usize; MOST_COLUMNS]) -> Self;
     /// The rows of a square tile become its columns; of the places, the first count that it has.
     fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
 }
@@ -180,6 +182,11 @@ impl<S: Scalar> Pack<S> for S {
     #[inline(always)]
     fn keep(self, bits: u8) -> Self {
         if bits & 1 != 0 { self } else { S::ZERO }
+    }
+
+    #[inline(always)]
+    fn pick(self, _: &[usize; MOST_COLUMNS]) -> Self {
+        self
     }
 
     #[inline(always)]

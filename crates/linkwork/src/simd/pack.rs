@@ -67,6 +67,19 @@ impl Pack<f64> for F64x4 {
     }
 
     #[inline(always)]
+    fn pick(self, columns: &[usize; 4]) -> Self {
+        use core::arch::x86_64::*;
+        // SAFETY: the number exists, and so do the instructions; four columns are read, and any bits are an index.
+        Self(unsafe {
+            // Halves 2i and 2i + 1 of every column i.
+            let twice = _mm256_slli_epi64::<1>(_mm256_loadu_si256(columns.as_ptr().cast()));
+            let both = _mm256_or_si256(twice, _mm256_slli_epi64::<32>(twice));
+            let halves = _mm256_add_epi64(both, _mm256_set1_epi64x(1 << 32));
+            _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(self.0), halves))
+        })
+    }
+
+    #[inline(always)]
     fn write_first(self, places: &[usize], to: &mut [f64]) {
         let x = self.to_array();
         for i in 0..places.len().min(4) {

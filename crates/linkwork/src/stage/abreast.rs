@@ -1,6 +1,6 @@
 //! Memory of branches side by side.
 
-use crate::model::{Compiled, PACK};
+use crate::model::{Borne, Compiled, PACK, Picks, Run};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Articulated, Force, RigidBody};
 
@@ -11,32 +11,27 @@ pub(crate) struct Register<S>([S; PACK]);
 
 /// What a sweep leaves in a row for the next one: so many numbers of every lane.
 pub(crate) mod at {
-    pub(crate) const OMEGA: usize = 0;
-    pub(crate) const A: usize = 3;
-    pub(crate) const B: usize = 9;
-    pub(crate) const GAIN: usize = 15;
-    pub(crate) const EPS: usize = 22;
-    pub(crate) const ALPHA: usize = 23;
+    pub(crate) const A: usize = 0;
+    pub(crate) const B: usize = 6;
+    pub(crate) const GAIN: usize = 12;
+    pub(crate) const EPS: usize = 19;
     /// The joints' screws, and T.
-    pub(crate) const SCREW: usize = 29;
-    pub(crate) const TORQUE: usize = 32;
-    pub(crate) const END: usize = 33;
+    pub(crate) const SCREW: usize = 20;
+    pub(crate) const TORQUE: usize = 23;
+    pub(crate) const END: usize = 24;
 }
 
 /// P and z, as they are handed to a parent; P alone.
 const HANDED: usize = 27;
 const INERTIA: usize = 21;
-/// A rigid body.
-const BODY: usize = 10;
 
-/// The rows of all bundles, what waits at rows of several children (nought between sweeps), and what the branches of every
-/// bundle hand to the trunk.
+/// The rows, what waits for them from other runs, what the chains of every run hand to those they hang on, and six numbers of
+/// every column of 𝓜.
 #[derive(Clone, Debug)]
 pub(crate) struct Abreast<S> {
     pub(crate) rows: Vec<[Register<S>; at::END]>,
     waiting: Vec<[Register<S>; HANDED]>,
     handed: Vec<[Register<S>; HANDED]>,
-    /// Six numbers of a column, which starts at its row.
     pub(crate) columns: Vec<[Register<S>; 6]>,
 }
 
@@ -44,129 +39,134 @@ impl<S: Scalar> Abreast<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         // Other numbers are swept link by link.
         let bundles = m.bundles.as_ref().filter(|_| matches!(S::BUILDS, Builds::Shipped));
-        let [rows, slots, count] = bundles.map_or([0; 3], |b| [b.rows, b.slots, b.bundles.len()]);
+        let [rows, slots, runs, columns] = bundles.map_or([0; 4], |b| [b.rows, b.slots, b.runs.len(), b.columns.len()]);
         let nought = Register([S::ZERO; PACK]);
         Self {
             rows: vec![[nought; at::END]; rows],
             waiting: vec![[nought; HANDED]; slots],
-            handed: vec![[nought; HANDED]; count],
-            columns: vec![[nought; 6]; rows],
+            handed: vec![[nought; HANDED]; runs],
+            columns: vec![[nought; 6]; columns],
         }
     }
 
-    /// Adds what a row hands to a parent that it does not directly follow.
+    /// Keeps what the chains of a run hand to those they hang on.
     #[inline(always)]
-    pub(crate) fn leave<P: Pack<S>>(&mut self, slot: usize, p: &Articulated<P>, z: Force<P>) {
-        let place = &mut self.waiting[slot];
-        let x = numbers(p, z);
-        for i in 0..HANDED {
-            let sum: P = get(&place[i]);
-            put(&mut place[i], sum + x[i]);
+    pub(crate) fn hand<P: Pack<S>>(&mut self, run: usize, p: &Articulated<P>, z: Force<P>) {
+        write(&mut self.handed[run], 0, numbers(p, z));
+    }
+
+    #[inline(always)]
+    pub(crate) fn hand_force<P: Pack<S>>(&mut self, run: usize, f: Force<P>) {
+        write(&mut self.handed[run], INERTIA, f.to_array());
+    }
+
+    #[inline(always)]
+    pub(crate) fn hand_body<P: Pack<S>>(&mut self, run: usize, r: RigidBody<P>) {
+        write(&mut self.handed[run], 0, r.to_array());
+    }
+
+    /// What one chain handed to the trunk.
+    #[inline(always)]
+    pub(crate) fn handed(&self, run: usize, lane: usize) -> (Articulated<S>, Force<S>) {
+        apart(one_lane(&self.handed[run], lane))
+    }
+
+    #[inline(always)]
+    pub(crate) fn handed_force(&self, run: usize, lane: usize) -> Force<S> {
+        Force::from_array(one_lane(&self.handed[run][INERTIA..], lane))
+    }
+
+    #[inline(always)]
+    pub(crate) fn handed_body(&self, run: usize, lane: usize) -> RigidBody<S> {
+        RigidBody::from_array(one_lane(&self.handed[run], lane))
+    }
+
+    /// What chains of other runs hand to a run: that of the first children of its last row, and that of others, which waits.
+    #[inline(always)]
+    pub(crate) fn gather<P: Pack<S>>(&mut self, run: &Run) -> (Articulated<P>, Force<P>) {
+        apart(self.sums(run, 0))
+    }
+
+    #[inline(always)]
+    pub(crate) fn gather_force<P: Pack<S>>(&mut self, run: &Run) -> Force<P> {
+        Force::from_array(self.sums(run, INERTIA))
+    }
+
+    #[inline(always)]
+    pub(crate) fn gather_body<P: Pack<S>>(&mut self, run: &Run) -> RigidBody<P> {
+        RigidBody::from_array(self.sums(run, 0))
+    }
+
+    #[inline(always)]
+    fn sums<P: Pack<S>, const N: usize>(&mut self, run: &Run, start: usize) -> [P; N] {
+        for (slot, others) in &run.others {
+            let sum: [P; N] = sum(&self.handed, others, start);
+            write(&mut self.waiting[*slot], start, sum);
         }
+        sum(&self.handed, &run.borne, start)
     }
 
-    /// Takes what was left there.
+    /// What waits there.
     #[inline(always)]
-    pub(crate) fn fetch<P: Pack<S>>(&mut self, slot: usize) -> (Articulated<P>, Force<P>) {
-        let place = &mut self.waiting[slot];
-        let sum = read(place, 0);
-        *place = [Register([S::ZERO; PACK]); HANDED];
-        apart(sum)
+    pub(crate) fn waiting<P: Pack<S>>(&self, slot: usize) -> (Articulated<P>, Force<P>) {
+        apart(read(&self.waiting[slot], 0))
     }
 
-    /// Adds a force alone.
     #[inline(always)]
-    pub(crate) fn leave_force<P: Pack<S>>(&mut self, slot: usize, f: Force<P>) {
-        let place = &mut self.waiting[slot][INERTIA..];
-        let sum: [P; 6] = read(place, 0);
-        write(place, 0, (Force::from_array(sum) + f).to_array());
+    pub(crate) fn waiting_force<P: Pack<S>>(&self, slot: usize) -> Force<P> {
+        Force::from_array(read(&self.waiting[slot], INERTIA))
     }
 
-    /// Takes the force that was left there.
     #[inline(always)]
-    pub(crate) fn fetch_force<P: Pack<S>>(&mut self, slot: usize) -> Force<P> {
-        let place = &mut self.waiting[slot][INERTIA..];
-        let sum = read(place, 0);
-        write(place, 0, [P::ZERO; 6]);
-        Force::from_array(sum)
-    }
-
-    /// Keeps the forces that the branches of a bundle hand to the trunk.
-    #[inline(always)]
-    pub(crate) fn hand_force<P: Pack<S>>(&mut self, bundle: usize, f: Force<P>) {
-        write(&mut self.handed[bundle], INERTIA, f.to_array());
-    }
-
-    /// The force of the branch in one lane.
-    #[inline(always)]
-    pub(crate) fn handed_force(&self, bundle: usize, lane: usize) -> Force<S> {
-        let mut x = [S::ZERO; 6];
-        let registers = &self.handed[bundle];
-        for i in 0..6 {
-            x[i] = registers[INERTIA + i].0[lane];
-        }
-        Force::from_array(x)
-    }
-
-    /// Adds a rigid body alone.
-    #[inline(always)]
-    pub(crate) fn leave_body<P: Pack<S>>(&mut self, slot: usize, r: RigidBody<P>) {
-        let sum: [P; BODY] = read(&self.waiting[slot], 0);
-        let mut sum = RigidBody::from_array(sum);
-        sum += r;
-        write(&mut self.waiting[slot], 0, sum.to_array());
-    }
-
-    /// Takes the rigid body that was left there.
-    #[inline(always)]
-    pub(crate) fn fetch_body<P: Pack<S>>(&mut self, slot: usize) -> RigidBody<P> {
-        let sum = read(&self.waiting[slot], 0);
-        write(&mut self.waiting[slot], 0, [P::ZERO; BODY]);
-        RigidBody::from_array(sum)
-    }
-
-    /// Keeps the composite bodies that the branches of a bundle hand to the trunk.
-    #[inline(always)]
-    pub(crate) fn hand_body<P: Pack<S>>(&mut self, bundle: usize, r: RigidBody<P>) {
-        write(&mut self.handed[bundle], 0, r.to_array());
-    }
-
-    /// That of the branch in one lane.
-    #[inline(always)]
-    pub(crate) fn handed_body(&self, bundle: usize, lane: usize) -> RigidBody<S> {
-        let mut x = [S::ZERO; BODY];
-        for i in 0..BODY {
-            x[i] = self.handed[bundle][i].0[lane];
-        }
-        RigidBody::from_array(x)
+    pub(crate) fn waiting_body<P: Pack<S>>(&self, slot: usize) -> RigidBody<P> {
+        RigidBody::from_array(read(&self.waiting[slot], 0))
     }
 
     /// The force in one lane of a column.
     #[inline(always)]
-    pub(crate) fn column(&self, row: usize, lane: usize) -> Force<S> {
-        let mut x = [S::ZERO; 6];
-        for i in 0..6 {
-            x[i] = self.columns[row][i].0[lane];
-        }
-        Force::from_array(x)
+    pub(crate) fn column(&self, column: usize, lane: usize) -> Force<S> {
+        Force::from_array(one_lane(&self.columns[column], lane))
     }
 
-    /// Keeps what the branches of a bundle hand to the trunk.
+    /// Takes a column over from some lanes of others.
     #[inline(always)]
-    pub(crate) fn hand<P: Pack<S>>(&mut self, bundle: usize, p: &Articulated<P>, z: Force<P>) {
-        write(&mut self.handed[bundle], 0, numbers(p, z));
-    }
-
-    /// What the branch in one lane handed in.
-    #[inline(always)]
-    pub(crate) fn handed(&self, bundle: usize, lane: usize) -> (Articulated<S>, Force<S>) {
-        let mut x = [S::ZERO; HANDED];
-        let registers = &self.handed[bundle];
-        for i in 0..HANDED {
-            x[i] = registers[i].0[lane];
+    pub(crate) fn take_column<P: Pack<S>>(&mut self, column: usize, from: &[(usize, Picks)]) {
+        let mut sums = [P::ZERO; 6];
+        for (other, picks) in from {
+            let (x, real): ([P; 6], P) = (read(&self.columns[*other], 0), P::read(&picks.real.map(S::lift)));
+            for i in 0..6 {
+                sums[i] = x[i].pick(&picks.lanes).mul_add(real, sums[i]);
+            }
         }
-        apart(x)
+        write(&mut self.columns[column], 0, sums);
     }
+}
+
+/// Σ of some of the numbers that chains of other runs handed in.
+#[inline(always)]
+fn sum<S: Scalar, P: Pack<S>, const N: usize>(
+    handed: &[[Register<S>; HANDED]],
+    borne: &[Borne],
+    start: usize,
+) -> [P; N] {
+    let mut sum = [P::ZERO; N];
+    for Borne { run, picks } in borne {
+        let (handed, real) = (&handed[*run][start..start + N], P::read(&picks.real.map(S::lift)));
+        for i in 0..N {
+            let x: P = get(&handed[i]);
+            sum[i] = x.pick(&picks.lanes).mul_add(real, sum[i]);
+        }
+    }
+    sum
+}
+
+#[inline(always)]
+fn one_lane<S: Scalar, const N: usize>(registers: &[Register<S>], lane: usize) -> [S; N] {
+    let mut x = [S::ZERO; N];
+    for i in 0..N {
+        x[i] = registers[i].0[lane];
+    }
+    x
 }
 
 #[inline(always)]

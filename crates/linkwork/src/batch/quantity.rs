@@ -137,7 +137,7 @@ impl Quantity<'_> {
             Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
             Self::MassMatrix | Self::MassEntries => {
                 if const { S::LANES > 1 } {
-                    view.sweep_lanes::<paths::MassAlongPaths>(out);
+                    view.sweep_lanes::<paths::MassAlongPaths>(&[], out);
                 } else if let Self::MassMatrix = self {
                     view.sweep::<composite::MassMatrix>(&[], out);
                 } else {

@@ -2,7 +2,7 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::{Compiled, Part, Passage, Placed};
+use crate::model::{Body, Compiled, Part, Passage, Placed};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Motion, Pose, Rows, Vec3};
 
@@ -99,23 +99,28 @@ impl<S: Scalar> World<S> {
     pub(crate) fn span(&mut self, m: &Compiled) {
         for k in 0..m.bodies.len() {
             let (body, pose) = (&m.bodies[k], &self.poses[k]);
-            let arm = pose.translation;
-            let r = &pose.rotation;
-            if body.revolute {
-                // v at home = (p − home) × ω.
-                self.columns[body.v] = Motion::new(r.z, arm.cross(r.z));
-                continue;
-            }
-            for (i, &axis) in body.hinge.axes().iter().enumerate() {
-                let along = [r.x, r.y, r.z][axis % 3];
-                self.columns[body.v + i] = if axis < 3 {
-                    let slide = body.hinge.pitch().map_or(Vec3::ZERO, |pitch| along * S::lift(pitch));
-                    Motion::new(along, arm.cross(along) + slide)
-                } else {
-                    Motion::new(Vec3::ZERO, along)
-                };
+            for i in 0..body.dofs {
+                self.columns[body.v + i] = span(body, pose, i);
             }
         }
+    }
+}
+
+/// The i-th motion that a joint allows, at home: v there is (p − home) × ω.
+#[inline(always)]
+pub(crate) fn span<S: Scalar>(body: &Body, pose: &Pose<S>, i: usize) -> Motion<S> {
+    let (arm, r) = (pose.translation, &pose.rotation);
+    if body.revolute {
+        return Motion::new(r.z, arm.cross(r.z));
+    }
+    let axis = body.hinge.axes()[i];
+    let along = [r.x, r.y, r.z][axis % 3];
+    if axis >= 3 {
+        return Motion::new(Vec3::ZERO, along);
+    }
+    match body.hinge.pitch() {
+        Some(pitch) => Motion::new(along, arm.cross(along) + along * S::lift(pitch)),
+        None => Motion::new(along, arm.cross(along)),
     }
 }
 

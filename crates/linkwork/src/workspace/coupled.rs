@@ -310,7 +310,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let m = &self.mechanism.compiled;
         if m.reduction.is_none() && is_from_mass::<S>(m) {
             if const { S::LANES > 1 } {
-                self.sweep_lanes::<MassAlongPaths>(out);
+                self.sweep_lanes::<MassAlongPaths>(&[], out);
             } else {
                 self.sweep::<MassMatrix>(&[], out);
             }

@@ -9,6 +9,7 @@ use crate::dynamics::linearized::forward::{self, ForwardDerivatives};
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{AccelerationAdjoint, AccelerationChange, TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::{PARAMETERS, Regressor};
+use crate::dynamics::linearized::related::TorqueDerivatives;
 use crate::dynamics::tiled::tiled;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
@@ -150,17 +151,19 @@ impl<S: Scalar> View<'_, '_, S> {
     /// several states at once, only what is not nought.
     #[inline(always)]
     pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
-        let matrices = 3 * self.nv() * self.nv();
-        // Batches take coupled mechanisms one state at a time.
-        if const { S::LANES == 1 } && self.mechanism.is_coupled() {
+        if const { S::LANES > 1 } {
+            // Batches take coupled mechanisms one state at a time.
+            self.sweep_lanes::<TorqueDerivatives>(qdd, out);
+            return Ok(());
+        }
+        let (matrices, room) = out.split_at_mut(3 * self.nv() * self.nv());
+        if self.mechanism.is_coupled() {
             self.linearize_coupled(qdd)?;
-            let (matrices, room) = out.split_at_mut(matrices);
             self.coupled_inverse_derivatives(matrices, room);
             return Ok(());
         }
         self.sweep::<Linearize>(qdd, &mut []);
-        let matrices = if const { S::LANES > 1 } { out.len() } else { matrices };
-        self.sweep::<InverseDerivatives>(&[], &mut out[..matrices]);
+        self.sweep::<InverseDerivatives>(&[], matrices);
         Ok(())
     }
 

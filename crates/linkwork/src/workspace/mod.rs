@@ -240,9 +240,9 @@ impl<S: Scalar> View<'_, '_, S> {
 
     /// Runs a sweep that only lanes take.
     #[inline(always)]
-    pub(crate) fn sweep_lanes<W: Sweep<S>>(&mut self, out: &mut [S]) {
+    pub(crate) fn sweep_lanes<W: Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         let m = &self.mechanism.compiled;
-        const { &Ready::<S>::new::<W>() }.run(self.instructions, m, self.stages, At::NOWHERE, &[], out);
+        const { &Ready::<S>::new::<W>() }.run(self.instructions, m, self.stages, At::NOWHERE, input, out);
     }
 
     /// Takes in a configuration.

@@ -1,6 +1,6 @@
 //! ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth): Algorithm 2, for trees and joints of any kind.
 
-use super::{clear, related, write};
+use super::{clear, write};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
@@ -21,7 +21,7 @@ use crate::stage::linear::{
 /// ∂T_j/∂q_k   = H(j) [RΨ̇ + 2R̂Ψ + crf(H*)f](k)            ∂T_k/∂q_j  = [RH*](k)·Ψ̇(j) + [2R̂*H*](k)·Ψ(j)
 /// ```
 ///
-/// The last holds for all pairs within one joint. Over several states at once: what [`related`] says.
+/// The last holds for all pairs within one joint. Several states at once take [`super::related::TorqueDerivatives`].
 pub(crate) struct InverseDerivatives;
 
 impl<S: Scalar> Sweep<S> for InverseDerivatives {
@@ -31,9 +31,6 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
         let linear = &mut s.linear;
         linear.eliminated = false;
         all_terms(m, linear);
-        if const { S::LANES > 1 } {
-            return related::torque_derivatives(m, linear, out);
-        }
         let wide = linear.pairs.len();
         for (k, body) in m.bodies.iter().enumerate() {
             let (start, end) = (m.columns.single.start[k], m.columns.single.end[k]);
@@ -88,10 +85,9 @@ fn column_terms<S: Scalar>(
 ) {
     for l in 0..lanes {
         let h = columns.motion(H, l);
-        let psi = columns.motion(PSI, l);
         let t = subtrees.terms(l);
-        let by_q = t.inertia.times(columns.motion(PSI_RATE, l)) + t.gyro(psi.angular) + h.cross_force(t.force);
-        let by_qd = t.inertia.times(columns.motion(TWICE, l)) + t.gyro(h.angular);
+        let by_q = t.by_q(h, columns.three(PSI, l), columns.motion(PSI_RATE, l));
+        let by_qd = t.by_qd(h, columns.motion(TWICE, l));
         out.put(BY_Q, l, by_q.to_array());
         out.put(BY_QD, l, by_qd.to_array());
         out.put(BY_QDD, l, t.inertia.times(h).to_array());
@@ -101,15 +97,15 @@ fn column_terms<S: Scalar>(
 
 /// One row of the matrices: H*, RH* and 2R̂*H* of its degree of freedom.
 #[derive(Clone, Copy)]
-pub(super) struct Row<S> {
-    pub(super) h: Motion<S>,
-    pub(super) r: Force<S>,
-    pub(super) gyro: Vec3<S>,
+struct Row<S> {
+    h: Motion<S>,
+    r: Force<S>,
+    gyro: Vec3<S>,
 }
 
 impl<S: Scalar> Row<S> {
     #[inline(always)]
-    pub(super) fn of(columns: &Block<S, COLUMN>, pairs: &Block<S, PAIR>, lane: usize) -> Self {
+    fn of(columns: &Block<S, COLUMN>, pairs: &Block<S, PAIR>, lane: usize) -> Self {
         Self {
             h: columns.motion(H, lane),
             r: pairs.force(BY_QDD, lane),

@@ -158,9 +158,8 @@ fn along<S: Scalar, P: Pack<S>>(
 fn brackets<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out: &mut Block<S, PAIR>, lanes: usize) {
     for l in 0..lanes {
         let (h, t) = (columns.motion(H, l), subtrees.terms(l));
-        let by_q =
-            t.inertia.times(columns.motion(PSI_RATE, l)) + t.gyro(columns.three(PSI, l)) + h.cross_force(t.force);
-        let by_qd = t.inertia.times(columns.motion(TWICE, l)) + t.gyro(h.angular);
+        let by_q = t.by_q(h, columns.three(PSI, l), columns.motion(PSI_RATE, l));
+        let by_qd = t.by_qd(h, columns.motion(TWICE, l));
         out.put(BY_Q, l, by_q.to_array());
         out.put(BY_QD, l, by_qd.to_array());
     }

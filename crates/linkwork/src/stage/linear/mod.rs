@@ -6,11 +6,13 @@
 mod block;
 mod factor;
 mod gains;
+mod spans;
 mod terms;
 
 pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, read, square_room, together, turn};
 pub(crate) use gains::{ARTICULATED, HomeGain};
-pub(crate) use terms::{FORCE, TERMS};
+pub(crate) use spans::Span;
+pub(crate) use terms::{FORCE, TERMS, Terms};
 
 use super::outflow::of_parent;
 use super::world::World;
@@ -18,7 +20,7 @@ use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;
-use terms::{Terms, at_home};
+use terms::at_home;
 
 /// Rows of a column: H*.
 pub(crate) const H: usize = 0;
@@ -94,6 +96,8 @@ pub(crate) struct Linear<S> {
     pub(crate) unsound: S,
     /// Bit by bit, which columns of each block are of joints with one degree of freedom.
     pub(crate) single: Vec<u8>,
+    /// The columns one by one, where several states go at once.
+    pub(crate) spans: Vec<Span<S>>,
     /// What goes with the columns along the links.
     pub(crate) flow: Vec<Block<S, FLOW>>,
     /// Bit by bit, which columns of each block belong to the links on the way to one.
@@ -147,6 +151,7 @@ impl<S: Scalar> Linear<S> {
             eliminated: false,
             unsound: S::ZERO,
             single,
+            spans: vec![Span::ZERO; if S::LANES > 1 { nv } else { 0 }],
             flow: vec![Block::ZERO; blocks(nv) * m.columns.levels],
             inner: vec![0; blocks(nv) * m.columns.levels],
             changes: vec![(Vec3::ZERO, Motion::ZERO); n],
@@ -270,10 +275,8 @@ impl<S: Scalar> Linear<S> {
     #[inline(always)]
     fn take_off(&mut self, world: &World<S>, loads: &[Force<S>]) {
         for (k, load) in loads.iter().enumerate() {
-            let (pose, block, lane) = (&world.poses[k], &mut self.own[k / LANES], k % LANES);
-            let force = pose.rotation * load.force;
-            let moment = pose.rotation * load.moment + pose.translation.cross(force);
-            let left = block.force(FORCE, lane) - Force { moment, force };
+            let (block, lane) = (&mut self.own[k / LANES], k % LANES);
+            let left = block.force(FORCE, lane) - load_at_home(&world.poses[k], load);
             block.put(FORCE, lane, left.to_array());
         }
     }
@@ -388,6 +391,14 @@ impl<S: Scalar> Linear<S> {
             }
         }
     }
+}
+
+/// φf of an external force.
+#[inline(always)]
+pub(crate) fn load_at_home<S: Scalar>(pose: &Pose<S>, load: &Force<S>) -> Force<S> {
+    let force = pose.rotation * load.force;
+    let moment = pose.rotation * load.moment + pose.translation.cross(force);
+    Force { moment, force }
 }
 
 /// Ψ, and H*q̈ + Ψq̇; or Ψq̇ alone.

@@ -72,6 +72,21 @@ impl<S: Scalar> Terms<S> {
     }
 }
 
+/// What a subtree makes of a column, from its H*, Ψ, Ψ̇ and Ψ + Ḣ.
+impl<S: Scalar> Terms<S> {
+    /// RΨ̇ + 2R̂Ψ + crf(H*)f.
+    #[inline(always)]
+    pub(crate) fn by_q(&self, h: Motion<S>, psi: Vec3<S>, psi_rate: Motion<S>) -> Force<S> {
+        self.inertia.times(psi_rate) + self.gyro(psi) + h.cross_force(self.force)
+    }
+
+    /// R(Ψ + Ḣ) + 2R̂H*.
+    #[inline(always)]
+    pub(crate) fn by_qd(&self, h: Motion<S>, twice: Motion<S>) -> Force<S> {
+        self.inertia.times(twice) + self.gyro(h.angular)
+    }
+}
+
 /// Numbers of [`Terms`], as rows of a block, the force last.
 pub(crate) const TERMS: usize = 28;
 pub(crate) const FORCE: usize = 22;

@@ -30,6 +30,11 @@ pub(crate) trait Sweep<S: Scalar> {
     /// otherwise there is one for all: faster, or small. The bits are the same.
     fn run<const SPECIAL: bool>(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]);
 
+    /// Runs it on any processor: a function that is compiled once, as `run` would be wherever it is referred to.
+    fn plain<const SPECIAL: bool>(m: &Compiled, stages: &mut Stages<S>, at: At<'_>, input: &[S], out: &mut [S]) {
+        Self::run::<SPECIAL>(m, stages, at, input, out);
+    }
+
     /// Runs it with AVX-512.
     ///
     /// # Safety
@@ -180,8 +185,8 @@ impl<S: Scalar> Ready<S> {
             let (avx512, avx2, plain): (Run<S>, Run<S>, Run<S>) = match S::BUILDS {
                 Builds::Shipped if !cfg!(debug_assertions) => (W::avx512::<true>, W::avx2::<true>, plain::<S, W>()),
                 Builds::Shipped | Builds::Portable if S::SPECIAL => (W::avx2::<true>, W::avx2::<true>, plain::<S, W>()),
-                Builds::Shipped | Builds::Portable => (W::avx2::<false>, W::avx2::<false>, W::run::<false>),
-                Builds::Once => (W::run::<true>, W::run::<true>, W::run::<true>),
+                Builds::Shipped | Builds::Portable => (W::avx2::<false>, W::avx2::<false>, W::plain::<false>),
+                Builds::Once => (W::plain::<true>, W::plain::<true>, W::plain::<true>),
                 Builds::Avx2 => (W::avx2::<true>, W::avx2::<true>, W::avx2::<true>),
                 Builds::Avx512 => (W::avx512::<true>, W::avx512::<true>, W::avx512::<true>),
             };
@@ -227,7 +232,7 @@ impl<S: Scalar> Ready<S> {
 
 /// A sweep for any processor.
 const fn plain<S: Scalar, W: Sweep<S>>() -> Run<S> {
-    if small::<S>() { W::run::<false> } else { W::run::<true> }
+    if small::<S>() { W::plain::<false> } else { W::plain::<true> }
 }
 
 /// Work that is compiled for each level of instructions, with what it works on inside.

@@ -1,5 +1,6 @@
 //! What happens at a joint to the rates of inertias.
 
+use super::called::Called;
 use super::crossing::{AnyJoint, Crossing, Sliding, Turning};
 use super::joints::Joints;
 use crate::model::{Body, Gain, Hinge};
@@ -42,6 +43,13 @@ impl<S: Scalar> Changing<S> for AnyJoint<'_, S> {
     #[inline(always)]
     fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest {
         release_rate(self.body.hinge, rest, p_rate, gains, qd)
+    }
+}
+
+impl<S: Scalar> Changing<S> for Called<'_, S> {
+    #[inline(never)]
+    fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest {
+        self.0.release_rate(rest, p_rate, gains, qd)
     }
 }
 

@@ -521,6 +521,7 @@ macro_rules! at_joint {
     ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
         use $crate::model::Passage;
         use $crate::spatial::{Flat, Quarter};
+        use $crate::stage::called::{Called, called};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
@@ -551,8 +552,14 @@ macro_rules! at_joint {
             }
         } else {
             let general = &$joints.general;
-            let $joint = AnyJoint { body, z, general };
-            $run
+            let joint = AnyJoint { body, z, general };
+            if const { called::<S>() } {
+                let $joint = Called(joint);
+                $run
+            } else {
+                let $joint = joint;
+                $run
+            }
         }
     }};
 }

@@ -4,6 +4,7 @@
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
 pub(crate) mod abreast;
+pub(crate) mod called;
 pub(crate) mod changing;
 pub(crate) mod coupled;
 pub(crate) mod coupled_factor;

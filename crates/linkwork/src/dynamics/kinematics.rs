@@ -156,6 +156,20 @@ pub(crate) fn acceleration<S: Scalar>(s: &Stages<S>, frame: &Placed, base: Vec3<
     }
 }
 
+/// Visits a link and its ancestors with each of their degrees of freedom. No closure: it might not become part of the sweep.
+macro_rules! for_each_ancestor {
+    ($m:expr, $k:expr, ($j:pat, $v:ident) => $visit:expr) => {
+        let mut next = Some($k);
+        while let Some(j) = next {
+            let (body, $j) = (&$m.bodies[j], j);
+            for $v in body.v..body.v + body.dofs {
+                $visit;
+            }
+            next = body.parent;
+        }
+    };
+}
+
 /// The Jacobian of a frame, 6 × nv row by row; columns are filled.
 #[inline(always)]
 fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
@@ -166,7 +180,7 @@ fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: R
         Reference::World => -s.world.homes[k],
         Reference::Local | Reference::Aligned => from_home(s, frame, k),
     };
-    for_each_ancestor(m, k, |_, v| {
+    for_each_ancestor!(m, k, (_, v) => {
         let column = at_reference(s.world.columns[v], arm, &at, reference);
         write_column(m.nv, v, column, out);
     });
@@ -184,7 +198,7 @@ fn jacobian_rate<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, referen
     };
     let v_frame = velocity_at_home(s, k);
     let origin_rate = v_frame.linear + v_frame.angular.cross(from_home(s, frame, k));
-    for_each_ancestor(m, k, |j, v| {
+    for_each_ancestor!(m, k, (j, v) => {
         let column = s.world.columns[v];
         // H is constant in link j: in fixed axes its column turns with the link.
         let mut rate = velocity_at_home(s, j).cross(column);
@@ -231,19 +245,6 @@ fn at_reference<S: Scalar>(v: Motion<S>, arm: Vec3<S>, at: &Pose<S>, reference: 
             at.rotation.inverse_mul(moved.linear),
         ),
         Reference::World | Reference::Aligned => moved,
-    }
-}
-
-/// Visits link k and its ancestors with each of their degrees of freedom.
-#[inline(always)]
-fn for_each_ancestor(m: &Compiled, k: usize, mut visit: impl FnMut(usize, usize)) {
-    let mut next = Some(k);
-    while let Some(j) = next {
-        let body = &m.bodies[j];
-        for v in body.v..body.v + body.dofs {
-            visit(j, v);
-        }
-        next = body.parent;
     }
 }
 

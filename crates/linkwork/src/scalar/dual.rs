@@ -33,7 +33,7 @@ impl<S: Scalar> Dual<S> {
 
 impl<S: Scalar> Neg for Dual<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
         Self::new(-self.value, -self.derivative)
     }
@@ -41,7 +41,7 @@ impl<S: Scalar> Neg for Dual<S> {
 
 impl<S: Scalar> Add for Dual<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, b: Self) -> Self {
         Self::new(self.value + b.value, self.derivative + b.derivative)
     }
@@ -49,7 +49,7 @@ impl<S: Scalar> Add for Dual<S> {
 
 impl<S: Scalar> Sub for Dual<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, b: Self) -> Self {
         Self::new(self.value - b.value, self.derivative - b.derivative)
     }
@@ -57,7 +57,7 @@ impl<S: Scalar> Sub for Dual<S> {
 
 impl<S: Scalar> Mul for Dual<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, b: Self) -> Self {
         Self::new(
             self.value * b.value,
@@ -67,14 +67,14 @@ impl<S: Scalar> Mul for Dual<S> {
 }
 
 impl<S: Scalar> AddAssign for Dual<S> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, b: Self) {
         *self = *self + b;
     }
 }
 
 impl<S: Scalar> SubAssign for Dual<S> {
-    #[inline(always)]
+    #[inline]
     fn sub_assign(&mut self, b: Self) {
         *self = *self - b;
     }
@@ -99,7 +99,7 @@ impl<S: Scalar> Scalar for Dual<S> {
     // Every operation is a dozen: what is saved on some of them does not pay for compiling them five times.
     const SPECIAL: bool = false;
 
-    #[inline(always)]
+    #[inline]
     fn lift(x: f64) -> Self {
         Self::constant(S::lift(x))
     }
@@ -108,7 +108,7 @@ impl<S: Scalar> Scalar for Dual<S> {
         self.value.lane(lane)
     }
 
-    #[inline(always)]
+    #[inline]
     fn mul_add(self, b: Self, c: Self) -> Self {
         Self::new(
             self.value.mul_add(b.value, c.value),
@@ -117,7 +117,7 @@ impl<S: Scalar> Scalar for Dual<S> {
         )
     }
 
-    #[inline(always)]
+    #[inline]
     fn recip(self) -> Self {
         let r = self.value.recip();
         Self::new(r, -(self.derivative * r * r))

@@ -20,27 +20,27 @@ impl Scalar for f64 {
     const ONE: Self = 1.0;
     const BUILDS: Builds = Builds::Shipped;
 
-    #[inline(always)]
+    #[inline]
     fn lift(x: f64) -> Self {
         x
     }
 
-    #[inline(always)]
+    #[inline]
     fn lane(self, _: usize) -> f64 {
         self
     }
 
-    #[inline(always)]
+    #[inline]
     fn mul_add(self, b: Self, c: Self) -> Self {
         fused!(self, b, c)
     }
 
-    #[inline(always)]
+    #[inline]
     fn recip(self) -> Self {
         1.0 / self
     }
 
-    #[inline(always)]
+    #[inline]
     fn sqrt(self) -> Self {
         f64::sqrt(self)
     }
@@ -54,12 +54,12 @@ impl Scalar for f64 {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if self < bound { yes } else { no }
     }
 
-    #[inline(always)]
+    #[inline]
     fn is_finite(self) -> bool {
         self.abs() < Self::INFINITY
     }
@@ -70,27 +70,27 @@ impl Scalar for f32 {
     const ONE: Self = 1.0;
     const EPSILON: f64 = f32::EPSILON as f64;
 
-    #[inline(always)]
+    #[inline]
     fn lift(x: f64) -> Self {
         x as f32
     }
 
-    #[inline(always)]
+    #[inline]
     fn lane(self, _: usize) -> f64 {
         f64::from(self)
     }
 
-    #[inline(always)]
+    #[inline]
     fn mul_add(self, b: Self, c: Self) -> Self {
         fused!(self, b, c)
     }
 
-    #[inline(always)]
+    #[inline]
     fn recip(self) -> Self {
         1.0 / self
     }
 
-    #[inline(always)]
+    #[inline]
     fn sqrt(self) -> Self {
         f32::sqrt(self)
     }
@@ -105,12 +105,12 @@ impl Scalar for f32 {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self {
         if f64::from(self) < bound { yes } else { no }
     }
 
-    #[inline(always)]
+    #[inline]
     fn is_finite(self) -> bool {
         self.abs() < Self::INFINITY
     }

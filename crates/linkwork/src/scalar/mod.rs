@@ -93,7 +93,7 @@ pub trait Scalar:
     fn where_below(self, bound: f64, yes: Self, no: Self) -> Self;
 
     /// `self · b − c`.
-    #[inline(always)]
+    #[inline]
     fn mul_sub(self, b: Self, c: Self) -> Self {
         self.mul_add(b, -c)
     }
@@ -128,6 +128,18 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
 }
 
+/// Runs something for each of some indices, which are constants: a short loop, unrolled. The compiler would unroll it too,
+/// but takes its time for that in every sweep that the loop is part of.
+macro_rules! unrolled {
+    ($i:ident in $($n:literal)+ => $run:expr) => {{
+        $({
+            const $i: usize = $n;
+            $run;
+        })+
+    }};
+}
+pub(crate) use unrolled;
+
 /// Over the first numbers of a slice: an assignment, so that it becomes part of any sweep.
 #[inline(always)]
 pub(crate) fn put<T: Copy, const N: usize>(x: [T; N], to: &mut [T]) {
@@ -152,22 +164,22 @@ pub(crate) const MOST_COLUMNS: usize = 4;
 impl<S: Scalar> Pack<S> for S {
     const COLUMNS: usize = 1;
 
-    #[inline(always)]
+    #[inline]
     fn spread(x: S) -> Self {
         x
     }
 
-    #[inline(always)]
+    #[inline]
     fn one_at(column: usize, block: usize) -> Option<Self> {
         if column == block { Some(S::ONE) } else { None }
     }
 
-    #[inline(always)]
+    #[inline]
     fn read(from: &[S]) -> Self {
         from[0]
     }
 
-    #[inline(always)]
+    #[inline]
     fn write(self, to: &mut [S]) {
         to[0] = self;
     }
@@ -179,7 +191,7 @@ impl<S: Scalar> Pack<S> for S {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn keep(self, bits: u8) -> Self {
         if bits & 1 != 0 { self } else { S::ZERO }
     }

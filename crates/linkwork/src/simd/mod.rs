@@ -232,7 +232,11 @@ impl<S: Scalar> Ready<S> {
 
 /// A sweep for any processor.
 const fn plain<S: Scalar, W: Sweep<S>>() -> Run<S> {
-    if small::<S>() { W::plain::<false> } else { W::plain::<true> }
+    if small::<S>() {
+        W::plain::<false>
+    } else {
+        W::plain::<true>
+    }
 }
 
 /// Work that is compiled for each level of instructions, with what it works on inside.

@@ -2,11 +2,14 @@
 
 use super::screw::PlanarTurn;
 use super::{Force, Motion, Pose, RigidBody, Screw, Tilt, Vec3};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, unrolled};
 use core::ops::AddAssign;
 
 /// A symmetric 3×3 as xx, xy, xz, yy, yz, zz.
 type Symmetric<S> = [S; 6];
+
+/// The row and column of each of its numbers.
+const AT: [[usize; 2]; 6] = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]];
 
 /// [[A, B], [B*, C]]: what a motion [ω; v] costs in force [N; F].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,24 +51,22 @@ impl<S: Scalar> From<RigidBody<S>> for Articulated<S> {
 impl<S: Scalar> AddAssign for Articulated<S> {
     #[inline(always)]
     fn add_assign(&mut self, o: Self) {
-        for i in 0..6 {
-            self.a[i] += o.a[i];
-            self.c[i] += o.c[i];
-        }
-        for i in 0..3 {
-            for j in 0..3 {
-                self.b[i][j] += o.b[i][j];
-            }
-        }
+        unrolled!(I in 0 1 2 3 4 5 => {
+            self.a[I] += o.a[I];
+            self.c[I] += o.c[I];
+        });
+        unrolled!(I in 0 1 2 => {
+            self.b[I][0] += o.b[I][0];
+            self.b[I][1] += o.b[I][1];
+            self.b[I][2] += o.b[I][2];
+        });
     }
 }
 
 impl<S: Scalar> AddAssign<RigidBody<S>> for Articulated<S> {
     #[inline(always)]
     fn add_assign(&mut self, m: RigidBody<S>) {
-        for i in 0..6 {
-            self.a[i] += m.second[i];
-        }
+        unrolled!(I in 0 1 2 3 4 5 => self.a[I] += m.second[I]);
         let h = m.first;
         self.b[0][1] -= h.z;
         self.b[0][2] += h.y;
@@ -73,9 +74,7 @@ impl<S: Scalar> AddAssign<RigidBody<S>> for Articulated<S> {
         self.b[1][2] -= h.x;
         self.b[2][0] -= h.y;
         self.b[2][1] += h.x;
-        for i in [0, 3, 5] {
-            self.c[i] += m.mass;
-        }
+        unrolled!(I in 0 3 5 => self.c[I] += m.mass);
     }
 }
 
@@ -138,17 +137,16 @@ impl<S: Scalar> Articulated<S> {
     /// P − g u*, symmetric because g is a multiple of u.
     #[inline(always)]
     pub(crate) fn subtract_outer(&mut self, g: [S; 6], u: [S; 6]) {
-        let mut n = 0;
-        for i in 0..3 {
-            for j in i..3 {
-                self.a[n] = (-g[i]).mul_add(u[j], self.a[n]);
-                self.c[n] = (-g[i + 3]).mul_add(u[j + 3], self.c[n]);
-                n += 1;
-            }
-            for j in 0..3 {
-                self.b[i][j] = (-g[i]).mul_add(u[j + 3], self.b[i][j]);
-            }
-        }
+        unrolled!(N in 0 1 2 3 4 5 => {
+            let [i, j] = AT[N];
+            self.a[N] = (-g[i]).mul_add(u[j], self.a[N]);
+            self.c[N] = (-g[i + 3]).mul_add(u[j + 3], self.c[N]);
+        });
+        unrolled!(I in 0 1 2 => {
+            self.b[I][0] = (-g[I]).mul_add(u[3], self.b[I][0]);
+            self.b[I][1] = (-g[I]).mul_add(u[4], self.b[I][1]);
+            self.b[I][2] = (-g[I]).mul_add(u[5], self.b[I][2]);
+        });
     }
 
     /// Sets a row and its column to nought, where rounding left something else.
@@ -346,7 +344,7 @@ impl<S: Scalar> Articulated<S> {
     }
 
     /// Without its ω_z row and column.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn about_z(&self) -> ArticulatedAboutZ<S> {
         ArticulatedAboutZ {
             a: [self.a[0], self.a[1], self.a[3]],

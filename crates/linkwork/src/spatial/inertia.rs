@@ -2,7 +2,7 @@
 
 use super::screw::PlanarTurn;
 use super::{Force, Motion, Pose, Screw, Tilt, Turn, Vec3};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, unrolled};
 use core::ops::{Add, AddAssign};
 
 /// Mass, centre of mass and rotational inertia of a rigid body, as users give them.
@@ -141,13 +141,13 @@ impl From<&Inertia> for RigidBody<f64> {
 
 impl<S: Scalar> RigidBody<S> {
     /// Mass, first and second moments.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn to_array(self) -> [S; 10] {
         let (h, [xx, xy, xz, yy, yz, zz]) = (self.first, self.second);
         [self.mass, h.x, h.y, h.z, xx, xy, xz, yy, yz, zz]
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn from_array(x: [S; 10]) -> Self {
         Self {
             mass: x[0],
@@ -186,7 +186,7 @@ impl RigidBody<f64> {
     }
 
     /// J_zz − J_yy, J_xx − J_zz and J_yy − J_xx.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn differences(&self) -> [f64; 3] {
         let [xx, _, _, yy, _, zz] = self.second;
         [zz - yy, xx - zz, yy - xx]
@@ -230,9 +230,7 @@ impl<S: Scalar> Add for RigidBody<S> {
             first: self.first + o.first,
             second: {
                 let mut sum = self.second;
-                for i in 0..6 {
-                    sum[i] += o.second[i];
-                }
+                unrolled!(I in 0 1 2 3 4 5 => sum[I] += o.second[I]);
                 sum
             },
         }

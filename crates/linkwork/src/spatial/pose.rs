@@ -46,7 +46,7 @@ impl<S: Scalar> Pose<S> {
     };
 
     /// From axes and origin.
-    #[inline(always)]
+    #[inline]
     pub fn new(rotation: Rotation<S>, translation: impl Into<Vec3<S>>) -> Self {
         Self {
             rotation,

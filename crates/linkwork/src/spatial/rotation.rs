@@ -116,7 +116,7 @@ impl<S: Scalar> Rotation<S> {
     };
 
     /// From rows, as matrices are written.
-    #[inline(always)]
+    #[inline]
     pub fn from_rows([a, b, c]: [[S; 3]; 3]) -> Self {
         Self {
             x: Vec3::new(a[0], b[0], c[0]),
@@ -126,7 +126,7 @@ impl<S: Scalar> Rotation<S> {
     }
 
     /// The rows of the matrix.
-    #[inline(always)]
+    #[inline]
     pub fn to_rows(&self) -> [[S; 3]; 3] {
         [
             [self.x.x, self.y.x, self.z.x],
@@ -150,7 +150,7 @@ impl<S: Scalar> Rotation<S> {
     }
 
     /// The other way.
-    #[inline(always)]
+    #[inline]
     pub fn inverse(&self) -> Self {
         Self::from_rows([self.x.to_array(), self.y.to_array(), self.z.to_array()])
     }

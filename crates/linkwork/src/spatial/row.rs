@@ -46,7 +46,7 @@ pub(crate) struct Rows<P>(pub(crate) [Row<P>; 3]);
 
 impl<P: Scalar> Rows<P> {
     /// How many places are needed.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn places<S: Scalar>() -> usize
     where
         P: Pack<S>,
@@ -116,12 +116,12 @@ impl<P: Scalar> Rows<P> {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn four<S: Scalar>(v: Vec3<S>) -> [S; 4] {
     [v.x, v.y, v.z, S::ZERO]
 }
 
-#[inline(always)]
+#[inline]
 fn three<S: Scalar>(c: [S; 4]) -> Vec3<S> {
     Vec3::new(c[0], c[1], c[2])
 }

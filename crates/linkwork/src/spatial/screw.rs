@@ -21,17 +21,17 @@ pub(crate) trait PlanarTurn<S: Scalar>: Copy {
     /// The symmetric [[a, 0], [0, 0]], both sides turned.
     fn corner(self, a: S) -> (S, S, S);
     /// A shift along y that comes with the turn; none for most.
-    #[inline(always)]
+    #[inline]
     fn across(self) -> Option<S> {
         None
     }
     /// The shift along x that goes with the turn: for most the same in every lane.
-    #[inline(always)]
+    #[inline]
     fn along(self, everywhere: f64) -> S {
         S::lift(everywhere)
     }
     /// Whether there is such a shift. One number is as quick with a shift by nought as with a branch.
-    #[inline(always)]
+    #[inline]
     fn shifts(self, everywhere: f64) -> bool {
         if const { S::LANES == 1 } {
             true
@@ -53,7 +53,7 @@ macro_rules! constant_turns {
     ($($turn:ty),*) => {$(
         impl ConstantTurn for $turn {
             type Of<S: Scalar> = Self;
-            #[inline(always)]
+            #[inline]
             fn of<S: Scalar>(self) -> Self {
                 self
             }
@@ -71,13 +71,13 @@ pub(crate) struct Turn<S> {
 }
 
 impl<S: Scalar> PlanarTurn<S> for Turn<S> {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         (self.cos.mul_sub(u, self.sin * v), self.cos.mul_add(v, self.sin * u))
     }
 
     /// In sweeps outward it is v that comes late.
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         (self.sin.mul_add(v, self.cos * u), self.cos.mul_sub(v, self.sin * u))
     }
@@ -106,12 +106,12 @@ impl<S: Scalar> PlanarTurn<S> for Turn<S> {
         )
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         (self.cos * u, self.sin * u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         let (u, v) = self.first(a);
         (self.cos * u, self.cos * v, self.sin * v)
@@ -123,12 +123,12 @@ impl<S: Scalar> PlanarTurn<S> for Turn<S> {
 pub(crate) struct Flat;
 
 impl<S: Scalar> PlanarTurn<S> for Flat {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         (u, v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         (u, v)
     }
@@ -143,12 +143,12 @@ impl<S: Scalar> PlanarTurn<S> for Flat {
         (a, b, c, d)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         (u, S::ZERO)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         (a, S::ZERO, S::ZERO)
     }
@@ -159,12 +159,12 @@ impl<S: Scalar> PlanarTurn<S> for Flat {
 pub(crate) struct Quarter;
 
 impl<S: Scalar> PlanarTurn<S> for Quarter {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         (-v, u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         (v, -u)
     }
@@ -179,12 +179,12 @@ impl<S: Scalar> PlanarTurn<S> for Quarter {
         (d, -c, -b, a)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         (S::ZERO, u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         (S::ZERO, S::ZERO, a)
     }
@@ -198,7 +198,7 @@ pub(crate) struct Lean {
 }
 
 impl Lean {
-    #[inline(always)]
+    #[inline]
     fn lift<S: Scalar>(self) -> Turn<S> {
         Turn {
             cos: S::lift(self.cos),
@@ -208,12 +208,12 @@ impl Lean {
 }
 
 impl<S: Scalar> PlanarTurn<S> for Lean {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         self.lift().pair(u, v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         self.lift().pair_back(u, v)
     }
@@ -228,12 +228,12 @@ impl<S: Scalar> PlanarTurn<S> for Lean {
         self.lift().block(a, b, c, d)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         (S::lift(self.cos) * u, S::lift(self.sin) * u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         let Self { cos, sin } = self;
         (S::lift(cos * cos) * a, S::lift(cos * sin) * a, S::lift(sin * sin) * a)
@@ -248,12 +248,12 @@ pub(crate) struct Skew {
 }
 
 impl<S: Scalar> PlanarTurn<S> for Skew {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         self.lean.pair(u, v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         self.lean.pair_back(u, v)
     }
@@ -268,17 +268,17 @@ impl<S: Scalar> PlanarTurn<S> for Skew {
         self.lean.block(a, b, c, d)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         self.lean.first(u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         self.lean.corner(a)
     }
 
-    #[inline(always)]
+    #[inline]
     fn across(self) -> Option<S> {
         if self.across != 0.0 {
             Some(S::lift(self.across))
@@ -293,12 +293,12 @@ impl<S: Scalar> PlanarTurn<S> for Skew {
 pub(crate) struct Leaning<S>(pub(crate) Turn<S>);
 
 impl<S: Scalar> PlanarTurn<S> for Leaning<S> {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         self.0.pair(u, v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         self.0.pair_back(u, v)
     }
@@ -313,13 +313,13 @@ impl<S: Scalar> PlanarTurn<S> for Leaning<S> {
         self.0.block(a, b, c, d)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         self.0.first(u)
     }
 
     /// Rounded as [`Lean`] does.
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         let Turn { cos, sin } = self.0;
         (cos * cos * a, cos * sin * a, sin * sin * a)
@@ -335,12 +335,12 @@ pub(crate) struct Apart<S, T> {
 }
 
 impl<S: Scalar, T: PlanarTurn<S>> PlanarTurn<S> for Apart<S, T> {
-    #[inline(always)]
+    #[inline]
     fn pair(self, u: S, v: S) -> (S, S) {
         self.turn.pair(u, v)
     }
 
-    #[inline(always)]
+    #[inline]
     fn pair_back(self, u: S, v: S) -> (S, S) {
         self.turn.pair_back(u, v)
     }
@@ -355,27 +355,27 @@ impl<S: Scalar, T: PlanarTurn<S>> PlanarTurn<S> for Apart<S, T> {
         self.turn.block(a, b, c, d)
     }
 
-    #[inline(always)]
+    #[inline]
     fn first(self, u: S) -> (S, S) {
         self.turn.first(u)
     }
 
-    #[inline(always)]
+    #[inline]
     fn corner(self, a: S) -> (S, S, S) {
         self.turn.corner(a)
     }
 
-    #[inline(always)]
+    #[inline]
     fn across(self) -> Option<S> {
         self.across
     }
 
-    #[inline(always)]
+    #[inline]
     fn along(self, _: f64) -> S {
         self.along
     }
 
-    #[inline(always)]
+    #[inline]
     fn shifts(self, _: f64) -> bool {
         true
     }
@@ -390,14 +390,14 @@ pub(crate) struct Screw<S> {
 }
 
 impl Screw<f64> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn lift<S: Scalar>(&self) -> Screw<S> {
         Screw::new(S::lift(self.turn.cos), S::lift(self.turn.sin), S::lift(self.shift))
     }
 }
 
 impl<S: Scalar> Screw<S> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(cos: S, sin: S, shift: S) -> Self {
         Self {
             turn: Turn { cos, sin },
@@ -423,13 +423,13 @@ impl<S: Scalar> Screw<S> {
         rows.pose()
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn vector_in(self, v: Vec3<S>) -> Vec3<S> {
         let (x, y) = self.turn.pair(v.x, v.y);
         Vec3::new(x, y, v.z)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn vector_out(self, v: Vec3<S>) -> Vec3<S> {
         let (x, y) = self.turn.pair_back(v.x, v.y);
         Vec3::new(x, y, v.z)
@@ -479,7 +479,7 @@ pub(crate) struct Tilt<T> {
 
 impl<T: Copy> Tilt<T> {
     /// As it applies to one kind of number.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of<S: Scalar>(self) -> Tilt<T::Of<S>>
     where
         T: ConstantTurn,
@@ -504,7 +504,7 @@ impl<T: Copy> Tilt<T> {
         row
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn vector_in<S: Scalar>(&self, mut v: Vec3<S>) -> Vec3<S>
     where
         T: PlanarTurn<S>,
@@ -513,7 +513,7 @@ impl<T: Copy> Tilt<T> {
         v
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn vector_out<S: Scalar>(&self, mut v: Vec3<S>) -> Vec3<S>
     where
         T: PlanarTurn<S>,

@@ -34,7 +34,7 @@ impl<S> From<Vec3<S>> for [S; 3] {
 
 impl Vec3<f64> {
     /// The same constants as another scalar.
-    #[inline(always)]
+    #[inline]
     pub fn lift<S: Scalar>(self) -> Vec3<S> {
         Vec3::new(S::lift(self.x), S::lift(self.y), S::lift(self.z))
     }
@@ -49,13 +49,13 @@ impl<S: Scalar> Vec3<S> {
     };
 
     /// A vector from its components.
-    #[inline(always)]
+    #[inline]
     pub fn new(x: S, y: S, z: S) -> Self {
         Self { x, y, z }
     }
 
     /// The inner product.
-    #[inline(always)]
+    #[inline]
     pub fn dot(self, b: Self) -> S {
         self.x.mul_add(b.x, self.y.mul_add(b.y, self.z * b.z))
     }
@@ -76,13 +76,13 @@ impl<S: Scalar> Vec3<S> {
     }
 
     /// `self · s + b`.
-    #[inline(always)]
+    #[inline]
     pub fn mul_add(self, s: S, b: Self) -> Self {
         Self::new(self.x.mul_add(s, b.x), self.y.mul_add(s, b.y), self.z.mul_add(s, b.z))
     }
 
     /// The components in order.
-    #[inline(always)]
+    #[inline]
     pub fn to_array(self) -> [S; 3] {
         [self.x, self.y, self.z]
     }
@@ -95,7 +95,7 @@ impl<S: Scalar> Vec3<S> {
 
 impl<S: Scalar> Neg for Vec3<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
         Self::new(-self.x, -self.y, -self.z)
     }
@@ -103,7 +103,7 @@ impl<S: Scalar> Neg for Vec3<S> {
 
 impl<S: Scalar> Add for Vec3<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(self, b: Self) -> Self {
         Self::new(self.x + b.x, self.y + b.y, self.z + b.z)
     }
@@ -111,7 +111,7 @@ impl<S: Scalar> Add for Vec3<S> {
 
 impl<S: Scalar> Sub for Vec3<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(self, b: Self) -> Self {
         Self::new(self.x - b.x, self.y - b.y, self.z - b.z)
     }
@@ -119,21 +119,21 @@ impl<S: Scalar> Sub for Vec3<S> {
 
 impl<S: Scalar> Mul<S> for Vec3<S> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, s: S) -> Self {
         Self::new(self.x * s, self.y * s, self.z * s)
     }
 }
 
 impl<S: Scalar> AddAssign for Vec3<S> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, b: Self) {
         *self = *self + b;
     }
 }
 
 impl<S: Scalar> SubAssign for Vec3<S> {
-    #[inline(always)]
+    #[inline]
     fn sub_assign(&mut self, b: Self) {
         *self = *self - b;
     }

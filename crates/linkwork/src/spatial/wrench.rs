@@ -58,7 +58,7 @@ macro_rules! six_dimensional {
             };
 
             /// From its two halves, angular first.
-            #[inline(always)]
+            #[inline]
             pub fn new($a: impl Into<Vec3<S>>, $b: impl Into<Vec3<S>>) -> Self {
                 Self {
                     $a: $a.into(),
@@ -67,14 +67,14 @@ macro_rules! six_dimensional {
             }
 
             /// The six numbers, angular first.
-            #[inline(always)]
+            #[inline]
             pub fn to_array(self) -> [S; 6] {
                 let (a, b) = (self.$a, self.$b);
                 [a.x, a.y, a.z, b.x, b.y, b.z]
             }
 
             /// From six numbers, angular first.
-            #[inline(always)]
+            #[inline]
             pub fn from_array(x: [S; 6]) -> Self {
                 Self {
                     $a: Vec3::new(x[0], x[1], x[2]),

@@ -1,7 +1,7 @@
 //! Σ over the children, in an inward sweep.
 
 use crate::model::Body;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, unrolled};
 use crate::spatial::{Articulated, Force, RigidBody};
 use core::ops::AddAssign;
 
@@ -90,17 +90,17 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
 
 #[inline(always)]
 fn add<S: Scalar, const N: usize>(x: [S; N], places: &mut [[S; 2]]) {
-    for i in 0..N {
-        places[i][0] += x[i];
-    }
+    let places = &mut places[..N];
+    unrolled!(I in 0 1 2 3 4 5 6 7 8 9 => if const { I < N } { places[I][0] += x[I] });
 }
 
 #[inline(always)]
 fn fetch<S: Scalar, const N: usize>(places: &mut [[S; 2]]) -> [S; N] {
-    let mut x = [S::ZERO; N];
-    for i in 0..N {
-        x[i] = core::mem::replace(&mut places[i][0], S::ZERO);
-    }
+    let (mut x, places) = ([S::ZERO; N], &mut places[..N]);
+    unrolled!(I in 0 1 2 3 4 5 6 7 8 9 => if const { I < N } {
+        x[I] = places[I][0];
+        places[I][0] = S::ZERO;
+    });
     x
 }
 
@@ -142,9 +142,9 @@ impl<S: Scalar> Handed<S> for Articulated<S> {
     fn leave(self, places: &mut [[S; 2]]) {
         add(self.a, places);
         add(self.c, &mut places[6..]);
-        for i in 0..3 {
-            add(self.b[i], &mut places[12 + 3 * i..]);
-        }
+        add(self.b[0], &mut places[12..]);
+        add(self.b[1], &mut places[15..]);
+        add(self.b[2], &mut places[18..]);
     }
 
     #[inline(always)]

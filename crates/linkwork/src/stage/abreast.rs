@@ -133,13 +133,23 @@ impl<S: Scalar> Abreast<S> {
     pub(crate) fn take_column<P: Pack<S>>(&mut self, column: usize, from: &[(usize, Picks)]) {
         let mut sums = [P::ZERO; 6];
         for (other, picks) in from {
-            let (x, real): ([P; 6], P) = (read(&self.columns[*other], 0), P::read(&picks.real.map(S::lift)));
+            let (x, real): ([P; 6], P) = (read(&self.columns[*other], 0), ones(picks));
             for i in 0..6 {
                 sums[i] = x[i].pick(&picks.lanes).mul_add(real, sums[i]);
             }
         }
         write(&mut self.columns[column], 0, sums);
     }
+}
+
+/// One where a number comes to a lane, nought elsewhere.
+#[inline(always)]
+fn ones<S: Scalar, P: Pack<S>>(picks: &Picks) -> P {
+    let mut ones = [S::ZERO; PACK];
+    for lane in 0..PACK {
+        ones[lane] = S::lift(picks.real[lane]);
+    }
+    P::read(&ones)
 }
 
 /// Σ of some of the numbers that chains of other runs handed in.
@@ -151,7 +161,7 @@ fn sum<S: Scalar, P: Pack<S>, const N: usize>(
 ) -> [P; N] {
     let mut sum = [P::ZERO; N];
     for Borne { run, picks } in borne {
-        let (handed, real) = (&handed[*run][start..start + N], P::read(&picks.real.map(S::lift)));
+        let (handed, real) = (&handed[*run][start..start + N], ones(picks));
         for i in 0..N {
             let x: P = get(&handed[i]);
             sum[i] = x.pick(&picks.lanes).mul_add(real, sum[i]);

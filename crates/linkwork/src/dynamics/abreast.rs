@@ -6,7 +6,9 @@
 
 use crate::model::{Abreast as Row, Bundles, Each, GAP, Gain, Hinge, Layout, PACK, Passage, Run};
 use crate::scalar::Pack;
-use crate::spatial::{Apart, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3};
+use crate::spatial::{
+    Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
+};
 use crate::stage::Stages;
 use crate::stage::abreast::{Register, at, read, write};
 use crate::stage::crossing::Across;
@@ -241,6 +243,16 @@ fn inertia<P: Pack<f64>>(row: &Row) -> (RigidBody<P>, [P; 3]) {
     (body, [each(&x[10]), each(&x[11]), each(&x[12])])
 }
 
+/// For torques alone.
+#[inline(always)]
+fn laden<P: Pack<f64>>(row: &Row) -> Eccentric<P> {
+    let x = &row.laden;
+    Eccentric {
+        first: [each(&x[0]), each(&x[1])],
+        second: [each(&x[2]), each(&x[3]), each(&x[4]), each(&x[5]), each(&x[6])],
+    }
+}
+
 #[inline(always)]
 fn loads<P: Pack<f64>>(row: &Row, loads: &[Force<f64>]) -> Force<P> {
     let real = each::<P>(&row.real);
@@ -347,8 +359,7 @@ pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[
             let acceleration: P = from_each!(row.dofs, v => qdd[v]);
             let (omega, a) = Hinge::Revolute.step(Some(spin), &[rate]);
             alpha += Hinge::Revolute.add_motion(a, &[acceleration]);
-            let (inertia, differences) = inertia(row);
-            let mut force = inertia.times(alpha) + inertia.gyroscopic(differences, omega);
+            let mut force = laden::<P>(row).force(omega, alpha);
             if s.loaded {
                 force -= loads(row, &s.loads);
             }

@@ -1,18 +1,18 @@
 //! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
 use super::abreast;
-use crate::model::{Compiled, Course, Met, Whole};
+use crate::model::{Compiled, Course, Hinge, Met, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
-use crate::stage::rates::{self, Rate};
+use crate::stage::rates;
 
-/// q̈ → T. About 190 operations per link, the rates included.
+/// q̈ → T. About 160 operations per link, the rates included.
 pub(crate) struct Inverse;
-/// The same where the rates are there.
+/// The same where the rates are there, with the forces across the joints.
 pub(crate) struct InverseAgain;
 /// T at q̈ = 0.
 pub(crate) struct Bias;
@@ -59,7 +59,7 @@ impl<S: Scalar> Sweep<S> for InverseAgain {
 impl<S: Scalar> Sweep<S> for Bias {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], tau: &mut [S]) {
-        outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
+        outward::<S, FRESH, SPECIAL>(m, s, -m.gravity.lift(), None, Whole(m.bodies.len()));
         inward::<S, SPECIAL>(m, s, tau);
     }
 }
@@ -95,7 +95,8 @@ impl<S: Scalar> Sweep<S> for MassTimes {
     }
 }
 
-/// Where a and b come from: they are nought, are there already, or are made on the way.
+/// Where a and b come from: they are nought, are there already, or are made on the way. Only where they are there are the
+/// forces those across the joints; otherwise their torques alone are right.
 const STILL: u8 = 0;
 const THERE: u8 = 1;
 const FRESH: u8 = 2;
@@ -136,16 +137,15 @@ fn outward<S: Scalar, const RATES: u8, const SPECIAL: bool>(
         };
         at_joint!(bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p);
-            let rate = match RATES {
-                STILL => Rate::ZERO,
-                THERE => rates[k],
-                _ => rates::step(joint, body, omega_p, qd),
+            let (omega, mut own) = match RATES {
+                STILL => (Vec3::ZERO, Motion::ZERO),
+                THERE => (rates[k].omega, rates[k].a),
+                _ => rates::turn(joint, body, omega_p, qd),
             };
             if RATES == FRESH {
                 // All that the children need.
-                rates[k].omega = rate.omega;
+                rates[k].omega = omega;
             }
-            let mut own = rate.a;
             if let Some(qdd) = qdd {
                 own = joint.hinge().add_motion(own, &qdd[body.v..]);
             }
@@ -153,9 +153,15 @@ fn outward<S: Scalar, const RATES: u8, const SPECIAL: bool>(
                 alpha += own;
             }
             alphas[k] = alpha;
-            last = (rate.omega, alpha);
-            let inertial = body.inertia.lift().times(alpha);
-            forces[k] = if RATES == STILL { inertial } else { inertial + rate.b };
+            last = (omega, alpha);
+            let turns = joint.hinge() == Hinge::Revolute;
+            forces[k] = match RATES {
+                THERE => body.inertia.lift().times(alpha) + rates[k].b,
+                STILL if turns => body.laden.eccentric().times(alpha),
+                STILL => body.laden.lift().times(alpha),
+                _ if turns => body.laden.eccentric().force(omega, alpha),
+                _ => body.laden.lift().times(alpha) + rates::gyroscopic(&body.laden, omega),
+            };
         });
     }
     if s.loaded {

@@ -8,6 +8,7 @@
 mod plan;
 
 use super::compiled::{Body, GAP, PACK, Passage};
+use crate::spatial::ECCENTRIC;
 use plan::{Plan, children};
 
 /// One number per lane.
@@ -116,6 +117,8 @@ pub(crate) struct Abreast {
     pub(crate) rotors: Option<Each>,
     /// Mass, first and second moments, and the differences of the latter.
     pub(crate) inertia: [Each; 13],
+    /// [`Body::laden`], as far as it is not nought.
+    pub(crate) laden: [Each; ECCENTRIC],
     /// Where it finds what other children in other runs hand to these links, and whether any child is in another run.
     pub(crate) slot: Option<usize>,
     pub(crate) bears: bool,
@@ -354,6 +357,9 @@ impl Abreast {
                 })
             }),
             inertia: core::array::from_fn(inertia),
+            laden: core::array::from_fn(|i| {
+                links.map(|link| link.map_or(0.0, |k| bodies[k].laden.eccentric().numbers()[i]))
+            }),
             slot: None,
             bears: false,
             column: 0,

@@ -3,7 +3,7 @@
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
 use super::tiles::Tiles;
 use super::{Bundles, Joint, JointKind, Link};
-use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Vec3};
+use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
 pub(crate) struct Resolved<'a> {
@@ -32,6 +32,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     for (body, turn) in bodies.iter_mut().zip(&placed.turned) {
         body.inertia = body.inertia.through(&turn.inverse());
     }
+    lade(&mut bodies);
     let branches = connect(&mut bodies);
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
     let link_space = link_space(&given, &placed);
@@ -55,6 +56,27 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         parts: parts(&placed.links),
         link_frames: placed.links,
         bodies,
+    }
+}
+
+/// Every link that turns about an axis leaves to its parent, or to the world, what is the same at every angle.
+fn lade(bodies: &mut [Body]) {
+    bodies.iter_mut().for_each(|body| body.laden = body.inertia);
+    for k in (0..bodies.len()).rev() {
+        if !bodies[k].revolute {
+            continue;
+        }
+        let left = bodies[k].laden.take_off_symmetric();
+        let body = bodies[k];
+        if let Some(p) = body.parent {
+            let turn = Skew {
+                lean: body.lean,
+                across: body.across,
+            };
+            let along = body.along;
+            let left = left.slide(body.shift).through_tilt(&Tilt { turn, along });
+            bodies[p].laden += body.before.map_or(left, |z| left.through_screw(z));
+        }
     }
 }
 
@@ -201,6 +223,7 @@ fn merge(given: &Resolved<'_>, order: &[usize]) -> (Vec<Body>, Places, Vec<Inert
                 theta: 0.0,
                 shift: 0.0,
                 inertia: RigidBody::ZERO,
+                laden: RigidBody::ZERO,
                 has_child: false,
                 branch: None,
                 hands_to: None,

@@ -108,6 +108,9 @@ pub(crate) struct Body {
     pub(crate) shift: f64,
     /// M(k).
     pub(crate) inertia: RigidBody<f64>,
+    /// The same for torques alone: with what children that turn about an axis leave to it, without what it leaves to its
+    /// own parent.
+    pub(crate) laden: RigidBody<f64>,
     /// Whether the next link is its child.
     pub(crate) has_child: bool,
     /// Where children other than the next link leave what they hand in.

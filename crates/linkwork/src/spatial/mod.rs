@@ -5,6 +5,7 @@
 
 mod articulated;
 mod articulated_rate;
+mod eccentric;
 mod inertia;
 mod pose;
 mod principal;
@@ -16,6 +17,7 @@ mod vector;
 mod wrench;
 
 pub(crate) use articulated::{Articulated, ArticulatedAboutZ};
+pub(crate) use eccentric::{ECCENTRIC, Eccentric};
 pub use inertia::Inertia;
 pub(crate) use inertia::RigidBody;
 pub use pose::Pose;

@@ -4,7 +4,7 @@ use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
 use crate::model::{Body, Compiled, Course, Met};
 use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion, Vec3};
+use crate::spatial::{Force, Motion, RigidBody, Vec3};
 
 /// The rates of one link. Accelerations are those of the link's origin, as in the papers: then no sweep of the
 /// dynamics needs a linear velocity.
@@ -51,17 +51,33 @@ pub(crate) fn fill<S: Scalar, const SPECIAL: bool>(
     }
 }
 
-/// The rates of a link from its parent's ω, if it has one.
+/// ω and a of a link from its parent's ω, if it has one.
 #[inline(always)]
-pub(crate) fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, omega_p: Vec3<S>, qd: &[S]) -> Rate<S> {
+pub(crate) fn turn<S: Scalar>(
+    joint: impl Crossing<S>,
+    body: &Body,
+    omega_p: Vec3<S>,
+    qd: &[S],
+) -> (Vec3<S>, Motion<S>) {
     // No closure: it might not become part of the sweep.
     let mut inner = None;
     if body.parent.is_some() {
         inner = Some(joint.spin_out(omega_p));
     }
-    let (omega, a) = joint.hinge().step(inner, &qd[body.v..]);
-    let [x, y, z] = body.inertia.differences();
-    let differences = [S::lift(x), S::lift(y), S::lift(z)];
-    let b = body.inertia.lift().gyroscopic(differences, omega);
+    joint.hinge().step(inner, &qd[body.v..])
+}
+
+/// The rates of a link.
+#[inline(always)]
+fn step<S: Scalar>(joint: impl Crossing<S>, body: &Body, omega_p: Vec3<S>, qd: &[S]) -> Rate<S> {
+    let (omega, a) = turn(joint, body, omega_p, qd);
+    let b = gyroscopic(&body.inertia, omega);
     Rate { omega, a, b }
+}
+
+/// b of a body whose frame turns at ω.
+#[inline(always)]
+pub(crate) fn gyroscopic<S: Scalar>(inertia: &RigidBody<f64>, omega: Vec3<S>) -> Force<S> {
+    let [x, y, z] = inertia.differences();
+    inertia.lift().gyroscopic([S::lift(x), S::lift(y), S::lift(z)], omega)
 }

@@ -86,11 +86,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     pub fn inverse_dynamics(&mut self, qdd: &[S], tau: &mut [S]) -> Result<()> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         check_length("tau", tau.len(), self.view.nv())?;
-        if self.view.stages.filled.rates {
-            self.view.sweep::<InverseAgain>(qdd, tau);
-        } else {
-            self.view.sweep::<Inverse>(qdd, tau);
-        }
+        self.view.sweep::<Inverse>(qdd, tau);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::rates;
 
-/// q̈ → T. About 160 operations per link, the rates included.
+/// q̈ → T. About 175 operations per link, the rates included.
 pub(crate) struct Inverse;
 /// The same where the rates are there, with the forces across the joints.
 pub(crate) struct InverseAgain;

@@ -5,6 +5,7 @@ use crate::Result;
 use crate::dynamics::forward::Forward;
 use crate::dynamics::kinematics::JacobianOf;
 use crate::dynamics::linearized::Linearize;
+use crate::dynamics::linearized::driven::AccelerationDerivatives;
 use crate::dynamics::linearized::forward::{self, ForwardDerivatives};
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{AccelerationAdjoint, AccelerationChange, TorqueAdjoint, TorqueChange};
@@ -172,6 +173,10 @@ impl<S: Scalar> View<'_, '_, S> {
     pub(crate) fn forward_derivatives(&mut self, tau: &[S], out: &mut [S]) -> Result<()> {
         let nv = self.nv();
         let (qdd, _) = out.split_at_mut(nv);
+        if const { S::LANES > 1 } && self.is_tiled() {
+            self.sweep_lanes::<AccelerationDerivatives>(tau, out);
+            return Ok(());
+        }
         if self.is_tiled() {
             self.sweep::<Linearize>(tau, qdd);
             self.sweep::<ForwardDerivatives>(&[], out);

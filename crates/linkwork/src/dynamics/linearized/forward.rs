@@ -12,7 +12,7 @@ use crate::stage::numbers::{LINE, first_of_line};
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
 /// With N = I − HψK they are −N*D⁻¹N ∂T/∂q, −N*D⁻¹N ∂T/∂q̇ and N*D⁻¹N. All factors are nought between branches, and are
-/// found and multiplied tile by tile. Where a mechanism is so long that a sweep over columns costs less, that is done.
+/// found and multiplied tile by tile; several states at once take [`super::driven::AccelerationDerivatives`]. Where a mechanism is so long that a sweep over columns costs less, that is done.
 pub(crate) struct ForwardDerivatives;
 
 /// Numbers of room: three kinds of ε, in whole tiles or not; and what aligns them.
@@ -44,7 +44,8 @@ fn derivatives<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, out: &mut
     let (out, room) = out.split_at_mut(KINDS * n * n);
     let first = first_of_line(room);
     let room = &mut room[first..];
-    let Some(tiles) = tiled::<S>(m) else {
+    let tiles = if const { S::LANES > 1 } { None } else { tiled::<S>(m) };
+    let Some(tiles) = tiles else {
         s.need_gains(m);
         let (eps, _) = room.as_chunks_mut::<LANES>();
         return long::sweep(m, s, eps, out);

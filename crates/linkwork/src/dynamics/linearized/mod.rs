@@ -9,6 +9,7 @@
 //! R, R̂ and f are sums of M, M̂ and Mα + crf(V)MV over a subtree. Variations of q are steps in the tangent space, as
 //! [`crate::Mechanism::integrate`] takes them. External forces keep to their links: they turn and move with them.
 
+pub(crate) mod driven;
 pub(crate) mod forward;
 pub(crate) mod inverse;
 mod long;
@@ -48,7 +49,7 @@ fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S]
     s.need_columns(m);
     let loads = if s.loaded { Some(&s.loads[..]) } else { None };
     match tiled::<S>(m) {
-        Some(tiles) if !qdd.is_empty() => {
+        Some(tiles) if const { S::LANES == 1 } && !qdd.is_empty() => {
             let state = (&s.world, &s.qd[..], loads);
             s.linear.fill_under::<P>(m, tiles, state, given, qdd);
             s.filled.eliminated = true;

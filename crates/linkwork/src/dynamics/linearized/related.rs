@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Vec3};
 use crate::stage::Stages;
-use crate::stage::linear::{KINDS, Span, Terms, load_at_home};
+use crate::stage::linear::{KINDS, Span, Terms};
 
 /// q̈ → ∂T/∂q, ∂T/∂q̇ and 𝓜 of pairs (j, k), j on the way from k to the base; then of pairs (k, j). 𝓜 of the latter is there
 /// only within a joint. The formulas are those of [`super::inverse::InverseDerivatives`].
@@ -22,66 +22,68 @@ impl<S: Scalar> Sweep<S> for TorqueDerivatives {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qdd: &[S], out: &mut [S]) {
         s.need_world(m);
-        let (linear, poses) = (&mut s.linear, &s.world.poses[..m.bodies.len()]);
-        linear.spread_out(m, &s.world, &s.qd, qdd);
-        let (layout, rows) = (&m.columns.single, &m.columns.rows[..]);
-        let pairs = rows[m.nv];
-        let mut carried = Terms::ZERO;
-        for k in (0..poses.len()).rev() {
-            let load = if s.loaded {
-                Some(load_at_home(&poses[k], &s.loads[k]))
-            } else {
-                None
-            };
-            let terms = linear.take_in(m, k, &poses[k], load, &mut carried);
-            let (spans, body) = (&linear.spans[..], &m.bodies[k]);
-            let own = layout.start[k]..layout.start[k] + body.dofs;
-            for c in own.clone() {
-                let Span {
-                    h,
-                    psi,
-                    psi_rate,
-                    twice,
-                } = spans[c];
+        let loads = if s.loaded { Some(&s.loads[..]) } else { None };
+        s.linear.spread_out::<false>(m, &s.world, &s.qd, qdd);
+        let (rows, mut carried) = (&m.columns.rows[..], Terms::ZERO);
+        let mut lists = Lists { rows, out };
+        for k in (0..m.bodies.len()).rev() {
+            let terms = s.linear.take_in(m, k, (&s.world, loads), &mut carried);
+            let spans = &s.linear.spans.columns[..];
+            let start = m.columns.single.start[k];
+            for c in start..start + m.bodies[k].dofs {
                 let inner = Inner {
-                    r: terms.inertia.times(h),
-                    gyro: terms.gyro_adjoint(h),
+                    r: terms.inertia.times(spans[c].h),
+                    gyro: terms.gyro_adjoint(spans[c].h),
                 };
-                for j in own.clone() {
-                    let at = if j < c {
-                        KINDS * pairs + rows[j] + (c - j)
-                    } else {
-                        rows[c] + (j - c)
-                    };
-                    let ([q, qd], out) = (inner.lower(&spans[j]), &mut out[at..]);
-                    (out[0], out[pairs], out[2 * pairs]) = (q, qd, spans[j].h.dot(inner.r));
-                }
-                if body.parent.is_none() {
-                    continue;
-                }
-                let column = Column {
-                    by_q: terms.by_q(h, psi.angular, psi_rate),
-                    by_qd: terms.by_qd(h, twice),
-                    inner,
-                };
-                let (base, mut j) = (layout.start[body.root], layout.up[own.end - 1]);
-                while j != base {
-                    column.with(&spans[j]).put(pairs, &mut out[rows[j] + (c - j)..]);
-                    j = layout.up[j];
-                }
-                let root = &m.bodies[body.root];
-                for i in 0..root.dofs {
-                    let (j, axis) = (base + i, root_axis(root, i));
-                    column
-                        .with_root(axis, &spans[j])
-                        .put(pairs, &mut out[rows[j] + (c - j)..]);
-                }
+                inner.pair_up(m, k, c, spans, &terms, &mut lists);
             }
         }
         if m.has_armature {
             for i in 0..m.nv {
-                out[2 * pairs + rows[i]] += S::lift(m.armature[layout.dof[i]]);
+                lists.out[2 * rows[m.nv] + rows[i]] += S::lift(m.armature[m.columns.single.dof[i]]);
             }
+        }
+    }
+}
+
+/// Where elements go that belong to pairs of columns.
+pub(super) trait Pairs<S> {
+    /// Of a column and one toward the base.
+    fn put(&mut self, inward: usize, column: usize, pair: Pair<S>);
+    /// Of a row and a column of the same joint: ∂T/∂q, ∂T/∂q̇ and 𝓜.
+    fn put_own(&mut self, row: usize, column: usize, elements: [S; KINDS]);
+}
+
+/// Lists in the order of the elements of 𝓜.
+struct Lists<'a, S> {
+    rows: &'a [usize],
+    out: &'a mut [S],
+}
+
+impl<S: Scalar> Pairs<S> for Lists<'_, S> {
+    #[inline(always)]
+    fn put(&mut self, inward: usize, column: usize, pair: Pair<S>) {
+        let pairs = self.rows[self.rows.len() - 1];
+        let out = &mut self.out[self.rows[inward] + (column - inward)..];
+        for kind in 0..KINDS {
+            out[kind * pairs] = pair.upper[kind];
+        }
+        for kind in 0..2 {
+            out[(KINDS + kind) * pairs] = pair.lower[kind];
+        }
+    }
+
+    #[inline(always)]
+    fn put_own(&mut self, row: usize, column: usize, elements: [S; KINDS]) {
+        let pairs = self.rows[self.rows.len() - 1];
+        let at = if column < row {
+            KINDS * pairs + self.rows[column] + (row - column)
+        } else {
+            self.rows[row] + (column - row)
+        };
+        let out = &mut self.out[at..];
+        for kind in 0..KINDS {
+            out[kind * pairs] = elements[kind];
         }
     }
 }
@@ -97,12 +99,53 @@ fn root_axis(root: &Body, i: usize) -> Option<usize> {
 
 /// RH* and 2R̂*H* of a column.
 #[derive(Clone, Copy)]
-struct Inner<S> {
-    r: Force<S>,
-    gyro: Vec3<S>,
+pub(super) struct Inner<S> {
+    pub(super) r: Force<S>,
+    pub(super) gyro: Vec3<S>,
 }
 
 impl<S: Scalar> Inner<S> {
+    /// This column c of link k with those of its joint and all toward the base.
+    #[inline(always)]
+    pub(super) fn pair_up(
+        self,
+        m: &Compiled,
+        k: usize,
+        c: usize,
+        spans: &[Span<S>],
+        terms: &Terms<S>,
+        to: &mut impl Pairs<S>,
+    ) {
+        let (layout, body, root) = (&m.columns.single, &m.bodies[k], &m.bodies[m.bodies[k].root]);
+        let own = layout.start[k]..layout.start[k] + body.dofs;
+        for j in own.clone() {
+            let [q, qd] = self.lower(&spans[j]);
+            to.put_own(c, j, [q, qd, spans[j].h.dot(self.r)]);
+        }
+        if body.parent.is_none() {
+            return;
+        }
+        let Span {
+            h,
+            psi,
+            psi_rate,
+            twice,
+        } = spans[c];
+        let column = Column {
+            by_q: terms.by_q(h, psi.angular, psi_rate),
+            by_qd: terms.by_qd(h, twice),
+            inner: self,
+        };
+        let (base, mut j) = (layout.start[body.root], layout.up[own.end - 1]);
+        while j != base {
+            to.put(j, c, column.with(&spans[j]));
+            j = layout.up[j];
+        }
+        for i in 0..root.dofs {
+            to.put(base + i, c, column.with_root(root_axis(root, i), &spans[base + i]));
+        }
+    }
+
     /// ∂T_k/∂q_j and ∂T_k/∂q̇_j of this column k and one toward the base, or of the same joint.
     #[inline(always)]
     fn lower(&self, j: &Span<S>) -> [S; 2] {
@@ -121,11 +164,11 @@ struct Column<S> {
 }
 
 /// What a column k and one toward the base have in common.
-struct Pair<S> {
+pub(super) struct Pair<S> {
     /// ∂T_j/∂q_k, ∂T_j/∂q̇_k and 𝓜(j,k).
-    upper: [S; 3],
+    pub(super) upper: [S; KINDS],
     /// ∂T_k/∂q_j and ∂T_k/∂q̇_j.
-    lower: [S; 2],
+    pub(super) lower: [S; 2],
 }
 
 impl<S: Scalar> Column<S> {
@@ -158,19 +201,6 @@ impl<S: Scalar> Column<S> {
                 }
             }
             None => self.with(j),
-        }
-    }
-}
-
-impl<S: Scalar> Pair<S> {
-    /// To its place in each of the lists.
-    #[inline(always)]
-    fn put(self, pairs: usize, out: &mut [S]) {
-        for kind in 0..3 {
-            out[kind * pairs] = self.upper[kind];
-        }
-        for kind in 0..2 {
-            out[(KINDS + kind) * pairs] = self.lower[kind];
         }
     }
 }

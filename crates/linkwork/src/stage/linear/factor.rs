@@ -10,6 +10,7 @@
 //! and likewise 2P̂*H* and D. All that is inward goes together, a block of columns to a register.
 
 use super::block::{Block, LANES, blocks, dot, lanes, read};
+use super::spans::resistance;
 use super::terms::TERMS;
 use super::{ALPHA, ALPHA_P, ARMATURE, BY_QDD, COLUMN, EPS, GYRO, H, Linear, PAIR, PIVOT, QDD, WHOLE};
 use crate::model::{Compiled, Tiles};
@@ -143,14 +144,11 @@ fn add<S: Scalar, P: Pack<S>>(weight: S, x: P, row: &mut [S]) {
 fn begin<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out: &mut Block<S, PAIR>, lanes: usize) {
     for l in 0..lanes {
         let h = columns.motion(H, l);
-        let (inertia, armature) = (subtrees.inertia(l), columns.0[ARMATURE][l]);
-        let r = inertia.times(h);
-        let [xx, _, _, yy, _, zz] = inertia.second;
-        let turned = h.angular.dot(h.angular).mul_add(xx + yy + zz, armature);
-        out.put(BY_QDD, l, r.to_array());
-        out.put(PIVOT, l, [h.dot(r) + armature]);
-        out.put(WHOLE, l, [h.linear.dot(h.linear).mul_add(inertia.mass, turned)]);
         let t = subtrees.terms(l);
+        let (r, pivot, whole) = resistance(&t.inertia, h, columns.0[ARMATURE][l]);
+        out.put(BY_QDD, l, r.to_array());
+        out.put(PIVOT, l, [pivot]);
+        out.put(WHOLE, l, [whole]);
         out.put(GYRO, l, t.gyro_adjoint(h).to_array());
         out.put(EPS, l, [columns.0[QDD][l] - h.dot(t.force)]);
     }

@@ -11,7 +11,7 @@ mod terms;
 
 pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, read, square_room, together, turn};
 pub(crate) use gains::{ARTICULATED, HomeGain};
-pub(crate) use spans::Span;
+pub(crate) use spans::{Span, Spans};
 pub(crate) use terms::{FORCE, TERMS, Terms};
 
 use super::outflow::of_parent;
@@ -20,6 +20,7 @@ use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;
+use spans::{base_acceleration, gather};
 use terms::at_home;
 
 /// Rows of a column: H*.
@@ -97,7 +98,9 @@ pub(crate) struct Linear<S> {
     /// Bit by bit, which columns of each block are of joints with one degree of freedom.
     pub(crate) single: Vec<u8>,
     /// The columns one by one, where several states go at once.
-    pub(crate) spans: Vec<Span<S>>,
+    pub(crate) spans: Spans<S>,
+    /// ε of changes of q and q̇, and N, row by row in blocks of columns; likewise, and nought between branches.
+    pub(crate) rows: Vec<[[S; LANES]; KINDS]>,
     /// What goes with the columns along the links.
     pub(crate) flow: Vec<Block<S, FLOW>>,
     /// Bit by bit, which columns of each block belong to the links on the way to one.
@@ -107,6 +110,7 @@ pub(crate) struct Linear<S> {
     pub(crate) forces: Vec<Force<S>>,
     /// What waits at branching links; nought between sweeps.
     waiting: Vec<Terms<S>>,
+    waiting_forces: Vec<Force<S>>,
     waiting_articulated: Vec<(Articulated<S>, Hat<S>)>,
 }
 
@@ -151,12 +155,18 @@ impl<S: Scalar> Linear<S> {
             eliminated: false,
             unsound: S::ZERO,
             single,
-            spans: vec![Span::ZERO; if S::LANES > 1 { nv } else { 0 }],
+            spans: if S::LANES > 1 {
+                Spans::new(n, nv)
+            } else {
+                Spans::new(0, 0)
+            },
+            rows: Vec::new(),
             flow: vec![Block::ZERO; blocks(nv) * m.columns.levels],
             inner: vec![0; blocks(nv) * m.columns.levels],
             changes: vec![(Vec3::ZERO, Motion::ZERO); n],
             forces: vec![Force::ZERO; n],
             waiting: vec![Terms::ZERO; m.branches],
+            waiting_forces: vec![Force::ZERO; m.branches],
             waiting_articulated: vec![(Articulated::ZERO, Hat::ZERO); m.branches],
         }
     }
@@ -247,7 +257,7 @@ impl<S: Scalar> Linear<S> {
         let n = m.bodies.len();
         let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
         let (vs, alphas) = (&self.v[..n], &mut self.alpha[..n]);
-        let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
+        let base = base_acceleration(m);
         let mut last = base;
         for k in 0..n {
             let (body, v) = (&bodies[k], vs[k]);
@@ -289,20 +299,10 @@ impl<S: Scalar> Linear<S> {
         let mut carried = Terms::ZERO;
         for k in (0..n).rev() {
             let body = &bodies[k];
-            let mut sum = self.own[k / LANES].terms(k % LANES);
-            if body.has_child {
-                sum += carried;
-            }
-            if let Some(slot) = body.branch {
-                sum += self.waiting[slot];
-                self.waiting[slot] = Terms::ZERO;
-            }
+            let own = self.own[k / LANES].terms(k % LANES);
+            let sum = gather(body, own, &mut carried, &mut self.waiting, Terms::ZERO);
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put_terms(c % LANES, &sum);
-            }
-            match body.hands_to {
-                Some(slot) => self.waiting[slot] += sum,
-                None => carried = sum,
             }
         }
     }
@@ -315,20 +315,10 @@ impl<S: Scalar> Linear<S> {
         let mut carried = Force::ZERO;
         for k in (0..n).rev() {
             let body = &bodies[k];
-            let mut sum = self.own[k / LANES].force(FORCE, k % LANES);
-            if body.has_child {
-                sum += carried;
-            }
-            if let Some(slot) = body.branch {
-                sum += self.waiting[slot].force;
-                self.waiting[slot].force = Force::ZERO;
-            }
+            let own = self.own[k / LANES].force(FORCE, k % LANES);
+            let sum = gather(body, own, &mut carried, &mut self.waiting_forces, Force::ZERO);
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put(FORCE, c % LANES, sum.to_array());
-            }
-            match body.hands_to {
-                Some(slot) => self.waiting[slot].force += sum,
-                None => carried = sum,
             }
         }
     }

@@ -101,12 +101,7 @@ pub(super) fn inward<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear:
 
 /// Adds a multiple of some kinds to a row.
 #[inline(always)]
-pub(super) fn add<S: Scalar, P: Pack<S>, const N: usize>(
-    sum: &mut [[P; LANES]; KINDS],
-    row: usize,
-    weight: S,
-    x: [P; N],
-) {
+fn add<S: Scalar, P: Pack<S>, const N: usize>(sum: &mut [[P; LANES]; KINDS], row: usize, weight: S, x: [P; N]) {
     let weight = P::spread(weight);
     for kind in 0..N {
         sum[kind][row] = weight.mul_add(x[kind], sum[kind][row]);

@@ -144,11 +144,11 @@ fn add<S: Scalar, P: Pack<S>>(weight: S, x: P, row: &mut [S]) {
 fn begin<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out: &mut Block<S, PAIR>, lanes: usize) {
     for l in 0..lanes {
         let h = columns.motion(H, l);
-        let t = subtrees.terms(l);
-        let (r, pivot, whole) = resistance(&t.inertia, h, columns.0[ARMATURE][l]);
+        let (r, pivot, whole) = resistance(&subtrees.inertia(l), h, columns.0[ARMATURE][l]);
         out.put(BY_QDD, l, r.to_array());
         out.put(PIVOT, l, [pivot]);
         out.put(WHOLE, l, [whole]);
+        let t = subtrees.terms(l);
         out.put(GYRO, l, t.gyro_adjoint(h).to_array());
         out.put(EPS, l, [columns.0[QDD][l] - h.dot(t.force)]);
     }

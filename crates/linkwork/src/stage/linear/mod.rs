@@ -20,7 +20,7 @@ use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;
-use spans::{base_acceleration, gather};
+use spans::base_acceleration;
 use terms::at_home;
 
 /// Rows of a column: H*.
@@ -291,7 +291,7 @@ impl<S: Scalar> Linear<S> {
         }
     }
 
-    /// Inward: sums over subtrees.
+    /// Inward: sums over subtrees. One state takes longer with them in a function of their own.
     #[inline(always)]
     fn add_up(&mut self, m: &Compiled) {
         let n = m.bodies.len();
@@ -299,10 +299,20 @@ impl<S: Scalar> Linear<S> {
         let mut carried = Terms::ZERO;
         for k in (0..n).rev() {
             let body = &bodies[k];
-            let own = self.own[k / LANES].terms(k % LANES);
-            let sum = gather(body, own, &mut carried, &mut self.waiting, Terms::ZERO);
+            let mut sum = self.own[k / LANES].terms(k % LANES);
+            if body.has_child {
+                sum += carried;
+            }
+            if let Some(slot) = body.branch {
+                sum += self.waiting[slot];
+                self.waiting[slot] = Terms::ZERO;
+            }
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put_terms(c % LANES, &sum);
+            }
+            match body.hands_to {
+                Some(slot) => self.waiting[slot] += sum,
+                None => carried = sum,
             }
         }
     }
@@ -315,10 +325,20 @@ impl<S: Scalar> Linear<S> {
         let mut carried = Force::ZERO;
         for k in (0..n).rev() {
             let body = &bodies[k];
-            let own = self.own[k / LANES].force(FORCE, k % LANES);
-            let sum = gather(body, own, &mut carried, &mut self.waiting_forces, Force::ZERO);
+            let mut sum = self.own[k / LANES].force(FORCE, k % LANES);
+            if body.has_child {
+                sum += carried;
+            }
+            if let Some(slot) = body.branch {
+                sum += self.waiting_forces[slot];
+                self.waiting_forces[slot] = Force::ZERO;
+            }
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put(FORCE, c % LANES, sum.to_array());
+            }
+            match body.hands_to {
+                Some(slot) => self.waiting_forces[slot] += sum,
+                None => carried = sum,
             }
         }
     }

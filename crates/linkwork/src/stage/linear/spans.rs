@@ -242,7 +242,7 @@ pub(super) fn resistance<S: Scalar>(inertia: &RigidBody<S>, h: Motion<S>, armatu
 
 /// Inward: the sum over a link's subtree, from its own part and what its children handed in; it is handed on.
 #[inline(always)]
-pub(super) fn gather<T: Copy + AddAssign>(body: &Body, own: T, carried: &mut T, waiting: &mut [T], zero: T) -> T {
+fn gather<T: Copy + AddAssign>(body: &Body, own: T, carried: &mut T, waiting: &mut [T], zero: T) -> T {
     let mut sum = own;
     if body.has_child {
         sum += *carried;

@@ -11,7 +11,7 @@ use crate::spatial::{
 };
 use crate::stage::Stages;
 use crate::stage::abreast::{Register, at, read, write};
-use crate::stage::crossing::Across;
+use crate::stage::way::Across;
 
 /// The numbers of all lanes, taken from their links.
 macro_rules! from_each {

@@ -5,11 +5,11 @@
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
 use super::joints::Joints;
+use super::way::{Across, AnyWay, Way, centripetal, spread_screw};
 use crate::model::{Body, Compiled, Gain, Hinge, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Row,
-    Screw, Skew, Tilt, Vec3,
+    Articulated, ArticulatedAboutZ, ConstantTurn, Force, Motion, Pose, RigidBody, Row, Screw, Skew, Vec3,
 };
 
 /// φ(p, k) and H(k) of one link.
@@ -43,177 +43,6 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     fn full(self, rest: &Self::Rest) -> Articulated<S>;
     /// P⁺ from full.
     fn rest(self, full: &Articulated<S>) -> Self::Rest;
-}
-
-/// The way to the parent of a link whose joint is a screw about z: that screw, a tilt, and another screw if the parent has
-/// not absorbed it.
-#[derive(Clone, Copy)]
-pub(crate) struct Way<'a, S, T> {
-    before: Option<&'a Screw<f64>>,
-    tilt: Tilt<T>,
-    aside: Option<&'a [f64; 2]>,
-    z: Screw<S>,
-    /// Whether the screw may have a shift.
-    slides: bool,
-}
-
-impl<'a, S: Scalar, T> Way<'a, S, T> {
-    #[inline(always)]
-    pub(crate) fn new(body: &'a Body, turn: T, z: Screw<S>) -> Self {
-        Self {
-            before: body.before.as_ref(),
-            tilt: Tilt {
-                turn,
-                along: body.along,
-            },
-            aside: body.aside.as_ref(),
-            z,
-            slides: const { S::LANES == 1 } || body.shift != 0.0 || !body.revolute,
-        }
-    }
-}
-
-impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
-    /// The same way for several columns.
-    #[inline(always)]
-    fn spread<P: Pack<S>>(self) -> Way<'a, P, T> {
-        Way {
-            before: self.before,
-            tilt: self.tilt,
-            aside: self.aside,
-            z: spread_screw(self.z),
-            slides: self.slides,
-        }
-    }
-}
-
-/// Across a screw about z, a tilt, and perhaps another screw, from a link to its parent.
-pub(crate) trait Across<S: Scalar>: Copy {
-    /// The turn of the tilt.
-    type Tilting: PlanarTurn<S>;
-
-    /// The screw that the parent has not absorbed.
-    fn before(self) -> Option<Screw<S>>;
-    fn tilt(self) -> Tilt<Self::Tilting>;
-    /// [`crate::model::Body::aside`].
-    fn aside(self) -> Option<[S; 2]>;
-    /// The joint's own screw.
-    fn screw(self) -> Screw<S>;
-    /// Whether that has a shift.
-    #[inline(always)]
-    fn slides(self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn force_in(self, f: Force<S>) -> Force<S> {
-        let f = if self.slides() { self.screw().slide_in(f) } else { f };
-        let f = self.tilt().force_in(self.screw().turn_in(f));
-        match self.before() {
-            Some(z) => z.force_in(f),
-            None => f,
-        }
-    }
-
-    #[inline(always)]
-    fn motion_out(self, v: Motion<S>) -> Motion<S> {
-        let v = match self.before() {
-            Some(z) => z.motion_out(v),
-            None => v,
-        };
-        self.screw().motion_out(self.tilt().motion_out(v))
-    }
-
-    #[inline(always)]
-    fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
-        let (w, tilt) = (self.turn_out(w), self.tilt());
-        (
-            w,
-            centripetal(w, arm(self.screw(), tilt.turn.along(tilt.along), self.aside())),
-        )
-    }
-
-    #[inline(always)]
-    fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
-        let v = match self.before() {
-            Some(z) => z.vector_out(v),
-            None => v,
-        };
-        self.screw().vector_out(self.tilt().vector_out(v))
-    }
-
-    #[inline(always)]
-    fn place(self, parent: Row<S>) -> Row<S> {
-        match self.before() {
-            Some(z) => self.screw().after(self.tilt().after(z.after(parent))),
-            None => self.screw().after(self.tilt().after(parent)),
-        }
-    }
-
-    #[inline(always)]
-    fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        let r = if self.slides() { r.slide(self.screw().shift) } else { r };
-        let r = r.turn(self.screw().turn).through_tilt(&self.tilt());
-        match self.before() {
-            Some(z) => r.through_screw(z),
-            None => r,
-        }
-    }
-
-    #[inline(always)]
-    fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
-        let p = p.through_screw(self.screw()).through_tilt(&self.tilt());
-        match self.before() {
-            Some(z) => p.through_screw(z),
-            None => p,
-        }
-    }
-
-    #[inline(always)]
-    fn carry_in_about_z(self, rest: ArticulatedAboutZ<S>) -> Articulated<S> {
-        let p = rest.through_screw(self.screw()).through_tilt(&self.tilt());
-        match self.before() {
-            Some(z) => p.through_screw(z),
-            None => p,
-        }
-    }
-}
-
-impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
-    type Tilting = T::Of<S>;
-
-    #[inline(always)]
-    #[allow(clippy::manual_map, reason = "a closure might not become part of the sweep")]
-    fn before(self) -> Option<Screw<S>> {
-        match self.before {
-            Some(z) => Some(z.lift()),
-            None => None,
-        }
-    }
-
-    #[inline(always)]
-    fn tilt(self) -> Tilt<T::Of<S>> {
-        self.tilt.of()
-    }
-
-    #[inline(always)]
-    #[allow(clippy::manual_map, reason = "a closure might not become part of the sweep")]
-    fn aside(self) -> Option<[S; 2]> {
-        match self.aside {
-            Some(&[y, z]) => Some([S::lift(y), S::lift(z)]),
-            None => None,
-        }
-    }
-
-    #[inline(always)]
-    fn screw(self) -> Screw<S> {
-        self.z
-    }
-
-    #[inline(always)]
-    fn slides(self) -> bool {
-        if const { S::LANES == 1 } { true } else { self.slides }
-    }
 }
 
 /// A revolute joint without armature, behind a moving parent.
@@ -366,18 +195,8 @@ macro_rules! by_route {
                 let $pose = &$joint.general[body.general];
                 $general
             }
-            Passage::TurnFlat | Passage::ScrewFlat if const { S::SPECIAL } => {
-                let $way = Way::new(body, Flat, $joint.z);
-                $screws
-            }
-            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter if const { S::SPECIAL } => {
-                let $way = Way::new(body, Quarter, $joint.z);
-                $screws
-            }
-            // Any tilt is a skew one, perhaps without shift.
             _ => {
-                let (lean, across) = (body.lean, body.across);
-                let $way = Way::new(body, Skew { lean, across }, $joint.z);
+                let $way = AnyWay::new(body, $joint.z);
                 $screws
             }
         }
@@ -492,37 +311,14 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 }
 
-/// The same screw in every column.
-#[inline(always)]
-fn spread_screw<S: Scalar, P: Pack<S>>(Screw { turn, shift }: Screw<S>) -> Screw<P> {
-    Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift))
-}
-
-/// From the parent's origin to the link's, in the link's axes.
-#[inline(always)]
-pub(crate) fn arm<S: Scalar>(Screw { turn, shift }: Screw<S>, along: S, aside: Option<[S; 2]>) -> Vec3<S> {
-    match aside {
-        None => Vec3::new(turn.cos * along, -(turn.sin * along), shift),
-        Some([y, z]) => {
-            let (x, y) = turn.pair_back(along, y);
-            Vec3::new(x, y, z + shift)
-        }
-    }
-}
-
-/// ω × (ω × l).
-#[inline(always)]
-pub(crate) fn centripetal<S: Scalar>(w: Vec3<S>, l: Vec3<S>) -> Vec3<S> {
-    w.cross(w.cross(l))
-}
-
 /// Runs `$run` with `$joint` bound to the crossing of link `$k`.
 macro_rules! at_joint {
     ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
         use $crate::model::Passage;
         use $crate::spatial::{Flat, Quarter};
         use $crate::stage::called::{Called, called};
-        use $crate::stage::crossing::{AnyJoint, Sliding, Turning, Way};
+        use $crate::stage::crossing::{AnyJoint, Sliding, Turning};
+        use $crate::stage::way::Way;
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
         // Decided by the compiler, before it makes any code of the ways not taken.

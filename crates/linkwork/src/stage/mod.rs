@@ -20,6 +20,7 @@ pub(crate) mod outflow;
 pub(crate) mod rates;
 pub(crate) mod riccati;
 pub(crate) mod velocity;
+pub(crate) mod way;
 pub(crate) mod world;
 
 use crate::model::{Compiled, Course, Whole};

@@ -172,11 +172,10 @@ pub(crate) trait Across<S: Scalar>: Copy {
 
     #[inline(always)]
     fn place(self, parent: Row<S>) -> Row<S> {
-        let parent = match self.before() {
-            Some(z) => z.after(parent),
-            None => parent,
-        };
-        self.screw().after(self.row_through_tilt(parent))
+        match self.before() {
+            Some(z) => self.screw().after(self.row_through_tilt(z.after(parent))),
+            None => self.screw().after(self.row_through_tilt(parent)),
+        }
     }
 
     #[inline(always)]

@@ -154,12 +154,13 @@ fn outward<S: Scalar, const RATES: u8, const SPECIAL: bool>(
             }
             alphas[k] = alpha;
             last = (omega, alpha);
-            let turns = joint.hinge() == Hinge::Revolute;
-            forces[k] = match RATES {
-                THERE => body.inertia.lift().times(alpha) + rates[k].b,
-                STILL if turns => body.laden.eccentric().times(alpha),
-                STILL => body.laden.lift().times(alpha),
-                _ if turns => body.laden.eccentric().force(omega, alpha),
+            forces[k] = match (RATES, joint.hinge()) {
+                (THERE, _) => body.inertia.lift().times(alpha) + rates[k].b,
+                (STILL, Hinge::Revolute) => body.laden.eccentric().times(alpha),
+                (STILL, Hinge::Prismatic) => body.laden.lift().slide_times(alpha),
+                (STILL, _) => body.laden.lift().times(alpha),
+                (_, Hinge::Revolute) => body.laden.eccentric().force(omega, alpha),
+                (_, Hinge::Prismatic) => body.laden.lift().slide_force(omega, alpha),
                 _ => body.laden.lift().times(alpha) + rates::gyroscopic(&body.laden, omega),
             };
         });

@@ -59,14 +59,15 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     }
 }
 
-/// Every link that turns about an axis leaves to its parent, or to the world, what is the same at every angle.
+/// Every link that turns or slides along an axis leaves to its parent, or to the world, what is the same wherever it is.
 fn lade(bodies: &mut [Body]) {
     bodies.iter_mut().for_each(|body| body.laden = body.inertia);
     for k in (0..bodies.len()).rev() {
-        if !bodies[k].revolute {
-            continue;
-        }
-        let left = bodies[k].laden.take_off_symmetric();
+        let left = match bodies[k].hinge {
+            Hinge::Revolute => bodies[k].laden.take_off_symmetric(),
+            Hinge::Prismatic => bodies[k].laden.take_off_turning(),
+            _ => continue,
+        };
         let body = bodies[k];
         if let Some(p) = body.parent {
             let turn = Skew {
@@ -74,7 +75,9 @@ fn lade(bodies: &mut [Body]) {
                 across: body.across,
             };
             let along = body.along;
-            let left = left.slide(body.shift).through_tilt(&Tilt { turn, along });
+            let (sin, cos) = body.theta.sin_cos();
+            let own = Screw::new(cos, sin, body.shift);
+            let left = left.through_screw(own).through_tilt(&Tilt { turn, along });
             bodies[p].laden += body.before.map_or(left, |z| left.through_screw(z));
         }
     }

@@ -108,8 +108,8 @@ pub(crate) struct Body {
     pub(crate) shift: f64,
     /// M(k).
     pub(crate) inertia: RigidBody<f64>,
-    /// The same for torques alone: with what children that turn about an axis leave to it, without what it leaves to its
-    /// own parent.
+    /// The same for torques alone: with what children that turn or slide along an axis leave to it, without what it leaves
+    /// to its own parent.
     pub(crate) laden: RigidBody<f64>,
     /// Whether the next link is its child.
     pub(crate) has_child: bool,

@@ -28,13 +28,61 @@ impl RigidBody<f64> {
         symmetric
     }
 
-    /// What is left.
+    /// Takes off what is the same wherever a slide is.
+    pub(crate) fn take_off_turning(&mut self) -> Self {
+        Self {
+            second: core::mem::take(&mut self.second),
+            ..Self::ZERO
+        }
+    }
+
+    /// What is left of a body that turns.
     #[inline(always)]
     pub(crate) fn eccentric<S: Scalar>(&self) -> Eccentric<S> {
         let (h, [xx, xy, xz, _, yz, zz]) = (self.first, self.second);
         Eccentric {
             first: [S::lift(h.x), S::lift(h.y)],
             second: [S::lift(xx), S::lift(xy), S::lift(xz), S::lift(yz), S::lift(zz)],
+        }
+    }
+}
+
+/// What is left of a body that slides.
+impl<S: Scalar> RigidBody<S> {
+    /// Mα + b: [h × u'; m u' + α' × h + ω × (ω × h)].
+    #[inline(always)]
+    pub(crate) fn slide_force(&self, w: Vec3<S>, alpha: Motion<S>) -> Force<S> {
+        let (m, h, a, u) = (self.mass, self.first, alpha.angular, alpha.linear);
+        let (xx, yy, zz) = (w.x * w.x, w.y * w.y, w.z * w.z);
+        let (xy, xz, yz) = (w.x * w.y, w.x * w.z, w.y * w.z);
+        let turned = Vec3::new(
+            (xy - a.z).mul_add(h.y, (xz + a.y) * h.z),
+            (xy + a.z).mul_add(h.x, (yz - a.x) * h.z),
+            (xz - a.y).mul_add(h.x, (yz + a.x) * h.y),
+        );
+        let turned = Vec3::new(
+            (-(yy + zz)).mul_add(h.x, turned.x),
+            (-(xx + zz)).mul_add(h.y, turned.y),
+            (-(xx + yy)).mul_add(h.z, turned.z),
+        );
+        Force {
+            moment: h.cross(u),
+            force: u.mul_add(m, turned),
+        }
+    }
+
+    /// Mα, to the bit what [`RigidBody::slide_force`] gives at rest.
+    #[inline(always)]
+    pub(crate) fn slide_times(&self, alpha: Motion<S>) -> Force<S> {
+        let (m, h, a, u) = (self.mass, self.first, alpha.angular, alpha.linear);
+        let turned = Vec3::new(
+            (-a.z).mul_add(h.y, a.y * h.z),
+            a.z.mul_add(h.x, -a.x * h.z),
+            (-a.y).mul_add(h.x, a.x * h.y),
+        );
+        Force {
+            moment: h.cross(u),
+            force: u.mul_add(m, turned),
         }
     }
 }

@@ -17,13 +17,37 @@ pub(super) struct Row {
     pub(super) goes_on: bool,
 }
 
-/// Beyond so many links nobody's trunk and branches are looked for: a humanoid with hands has a hundred.
-const MOST_LINKS: usize = 400;
+/// The links, what hangs on each, and how long its longest branch is.
+struct Tree<'a> {
+    bodies: &'a [Body],
+    children: Vec<Vec<usize>>,
+    heights: Vec<usize>,
+}
+
+/// Beyond so many links nobody's trunk and branches are looked for, which takes their cube: a humanoid with hands has a
+/// hundred.
+const MOST_LINKS: usize = 200;
 /// What a row costs, and a run beside its rows, in links swept one by one.
 const ROW: f64 = 1.2;
 const RUN: f64 = 1.0;
 /// Taking a tree apart must save so much of it.
 const WORTH: f64 = 0.9;
+
+impl<'a> Tree<'a> {
+    fn of(bodies: &'a [Body]) -> Self {
+        let mut heights = vec![1; bodies.len()];
+        for k in (0..bodies.len()).rev() {
+            if let Some(p) = bodies[k].parent {
+                heights[p] = heights[p].max(heights[k] + 1);
+            }
+        }
+        Self {
+            bodies,
+            children: (0..bodies.len()).map(|k| children(bodies, k)).collect(),
+            heights,
+        }
+    }
+}
 
 impl Plan {
     /// The cheapest way; none if a tree is best left whole.
@@ -33,24 +57,18 @@ impl Plan {
             return None;
         }
         // Start with the joints that lanes cannot take, and whatever lies between them and the base.
-        let mut in_trunk = vec![false; n];
+        let (tree, mut in_trunk) = (Tree::of(bodies), vec![false; n]);
         for k in (0..n).rev() {
-            in_trunk[k] = !goes_abreast(&bodies[k]) || children(bodies, k).into_iter().any(|c| in_trunk[c]);
+            in_trunk[k] = !goes_abreast(&bodies[k]) || tree.children[k].iter().any(|&c| in_trunk[c]);
         }
-        let mut heights = vec![1; n];
-        for k in (0..n).rev() {
-            if let Some(p) = bodies[k].parent {
-                heights[p] = heights[p].max(heights[k] + 1);
-            }
-        }
-        let mut best = Self::with_trunk(bodies, &heights, &in_trunk);
+        let mut best = Self::with_trunk(&tree, &in_trunk);
         // The largest branch may hide several in its outer links.
         while let Some(&root) = roots(bodies, &in_trunk)
             .iter()
             .max_by_key(|&&k| (bodies[k].end - k, n - k))
         {
             in_trunk[root] = true;
-            let plan = Self::with_trunk(bodies, &heights, &in_trunk);
+            let plan = Self::with_trunk(&tree, &in_trunk);
             if plan.cost < best.cost {
                 best = plan;
             }
@@ -59,7 +77,7 @@ impl Plan {
         for root in roots(bodies, &best.in_trunk) {
             let mut in_trunk = best.in_trunk.clone();
             in_trunk[root..bodies[root].end].fill(true);
-            let plan = Self::with_trunk(bodies, &heights, &in_trunk);
+            let plan = Self::with_trunk(&tree, &in_trunk);
             if plan.cost < best.cost {
                 best = plan;
             }
@@ -67,13 +85,13 @@ impl Plan {
         (best.cost < WORTH * n as f64).then_some(best)
     }
 
-    fn with_trunk(bodies: &[Body], heights: &[usize], in_trunk: &[bool]) -> Self {
+    fn with_trunk(tree: &Tree<'_>, in_trunk: &[bool]) -> Self {
         let trunk = in_trunk.iter().filter(|&&own| own).count() as f64;
         let cost = |rows: &Vec<Row>| {
             let runs = rows.iter().filter(|row| !row.goes_on).count();
             trunk + ROW * rows.len() as f64 + RUN * runs as f64
         };
-        let plans = (1..=PACK).map(|least| rows(bodies, heights, in_trunk, least));
+        let plans = (1..=PACK).map(|least| rows(tree, in_trunk, least));
         let rows = plans.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or_default();
         Self {
             in_trunk: in_trunk.to_vec(),
@@ -84,12 +102,13 @@ impl Plan {
 }
 
 /// Rows for all links beyond the trunk. A run goes on while so many lanes do, or no more could be filled.
-fn rows(bodies: &[Body], heights: &[usize], in_trunk: &[bool], least: usize) -> Vec<Row> {
+fn rows(tree: &Tree<'_>, in_trunk: &[bool], least: usize) -> Vec<Row> {
+    let bodies = tree.bodies;
     let mut rows: Vec<Row> = Vec::new();
     // Links that may come next; twins, which are alike children of links in one row, beside each other.
     let mut open: Vec<Open> = Vec::new();
     let add = |open: &mut Vec<Open>, link: usize, twins: (usize, usize)| {
-        open.push((core::cmp::Reverse(heights[link]), twins, link));
+        open.push((core::cmp::Reverse(tree.heights[link]), twins, link));
     };
     for link in roots(bodies, in_trunk) {
         add(&mut open, link, (usize::MAX, 0));
@@ -98,7 +117,7 @@ fn rows(bodies: &[Body], heights: &[usize], in_trunk: &[bool], least: usize) -> 
         let mut next = [None; PACK];
         for lane in 0..PACK {
             if let Some(k) = rows.last().and_then(|row| row.links[lane]) {
-                for (i, child) in children(bodies, k).into_iter().enumerate() {
+                for (i, &child) in tree.children[k].iter().enumerate() {
                     match i {
                         0 => next[lane] = Some(child),
                         _ => add(&mut open, child, (rows.len(), i)),

@@ -5,7 +5,7 @@
 
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
-use crate::stage::linear::{LANES, blocks};
+use crate::stage::linear::{LANES, bits, blocks};
 
 /// Four rows, or columns, or numbers.
 type Four<T> = [T; LANES];
@@ -93,12 +93,20 @@ impl<'a, S: Scalar> Square<'a, S> {
     #[inline(always)]
     pub(super) fn eliminate<P: Pack<S>>(&mut self, tiles: &Tiles, d_inv: &mut [S]) {
         for j in (0..self.wide).rev() {
-            let count = LANES.min(d_inv.len() - j * LANES);
             let own = &mut self.tiles[j * self.wide + j];
-            let d_inv = eliminate_within(own, &mut d_inv[j * LANES..][..count]);
-            let (within, inner) = (*own, tiles.inner(j));
-            for (i, &b) in inner.iter().enumerate() {
-                let (b, mut carried) = (b as usize, [[S::ZERO; LANES]; LANES]);
+            let count = LANES.min(d_inv.len() - j * LANES);
+            for r in count..LANES {
+                own[r][r] = S::ONE;
+            }
+            let (within, pivots) = eliminate_within(own);
+            *own = within;
+            for r in 0..count {
+                d_inv[j * LANES + r] = pivots[r];
+            }
+            let inner = tiles.inner(j);
+            // What a block carries waits across the diagonal, where nothing stands.
+            for &b in inner {
+                let b = b as usize;
                 for l in (0..LANES).step_by(P::COLUMNS) {
                     let mut x = self.read::<P>(j, b, l);
                     for r in (1..LANES).rev() {
@@ -106,13 +114,18 @@ impl<'a, S: Scalar> Square<'a, S> {
                             x[i] = P::spread(within[r][i]).mul_add(x[r], x[i]);
                         }
                     }
+                    self.write(b, j, l, x);
                     for r in 0..LANES {
-                        x[r].write(&mut carried[r][l..]);
-                        x[r] = P::spread(-d_inv[r]) * x[r];
+                        x[r] = P::spread(-pivots[r]) * x[r];
                     }
                     self.write(j, b, l, x);
                 }
-                for &k in &inner[..i + 1] {
+            }
+            // The nearest first, as the next block may be that.
+            for (i, &b) in inner.iter().enumerate().rev() {
+                let b = b as usize;
+                let carried = self.tiles[b * self.wide + j];
+                for &k in inner[..i + 1].iter().rev() {
                     for l in (0..LANES).step_by(P::COLUMNS) {
                         let (mut x, less) = (self.read::<P>(b, k as usize, l), self.read::<P>(j, k as usize, l));
                         for r in (0..LANES).rev() {
@@ -128,54 +141,73 @@ impl<'a, S: Scalar> Square<'a, S> {
     }
 
     /// Outward: 𝓜⁻¹(j,k) = 1(j,k) D⁻¹ − Σ HG(c,j) 𝓜⁻¹(c,k) over all c inward of j, for k up to j, and so for all by symmetry.
+    /// What a block's columns say of each other is taken into the other tiles first.
     #[inline(always)]
-    pub(super) fn invert<P: Pack<S>>(&self, tiles: &Tiles, d_inv: &[S], out: &mut [S]) {
+    pub(super) fn invert<P: Pack<S>>(&mut self, tiles: &Tiles, d_inv: &[S], out: &mut [S]) {
         let n = d_inv.len();
         for j in 0..self.wide {
-            let (inner, own) = (tiles.inner(j), &self.tiles[j * self.wide..][..self.wide]);
-            let (within, count) = (&own[j], LANES.min(n - j * LANES));
-            for b in 0..j {
-                for l in (0..LANES).step_by(P::COLUMNS) {
-                    let column = b * LANES + l;
-                    let mut x = combine::<S, P>(inner, own, n, column, out);
-                    for r in 1..LANES {
-                        for i in 0..r {
-                            x[r] = P::spread(within[r][i]).mul_add(x[i], x[r]);
-                        }
-                    }
-                    keep_both(x, n, j * LANES, column, out);
-                }
-            }
-            let mut corner = [[S::ZERO; LANES]; LANES];
-            for l in (0..count).step_by(P::COLUMNS) {
-                let sum = combine::<S, P>(inner, own, n, j * LANES + l, out);
+            let (inner, own) = (tiles.inner(j), &mut self.tiles[j * self.wide..][..self.wide]);
+            let (mut within, end) = ([[S::ZERO; LANES]; LANES], j * LANES);
+            for l in (0..LANES).step_by(P::COLUMNS) {
+                let x = resolve_within::<S, P>(&own[j], l);
                 for r in 0..LANES {
-                    sum[r].write(&mut corner[r][l..]);
+                    x[r].write(&mut within[r][l..]);
                 }
             }
-            close_corner(&mut corner, within, &d_inv[j * LANES..]);
-            for r in 0..count {
-                for k in 0..count {
-                    out[(j * LANES + r) * n + j * LANES + k] = corner[r][k];
+            for &b in inner {
+                apply::<S, P>(&within, &mut own[b as usize]);
+            }
+            let mut column = 0;
+            while column + 2 * P::COLUMNS <= end {
+                let [x, y] = combine::<S, P, 2>(inner, own, n, column, out);
+                keep_both(x, n, end, column, out);
+                keep_both(y, n, end, column + P::COLUMNS, out);
+                column += 2 * P::COLUMNS;
+            }
+            if column < end {
+                let [x] = combine::<S, P, 1>(inner, own, n, column, out);
+                keep_both(x, n, end, column, out);
+            }
+            let count = LANES.min(n - end);
+            for l in (0..count).step_by(P::COLUMNS) {
+                let [mut x] = combine::<S, P, 1>(inner, own, n, end + l, out);
+                let mut turned = [P::ZERO; LANES];
+                for i in 0..LANES {
+                    turned[i] = P::read(if const { P::COLUMNS == 1 } {
+                        &within[l][i..]
+                    } else {
+                        &within[i]
+                    });
                 }
+                let turned = P::transpose(turned);
+                add_own(&mut x, &within, turned, &d_inv[end..end + count]);
+                keep_corner(x, n, end, l, out);
             }
         }
     }
 }
 
-/// Four sums of rows of 𝓜⁻¹ from some column on: all those of the blocks inward, weighted as tiles tell.
+/// Sums of rows of 𝓜⁻¹ from some column on: all those of the blocks inward, weighted as tiles tell.
 #[inline(always)]
-fn combine<S: Scalar, P: Pack<S>>(inner: &[u32], tiles: &[Tile<S>], n: usize, column: usize, out: &[S]) -> Four<P> {
-    let mut sum = [P::ZERO; LANES];
+fn combine<S: Scalar, P: Pack<S>, const WIDE: usize>(
+    inner: &[u32],
+    tiles: &[Tile<S>],
+    n: usize,
+    column: usize,
+    out: &[S],
+) -> [Four<P>; WIDE] {
+    let mut sum = [[P::ZERO; LANES]; WIDE];
     for &b in inner {
         let (weight, rows) = (
             &tiles[b as usize],
-            &out[b as usize * LANES * n + column..][..3 * n + P::COLUMNS],
+            &out[b as usize * LANES * n + column..][..3 * n + WIDE * P::COLUMNS],
         );
         for i in 0..LANES {
-            let x = P::read(&rows[i * n..]);
-            for r in 0..LANES {
-                sum[r] = P::spread(weight[r][i]).mul_add(x, sum[r]);
+            for w in 0..WIDE {
+                let x = P::read(&rows[i * n + w * P::COLUMNS..]);
+                for r in 0..LANES {
+                    sum[w][r] = P::spread(weight[r][i]).mul_add(x, sum[w][r]);
+                }
             }
         }
     }
@@ -206,18 +238,40 @@ fn keep_both<S: Scalar, P: Pack<S>>(x: Four<P>, n: usize, row: usize, column: us
     }
 }
 
+/// A tile on the diagonal, or a column of it: what is left of it counts.
+#[inline(always)]
+fn keep_corner<S: Scalar, P: Pack<S>>(x: Four<P>, n: usize, first: usize, l: usize, out: &mut [S]) {
+    let count = LANES.min(n - first);
+    if const { P::COLUMNS == 1 } {
+        for r in l..count {
+            x[r].write(&mut out[(first + r) * n + first + l..]);
+            x[r].write(&mut out[(first + l) * n + first + r..]);
+        }
+        return;
+    }
+    let mirrored = P::transpose(x);
+    for r in 0..count {
+        let row = x[r].keep(bits(0, 0, r + 1)) + mirrored[r].keep(bits(0, r + 1, LANES));
+        let to = &mut out[(first + r) * n + first..];
+        if count == LANES {
+            row.write(to);
+        } else {
+            row.write_first(&PLACES[..count], to);
+        }
+    }
+}
+
 /// The first places.
 const PLACES: [usize; LANES] = [0, 1, 2, 3];
 
-/// Elimination within a block: D⁻¹ of its columns, which are also returned, and −HG between them.
+/// Elimination within a block: −HG between its columns, and their D⁻¹.
 #[inline(always)]
-fn eliminate_within<S: Scalar>(tile: &mut Tile<S>, d_inv: &mut [S]) -> Four<S> {
-    let (mut x, mut less, mut all) = (*tile, [[S::ZERO; LANES]; LANES], [S::ZERO; LANES]);
-    for r in (0..d_inv.len()).rev() {
-        all[r] = x[r][r].recip();
-        d_inv[r] = all[r];
+fn eliminate_within<S: Scalar>(tile: &Tile<S>) -> (Tile<S>, Four<S>) {
+    let (mut x, mut less, mut d_inv) = (*tile, [[S::ZERO; LANES]; LANES], [S::ZERO; LANES]);
+    for r in (0..LANES).rev() {
+        d_inv[r] = x[r][r].recip();
         for i in 0..r {
-            less[r][i] = -(all[r] * x[r][i]);
+            less[r][i] = -(d_inv[r] * x[r][i]);
         }
         for i in 0..r {
             for k in 0..=i {
@@ -225,21 +279,48 @@ fn eliminate_within<S: Scalar>(tile: &mut Tile<S>, d_inv: &mut [S]) -> Four<S> {
             }
         }
     }
-    *tile = less;
-    all
+    (less, d_inv)
 }
 
-/// The tile on the diagonal, from the sums over what is inward of its block.
+/// (I − W)⁻¹ of the −HG between the columns of a block, from column l on.
 #[inline(always)]
-fn close_corner<S: Scalar>(x: &mut Tile<S>, within: &Tile<S>, d_inv: &[S]) {
-    for r in 0..LANES.min(d_inv.len()) {
-        x[r][r] += d_inv[r];
-        for k in 0..=r {
-            let mut sum = x[r][k];
+fn resolve_within<S: Scalar, P: Pack<S>>(w: &Tile<S>, l: usize) -> Four<P> {
+    let mut x = [P::ZERO; LANES];
+    for r in 0..LANES {
+        if let Some(one) = P::one_at(r, l) {
+            x[r] = one;
+        }
+        for i in 0..r {
+            x[r] = P::spread(w[r][i]).mul_add(x[i], x[r]);
+        }
+    }
+    x
+}
+
+/// A tile times another, whose diagonal is one.
+#[inline(always)]
+fn apply<S: Scalar, P: Pack<S>>(within: &Tile<S>, tile: &mut Tile<S>) {
+    for l in (0..LANES).step_by(P::COLUMNS) {
+        let mut x = [P::ZERO; LANES];
+        for r in 0..LANES {
+            x[r] = P::read(&tile[r][l..]);
+        }
+        for r in (0..LANES).rev() {
             for i in 0..r {
-                sum = within[r][i].mul_add(x[i][k], sum);
+                x[r] = P::spread(within[r][i]).mul_add(x[i], x[r]);
             }
-            (x[r][k], x[k][r]) = (sum, sum);
+            x[r].write(&mut tile[r][l..]);
+        }
+    }
+}
+
+/// Adds what the columns of a block are by themselves, from column l of it on.
+#[inline(always)]
+fn add_own<S: Scalar, P: Pack<S>>(x: &mut Four<P>, within: &Tile<S>, turned: Four<P>, d_inv: &[S]) {
+    for i in 0..LANES.min(d_inv.len()) {
+        let column = P::spread(d_inv[i]) * turned[i];
+        for r in i..LANES {
+            x[r] = P::spread(within[r][i]).mul_add(column, x[r]);
         }
     }
 }

@@ -28,7 +28,9 @@ impl Pack<f64> for F64x4 {
     #[inline(always)]
     fn read(from: &[f64]) -> Self {
         let from = &from[..4];
-        Self::from_array([from[0], from[1], from[2], from[3]])
+        // SAFETY: the number exists, and so do the instructions; four numbers are there. As numbers one by one they might
+        // also be read in pieces.
+        Self(unsafe { core::arch::x86_64::_mm256_loadu_pd(from.as_ptr()) })
     }
 
     #[inline(always)]

@@ -66,11 +66,8 @@ impl<'a, S: Scalar> Square<'a, S> {
         let dof = &m.columns.single.dof[..];
         let (n, row, column, to) = (m.nv, j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
         if const { P::COLUMNS == LANES } && m.columns.in_users_order && row + LANES <= n {
-            let mass = &mass[row * n + column..][..3 * n + LANES];
-            for r in 0..LANES {
-                P::read(&mass[r * n..]).write(&mut to[r]);
-            }
-            return;
+            let rows = P::read_rows(&mass[row * n + column..], n);
+            return P::write_rows(rows, to.as_flattened_mut(), LANES);
         }
         *to = [[S::ZERO; LANES]; LANES];
         if const { S::LANES > 1 } {
@@ -198,15 +195,15 @@ fn combine<S: Scalar, P: Pack<S>, const WIDE: usize>(
 ) -> [Four<P>; WIDE] {
     let mut sum = [[P::ZERO; LANES]; WIDE];
     for &b in inner {
-        let (weight, rows) = (
-            &tiles[b as usize],
-            &out[b as usize * LANES * n + column..][..3 * n + WIDE * P::COLUMNS],
-        );
+        let (weight, first) = (&tiles[b as usize], b as usize * LANES * n + column);
+        let mut rows = [[P::ZERO; LANES]; WIDE];
+        for w in 0..WIDE {
+            rows[w] = P::read_rows(&out[first + w * P::COLUMNS..], n);
+        }
         for i in 0..LANES {
             for w in 0..WIDE {
-                let x = P::read(&rows[i * n + w * P::COLUMNS..]);
                 for r in 0..LANES {
-                    sum[w][r] = P::spread(weight[r][i]).mul_add(x, sum[w][r]);
+                    sum[w][r] = P::spread(weight[r][i]).mul_add(rows[w][i], sum[w][r]);
                 }
             }
         }
@@ -217,24 +214,27 @@ fn combine<S: Scalar, P: Pack<S>, const WIDE: usize>(
 /// A tile left of the diagonal, or part of it, and its mirror image.
 #[inline(always)]
 fn keep_both<S: Scalar, P: Pack<S>>(x: Four<P>, n: usize, row: usize, column: usize, out: &mut [S]) {
-    let count = LANES.min(n - row);
-    for r in 0..count {
-        x[r].write(&mut out[(row + r) * n + column..]);
-    }
+    let (here, across, count) = (row * n + column, column * n + row, LANES.min(n - row));
     if const { P::COLUMNS == 1 } {
         for r in 0..count {
-            x[r].write(&mut out[column * n + row + r..]);
+            x[r].write(&mut out[here + r * n..]);
+            x[r].write(&mut out[across + r..]);
         }
         return;
     }
-    let mirrored = P::transpose(x);
-    for i in 0..LANES {
-        let to = &mut out[(column + i) * n + row..];
-        if count == LANES {
-            mirrored[i].write(to);
-        } else {
-            mirrored[i].write_first(&PLACES[..count], to);
+    if count == LANES {
+        P::write_rows(x, &mut out[here..], n);
+    } else {
+        for r in 0..count {
+            x[r].write(&mut out[here + r * n..]);
         }
+    }
+    let mirrored = P::transpose(x);
+    if count == LANES {
+        return P::write_rows(mirrored, &mut out[across..], n);
+    }
+    for i in 0..LANES {
+        mirrored[i].write_first(&PLACES[..count], &mut out[across + i * n..]);
     }
 }
 
@@ -249,15 +249,15 @@ fn keep_corner<S: Scalar, P: Pack<S>>(x: Four<P>, n: usize, first: usize, l: usi
         }
         return;
     }
-    let mirrored = P::transpose(x);
+    let (mirrored, mut both, to) = (P::transpose(x), x, &mut out[first * n + first..]);
+    for r in 0..LANES {
+        both[r] = x[r].keep(bits(0, 0, r + 1)) + mirrored[r].keep(bits(0, r + 1, LANES));
+    }
+    if count == LANES {
+        return P::write_rows(both, to, n);
+    }
     for r in 0..count {
-        let row = x[r].keep(bits(0, 0, r + 1)) + mirrored[r].keep(bits(0, r + 1, LANES));
-        let to = &mut out[(first + r) * n + first..];
-        if count == LANES {
-            row.write(to);
-        } else {
-            row.write_first(&PLACES[..count], to);
-        }
+        both[r].write_first(&PLACES[..count], &mut to[r * n..]);
     }
 }
 

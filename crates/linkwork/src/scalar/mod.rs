@@ -116,6 +116,10 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn read(from: &[S]) -> Self;
     /// Over the first numbers of a slice.
     fn write(self, to: &mut [S]);
+    /// The first numbers of four rows, so far apart.
+    fn read_rows(from: &[S], apart: usize) -> [Self; MOST_COLUMNS];
+    /// Over them.
+    fn write_rows(rows: [Self; MOST_COLUMNS], to: &mut [S], apart: usize);
     /// Each to its place, but for those that have none.
     fn write_some(self, places: &[usize], none: usize, to: &mut [S]);
     /// Each to its place, as many as there are places.
@@ -182,6 +186,18 @@ impl<S: Scalar> Pack<S> for S {
     #[inline]
     fn write(self, to: &mut [S]) {
         to[0] = self;
+    }
+
+    #[inline(always)]
+    fn read_rows(from: &[S], apart: usize) -> [Self; MOST_COLUMNS] {
+        [from[0], from[apart], from[2 * apart], from[3 * apart]]
+    }
+
+    #[inline(always)]
+    fn write_rows(rows: [Self; MOST_COLUMNS], to: &mut [S], apart: usize) {
+        for i in 0..MOST_COLUMNS {
+            to[i * apart] = rows[i];
+        }
     }
 
     #[inline(always)]

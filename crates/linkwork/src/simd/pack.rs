@@ -39,6 +39,26 @@ impl Pack<f64> for F64x4 {
     }
 
     #[inline(always)]
+    fn read_rows(from: &[f64], apart: usize) -> [Self; 4] {
+        let from = &from[..3 * apart + 4];
+        let mut rows = [Self::ZERO; 4];
+        for i in 0..4 {
+            // SAFETY: the number exists, and so do the instructions; the last row ends where the slice does.
+            rows[i] = Self(unsafe { core::arch::x86_64::_mm256_loadu_pd(from.as_ptr().add(i * apart)) });
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn write_rows(rows: [Self; 4], to: &mut [f64], apart: usize) {
+        let to = &mut to[..3 * apart + 4];
+        for i in 0..4 {
+            // SAFETY: the number exists, and so do the instructions; the last row ends where the slice does.
+            unsafe { core::arch::x86_64::_mm256_storeu_pd(to.as_mut_ptr().add(i * apart), rows[i].0) };
+        }
+    }
+
+    #[inline(always)]
     fn write_some(self, places: &[usize], none: usize, to: &mut [f64]) {
         let x = self.to_array();
         for i in 0..4 {

@@ -4,7 +4,7 @@
 //! inward of it loses what it carries. Outward, rows of 𝓜⁻¹ follow from those inward.
 
 use crate::model::{Compiled, Tiles};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{LANES, bits, blocks};
 
 /// Four rows, or columns, or numbers.
@@ -67,7 +67,10 @@ impl<'a, S: Scalar> Square<'a, S> {
         let (n, row, column, to) = (m.nv, j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
         if const { P::COLUMNS == LANES } && m.columns.in_users_order && row + LANES <= n {
             let rows = P::read_rows(&mass[row * n + column..], n);
-            return P::write_rows(rows, to.as_flattened_mut(), LANES);
+            for r in 0..LANES {
+                rows[r].write(&mut to[r]);
+            }
+            return;
         }
         *to = [[S::ZERO; LANES]; LANES];
         if const { S::LANES > 1 } {
@@ -106,11 +109,9 @@ impl<'a, S: Scalar> Square<'a, S> {
                 let b = b as usize;
                 for l in (0..LANES).step_by(P::COLUMNS) {
                     let mut x = self.read::<P>(j, b, l);
-                    for r in (1..LANES).rev() {
-                        for i in 0..r {
-                            x[i] = P::spread(within[r][i]).mul_add(x[r], x[i]);
-                        }
-                    }
+                    unrolled!(R in 3 2 1 => for i in 0..R {
+                        x[i] = P::spread(within[R][i]).mul_add(x[R], x[i]);
+                    });
                     self.write(b, j, l, x);
                     for r in 0..LANES {
                         x[r] = P::spread(-pivots[r]) * x[r];
@@ -268,17 +269,18 @@ const PLACES: [usize; LANES] = [0, 1, 2, 3];
 #[inline(always)]
 fn eliminate_within<S: Scalar>(tile: &Tile<S>) -> (Tile<S>, Four<S>) {
     let (mut x, mut less, mut d_inv) = (*tile, [[S::ZERO; LANES]; LANES], [S::ZERO; LANES]);
-    for r in (0..LANES).rev() {
-        d_inv[r] = x[r][r].recip();
-        for i in 0..r {
-            less[r][i] = -(d_inv[r] * x[r][i]);
+    unrolled!(R in 3 2 1 => {
+        d_inv[R] = x[R][R].recip();
+        for i in 0..R {
+            less[R][i] = -(d_inv[R] * x[R][i]);
         }
-        for i in 0..r {
-            for k in 0..=i {
-                x[i][k] = less[r][i].mul_add(x[r][k], x[i][k]);
+        unrolled!(I in 0 1 2 => if I < R {
+            for k in 0..I + 1 {
+                x[I][k] = less[R][I].mul_add(x[R][k], x[I][k]);
             }
-        }
-    }
+        });
+    });
+    d_inv[0] = x[0][0].recip();
     (less, d_inv)
 }
 
@@ -290,10 +292,10 @@ fn resolve_within<S: Scalar, P: Pack<S>>(w: &Tile<S>, l: usize) -> Four<P> {
         if let Some(one) = P::one_at(r, l) {
             x[r] = one;
         }
-        for i in 0..r {
-            x[r] = P::spread(w[r][i]).mul_add(x[i], x[r]);
-        }
     }
+    unrolled!(R in 1 2 3 => for i in 0..R {
+        x[R] = P::spread(w[R][i]).mul_add(x[i], x[R]);
+    });
     x
 }
 
@@ -305,10 +307,10 @@ fn apply<S: Scalar, P: Pack<S>>(within: &Tile<S>, tile: &mut Tile<S>) {
         for r in 0..LANES {
             x[r] = P::read(&tile[r][l..]);
         }
-        for r in (0..LANES).rev() {
-            for i in 0..r {
-                x[r] = P::spread(within[r][i]).mul_add(x[i], x[r]);
-            }
+        unrolled!(R in 3 2 1 => for i in 0..R {
+            x[R] = P::spread(within[R][i]).mul_add(x[i], x[R]);
+        });
+        for r in 1..LANES {
             x[r].write(&mut tile[r][l..]);
         }
     }
@@ -317,10 +319,10 @@ fn apply<S: Scalar, P: Pack<S>>(within: &Tile<S>, tile: &mut Tile<S>) {
 /// Adds what the columns of a block are by themselves, from column l of it on.
 #[inline(always)]
 fn add_own<S: Scalar, P: Pack<S>>(x: &mut Four<P>, within: &Tile<S>, turned: Four<P>, d_inv: &[S]) {
-    for i in 0..LANES.min(d_inv.len()) {
-        let column = P::spread(d_inv[i]) * turned[i];
-        for r in i..LANES {
-            x[r] = P::spread(within[r][i]).mul_add(column, x[r]);
+    unrolled!(I in 0 1 2 3 => if I < d_inv.len() {
+        let column = P::spread(d_inv[I]) * turned[I];
+        for r in I..LANES {
+            x[r] = P::spread(within[r][I]).mul_add(column, x[r]);
         }
-    }
+    });
 }

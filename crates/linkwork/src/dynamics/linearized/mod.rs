@@ -54,7 +54,7 @@ fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S]
             s.linear.fill_under::<P>(m, tiles, state, given, qdd);
             s.filled.eliminated = true;
         }
-        _ => s.linear.fill(m, &s.world, &s.qd, given, loads),
+        _ => s.linear.fill::<P>(m, &s.world, &s.qd, given, loads),
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use spans::{Span, Spans};
 pub(crate) use terms::{FORCE, TERMS, Terms};
 
+/// A quarter of the numbers of [`Terms`].
+const QUADS: usize = TERMS / LANES;
+
 use super::outflow::of_parent;
 use super::world::World;
 use crate::model::{Compiled, Tiles};
@@ -108,8 +111,12 @@ pub(crate) struct Linear<S> {
     /// Per link, for products with vectors: ϑ and γ, or sums of 2M̂*η and η; and forces.
     pub(crate) changes: Vec<(Vec3<S>, Motion<S>)>,
     pub(crate) forces: Vec<Force<S>>,
+    /// `subtrees` link by link, and the links of every block of columns.
+    sums: Vec<Block<S, QUADS>>,
+    links_of: Vec<[usize; LANES]>,
     /// What waits at branching links; nought between sweeps.
     waiting: Vec<Terms<S>>,
+    waiting_sums: Vec<Block<S, QUADS>>,
     waiting_forces: Vec<Force<S>>,
     waiting_articulated: Vec<(Articulated<S>, Hat<S>)>,
 }
@@ -133,6 +140,12 @@ impl<S: Scalar> Linear<S> {
             columns[c / LANES].put(ARMATURE, c % LANES, [S::lift(m.armature[dof])]);
         }
         let inward = m.columns.tiles.as_ref().map_or(0, Tiles::inward_blocks);
+        let mut links_of = vec![[n.saturating_sub(1); LANES]; blocks(nv)];
+        for (k, body) in m.bodies.iter().enumerate() {
+            for c in m.columns.single.start[k]..m.columns.single.start[k] + body.dofs {
+                links_of[c / LANES][c % LANES] = k;
+            }
+        }
         let mut single = vec![0; blocks(nv)];
         for (body, c) in m.bodies.iter().zip(&m.columns.single.start) {
             if body.dofs == 1 {
@@ -165,7 +178,10 @@ impl<S: Scalar> Linear<S> {
             inner: vec![0; blocks(nv) * m.columns.levels],
             changes: vec![(Vec3::ZERO, Motion::ZERO); n],
             forces: vec![Force::ZERO; n],
+            sums: vec![Block::ZERO; blocks(n) * LANES],
+            links_of,
             waiting: vec![Terms::ZERO; m.branches],
+            waiting_sums: vec![Block::ZERO; m.branches],
             waiting_forces: vec![Force::ZERO; m.branches],
             waiting_articulated: vec![(Articulated::ZERO, Hat::ZERO); m.branches],
         }
@@ -174,8 +190,15 @@ impl<S: Scalar> Linear<S> {
     /// About 500 operations per link; world columns are filled. What goes from link to link is little: V and α outward,
     /// sums inward.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, m: &Compiled, world: &World<S>, qd: &[S], qdd: &[S], loads: Option<&[Force<S>]>) {
-        self.start::<false>(m, world, qd, qdd, loads);
+    pub(crate) fn fill<P: Pack<S>>(
+        &mut self,
+        m: &Compiled,
+        world: &World<S>,
+        qd: &[S],
+        qdd: &[S],
+        loads: Option<&[Force<S>]>,
+    ) {
+        self.start::<P, false>(m, world, qd, qdd, loads);
         for (b, block) in self.columns.iter_mut().enumerate() {
             second_columns(block, lanes::<S>(b, m.nv));
         }
@@ -191,7 +214,7 @@ impl<S: Scalar> Linear<S> {
         tau: &[S],
         qdd: &mut [S],
     ) {
-        self.start::<true>(m, world, qd, tau, loads);
+        self.start::<P, true>(m, world, qd, tau, loads);
         self.eliminate::<P>(m, tiles);
         self.resolve(m, qdd);
         for (b, block) in self.columns.iter_mut().enumerate() {
@@ -205,7 +228,7 @@ impl<S: Scalar> Linear<S> {
 
     /// All but Ψ̇. `UNDER` given torques, q̈ is nought.
     #[inline(always)]
-    fn start<const UNDER: bool>(
+    fn start<P: Pack<S>, const UNDER: bool>(
         &mut self,
         m: &Compiled,
         world: &World<S>,
@@ -225,7 +248,11 @@ impl<S: Scalar> Linear<S> {
         if let Some(loads) = loads {
             self.take_off(world, loads);
         }
-        self.add_up(m);
+        if const { P::COLUMNS == LANES } {
+            self.add_up_together::<P>(m);
+        } else {
+            self.add_up(m);
+        }
     }
 
     /// Outward: V = V(p) + H*q̇.
@@ -313,6 +340,67 @@ impl<S: Scalar> Linear<S> {
             match body.hands_to {
                 Some(slot) => self.waiting[slot] += sum,
                 None => carried = sum,
+            }
+        }
+    }
+
+    /// The same with the numbers of each link in registers.
+    #[inline(always)]
+    fn add_up_together<P: Pack<S>>(&mut self, m: &Compiled) {
+        let n = m.bodies.len();
+        for b in 0..blocks(n) {
+            let sums = &mut self.sums[b * LANES..][..LANES];
+            for i in 0..QUADS {
+                let x = P::transpose(read(&self.own[b].0, LANES * i, 0));
+                for l in 0..LANES {
+                    x[l].write(&mut sums[l].0[i]);
+                }
+            }
+        }
+        let (bodies, sums) = (&m.bodies[..n], &mut self.sums[..n]);
+        let mut sum = [P::ZERO; QUADS];
+        for k in (0..n).rev() {
+            let body = &bodies[k];
+            let mut own: [P; QUADS] = read(&sums[k].0, 0, 0);
+            if body.has_child {
+                for i in 0..QUADS {
+                    own[i] += sum[i];
+                }
+            }
+            if let Some(slot) = body.branch {
+                let others = &mut self.waiting_sums[slot].0;
+                for i in 0..QUADS {
+                    own[i] += P::read(&others[i]);
+                    P::ZERO.write(&mut others[i]);
+                }
+            }
+            for i in 0..QUADS {
+                own[i].write(&mut sums[k].0[i]);
+            }
+            match body.hands_to {
+                Some(slot) => {
+                    let others = &mut self.waiting_sums[slot].0;
+                    for i in 0..QUADS {
+                        (P::read(&others[i]) + own[i]).write(&mut others[i]);
+                    }
+                }
+                None => sum = own,
+            }
+        }
+        for b in 0..blocks(m.nv) {
+            let [a, c, d, e] = self.links_of[b];
+            let of = [&self.sums[a].0, &self.sums[c].0, &self.sums[d].0, &self.sums[e].0];
+            for i in 0..QUADS {
+                let x = [
+                    P::read(&of[0][i]),
+                    P::read(&of[1][i]),
+                    P::read(&of[2][i]),
+                    P::read(&of[3][i]),
+                ];
+                let (x, rows) = (P::transpose(x), &mut self.subtrees[b].0[LANES * i..][..LANES]);
+                for r in 0..LANES {
+                    x[r].write(&mut rows[r]);
+                }
             }
         }
     }

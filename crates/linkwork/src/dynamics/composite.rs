@@ -44,7 +44,7 @@ impl PackedSweep for MassMatrix {
 }
 
 #[inline(always)]
-fn add_rotors<S: Scalar>(m: &Compiled, out: &mut [S]) {
+pub(super) fn add_rotors<S: Scalar>(m: &Compiled, out: &mut [S]) {
     if m.has_armature {
         for i in 0..m.nv {
             out[i * m.nv + i] += S::lift(m.armature[i]);

@@ -70,6 +70,9 @@ fn write_rows<S: Scalar, P: Pack<S>>(m: &Compiled, i: usize, j: usize, tile: &[P
 /// As many rows of a tile as there are, into rows of n numbers.
 #[inline(always)]
 pub(super) fn write_first_rows<S: Scalar, P: Pack<S>>(tile: &[P; MOST_COLUMNS], rows: usize, n: usize, out: &mut [S]) {
+    if rows >= LANES {
+        return P::write_rows(*tile, out, n);
+    }
     // Each row by its name, so that the tile stays in registers.
     tile[0].write(out);
     if rows > 1 {
@@ -77,9 +80,6 @@ pub(super) fn write_first_rows<S: Scalar, P: Pack<S>>(tile: &[P; MOST_COLUMNS], 
     }
     if rows > 2 {
         tile[2].write(&mut out[2 * n..]);
-    }
-    if rows > 3 {
-        tile[3].write(&mut out[3 * n..]);
     }
 }
 

@@ -116,6 +116,8 @@ pub(crate) struct Tile {
     pub(crate) descends: bool,
     /// Whether it is not nought, or part of a sum.
     pub(crate) is_used: bool,
+    /// Whether every row is related to every column, as far as there are rows and columns.
+    pub(crate) is_whole: bool,
     /// Where the columns outward of the rows start, those beyond the tile's own, and where they end.
     outward: [u32; 3],
 }
@@ -231,6 +233,7 @@ impl Tiles {
             }
         }
         tile.is_used = tile.has_inner || tile.has_outer;
+        tile.is_whole = kin.own(rows).all(|c| kin.own(columns).all(|k| kin.related(c, k)));
         let start = self.outward.len();
         if tile.descends {
             let end = kin.own(rows).map(|c| kin.layout.end_at[c]).max().unwrap_or(0);

@@ -107,7 +107,7 @@ sweeps![
     terms::CoriolisTerms,
     terms::ArticulatedRates,
     linearized::Linearize as Packed,
-    linearized_inverse::InverseDerivatives as Often,
+    linearized_inverse::InverseDerivatives as Packed,
     linearized_forward::ForwardDerivatives as Packed,
     products::TorqueChange,
     products::TorqueAdjoint,

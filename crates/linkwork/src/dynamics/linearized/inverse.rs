@@ -1,14 +1,16 @@
 //! ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth): Algorithm 2, for trees and joints of any kind.
 
+use super::super::composite::add_rotors;
+use super::product::write_tile;
 use super::{clear, write};
-use crate::model::Compiled;
-use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
+use crate::model::{Compiled, Tiles};
+use crate::scalar::{Pack, Scalar};
+use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
-    lanes, together,
+    dot, lanes, read, together, turn,
 };
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
@@ -53,12 +55,95 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
                 }
             }
         }
-        let by_qdd = &mut out[2 * n * n..];
-        if m.has_armature {
-            for i in 0..n {
-                by_qdd[i * n + i] += S::lift(m.armature[i]);
-            }
+        add_rotors(m, &mut out[2 * n * n..]);
+    }
+}
+
+impl PackedSweep for InverseDerivatives {
+    #[inline(always)]
+    fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
+        match &m.columns.tiles {
+            Some(tiles) => by_tiles::<f64, P>(m, tiles, &mut s.linear, out),
+            None => Self::run::<true>(m, s, at, input, out),
         }
+    }
+}
+
+/// Tile by tile, from right to left: what the last one of a row writes too far is overwritten by the next row.
+#[inline(always)]
+fn by_tiles<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear: &mut Linear<S>, out: &mut [S]) {
+    linear.eliminated = false;
+    all_terms(m, linear);
+    let (n, wide) = (m.nv, linear.pairs.len());
+    for c in 0..wide {
+        let (rows, forces) = (&linear.columns[c], &linear.pairs[c]);
+        for b in (0..wide).rev() {
+            let (tile, columns, pairs) = (tiles.tile(c, b), &linear.columns[b].0, &linear.pairs[b].0);
+            let mut x = [[P::ZERO; LANES]; KINDS];
+            if tile.has_outer {
+                outer_elements::<S, P>(rows, pairs, &mut x);
+                if tile.has_inner || !tile.is_whole {
+                    keep(&mut x, tile.outer);
+                }
+            }
+            if tile.has_inner {
+                let mut y = [[P::ZERO; LANES]; KINDS];
+                inner_elements::<S, P>(forces, columns, &mut y);
+                if tile.has_outer || !tile.is_whole {
+                    keep(&mut y, tile.inner);
+                }
+                for kind in 0..KINDS {
+                    for r in 0..LANES {
+                        x[kind][r] += y[kind][r];
+                    }
+                }
+            }
+            write_tile(m, c * LANES, b * LANES, &x, out);
+        }
+    }
+    add_rotors(m, &mut out[2 * n * n..]);
+}
+
+#[inline(always)]
+fn keep<S: Scalar, P: Pack<S>>(x: &mut [[P; LANES]; KINDS], bits: [u8; LANES]) {
+    for kind in 0..KINDS {
+        for r in 0..LANES {
+            x[kind][r] = x[kind][r].keep(bits[r]);
+        }
+    }
+}
+
+/// Elements at the columns of descendants.
+#[inline(always)]
+fn outer_elements<S: Scalar, P: Pack<S>>(
+    rows: &Block<S, COLUMN>,
+    pairs: &[[S; LANES]; PAIR],
+    x: &mut [[P; LANES]; KINDS],
+) {
+    let (by_q, by_qd, by_qdd): ([P; 6], [P; 6], [P; 6]) =
+        (read(pairs, BY_Q, 0), read(pairs, BY_QD, 0), read(pairs, BY_QDD, 0));
+    for r in 0..LANES {
+        let h = rows.six(H, r);
+        x[0][r] = dot(h, by_q);
+        x[1][r] = dot(h, by_qd);
+        x[2][r] = dot(h, by_qdd);
+    }
+}
+
+/// Elements at the columns of the joint itself and of ancestors.
+#[inline(always)]
+fn inner_elements<S: Scalar, P: Pack<S>>(
+    forces: &Block<S, PAIR>,
+    columns: &[[S; LANES]; COLUMN],
+    x: &mut [[P; LANES]; KINDS],
+) {
+    let (h, psi): ([P; 6], [P; 3]) = (read(columns, H, 0), read(columns, PSI, 0));
+    let (psi_rate, twice): ([P; 6], [P; 6]) = (read(columns, PSI_RATE, 0), read(columns, TWICE, 0));
+    for r in 0..LANES {
+        let (u, hat) = (forces.six(BY_QDD, r), forces.three(GYRO, r).to_array());
+        x[0][r] = dot(u, psi_rate) + turn(hat, psi);
+        x[1][r] = dot(u, twice) + turn(hat, [h[0], h[1], h[2]]);
+        x[2][r] = dot(u, h);
     }
 }
 

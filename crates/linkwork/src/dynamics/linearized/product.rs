@@ -211,31 +211,38 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
                     }
                     write_both::<S, P>(m, i * LANES, j, sum[2], inverse);
                 }
-                let (first, rows) = (i * LANES * n + j, LANES.min(n - i * LANES));
-                if m.columns.in_users_order && first + (rows - 1) * n + P::COLUMNS <= n * n {
-                    for kind in 0..2 {
-                        write_first_rows(&sum[kind], rows, n, &mut out[kind * n * n + first..]);
-                    }
-                } else {
-                    let tile = sum;
-                    write_one_by_one(m, i * LANES, j, &tile, out);
-                }
+                write_tile(m, i * LANES, j, &[sum[0], sum[1]], out);
             }
         }
     }
 }
 
-/// A tile, to where its degrees of freedom are.
-#[inline(never)]
-fn write_one_by_one<S: Scalar, P: Pack<S>>(
+/// A tile of each of some matrices; too much of the last one of a row, which the next row has to overwrite.
+#[inline(always)]
+pub(super) fn write_tile<S: Scalar, P: Pack<S>, const MATRICES: usize>(
     m: &Compiled,
     i: usize,
     j: usize,
-    tile: &[[P; LANES]; KINDS],
+    tiles: &[[P; LANES]; MATRICES],
     out: &mut [S],
 ) {
+    let n = m.nv;
+    let (first, rows) = (i * n + j, LANES.min(n - i));
+    if m.columns.in_users_order && first + (rows - 1) * n + P::COLUMNS <= n * n {
+        for kind in 0..MATRICES {
+            write_first_rows(&tiles[kind], rows, n, &mut out[kind * n * n + first..]);
+        }
+    } else {
+        let tiles = *tiles;
+        write_one_by_one(m, i, j, &tiles, out);
+    }
+}
+
+/// A tile, to where its degrees of freedom are.
+#[inline(never)]
+fn write_one_by_one<S: Scalar, P: Pack<S>>(m: &Compiled, i: usize, j: usize, tiles: &[[P; LANES]], out: &mut [S]) {
     let (n, dof) = (m.nv, &m.columns.single.dof);
-    for (kind, tile) in tile.iter().take(2).enumerate() {
+    for (kind, tile) in tiles.iter().enumerate() {
         let out = &mut out[kind * n * n..][..n * n];
         let rows = &dof[i..];
         for r in 0..rows.len().min(LANES) {

@@ -4,13 +4,14 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundles, Each, GAP, Gain, Hinge, Layout, PACK, Passage, Run};
+use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Run};
 use crate::scalar::Pack;
 use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
 };
 use crate::stage::Stages;
 use crate::stage::abreast::{Register, at, read, write};
+use crate::stage::crossing::AnyJoint;
 use crate::stage::way::Across;
 
 /// The numbers of all lanes, taken from their links.
@@ -395,55 +396,69 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
     }
 }
 
-/// 𝓜, inward: r of every row, and the elements that its columns give on their way to the trunk; there each is left in
-/// `forces`, in its place of the layout.
+/// 𝓜, inward: r of every row, and the elements that its columns give on their way to the base.
 #[inline(always)]
-pub(crate) fn composites<P: Pack<f64>>(b: &Bundles, layout: &Layout, s: &mut Stages<f64>, n: usize, out: &mut [f64]) {
+pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages<f64>, out: &mut [f64]) {
+    let mut part = 0;
     for (place, run) in b.runs.iter().enumerate().rev() {
         let mut carried = s.abreast.gather_body::<P>(run);
         for row in run.rows.iter().rev() {
-            let (own, _) = inertia::<P>(row);
             let mut r = carried;
-            r += own;
+            r += inertia::<P>(row).0;
             if let Some(slot) = row.slot {
                 r += s.abreast.waiting_body::<P>(slot);
             }
+            let own = Hinge::Revolute.column_of(&r, 0).to_array();
+            write(&mut s.abreast.columns, 6 * row.column, own);
             for c in row.column + 1..row.come {
                 s.abreast.take_column::<P>(c, &b.columns[c].from);
             }
             let z = screws::<P>(row, &s.joints.screws);
-            let (places, columns) = (&b.columns[row.column..run.end], &mut s.abreast.columns[row.column..]);
-            let columns = &mut columns[..places.len()];
-            write(&mut columns[0], 0, Hinge::Revolute.column_of(&r, 0).to_array());
+            P::fill(&b.copies, part, b.rows, out);
+            part += 1;
+            let (columns, elements) = s.abreast.columns.split_at_mut(row.elements);
+            let (columns, elements) = (
+                &mut columns[6 * row.column..6 * run.end],
+                &mut elements[..run.end - row.column],
+            );
             at_row!(row, z, ways => {
                 carried = ways.carry_rigid_in(r);
-                for c in 0..places.len() {
-                    let f = Force::from_array(read::<_, P, 6>(&columns[c], 0));
-                    write_elements(f.moment.z, &row.own_dofs, &places[c].dofs, n, out);
-                    write(&mut columns[c], 0, ways.force_in(f).to_array());
+                for c in 0..elements.len() {
+                    let column = &mut columns[6 * c..6 * c + 6];
+                    let f = Force::from_array(read::<_, P, 6>(column, 0));
+                    write(elements, c, [f.moment.z]);
+                    write(column, 0, ways.force_in(f).to_array());
                 }
             });
         }
         s.abreast.hand_body(place, carried);
-        for c in run.rows[0].column..run.end {
-            let column = &b.columns[c];
-            for lane in 0..PACK {
-                if run.on_trunk[lane] && column.dofs[lane] != GAP {
-                    s.forces[layout.start[column.links[lane]]] = s.abreast.column(c, lane);
+        along_trunk::<P>(m, run, s);
+    }
+    P::copy(&b.copies, &s.abreast.columns, out);
+}
+
+/// The columns of a run, from its first row to the base.
+#[inline(always)]
+fn along_trunk<P: Pack<f64>>(m: &Compiled, run: &Run, s: &mut Stages<f64>) {
+    for passed in &run.onward {
+        let body = &m.bodies[passed.link];
+        if let Some(start) = passed.elements {
+            let (columns, elements) = s.abreast.columns.split_at_mut(start);
+            let mut to = 0;
+            for &axis in body.hinge.axes() {
+                for &(c, _) in &passed.columns {
+                    let mut x: [P; 1] = read(columns, 6 * c + axis);
+                    if let Some(pitch) = body.hinge.pitch() {
+                        let [along] = read(columns, 6 * c + 5);
+                        x = [P::lift(pitch).mul_add(along, x[0])];
+                    }
+                    write(elements, to, x);
+                    to += 1;
                 }
             }
         }
-    }
-}
-
-/// An element of every lane, on both sides of the diagonal; where there is a column, there is a row.
-#[inline(always)]
-fn write_elements<P: Pack<f64>>(x: P, rows: &[usize], columns: &[usize], n: usize, out: &mut [f64]) {
-    for lane in 0..P::COLUMNS {
-        let (u, v) = (rows[lane], columns[lane]);
-        if v != GAP {
-            out[u * n + v] = x.lane(lane);
-            out[v * n + u] = x.lane(lane);
+        if body.parent.is_some() {
+            AnyJoint::new(m, &s.joints, passed.link).forces_in::<P>(&mut s.abreast.columns, passed);
         }
     }
 }

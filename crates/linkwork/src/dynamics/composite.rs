@@ -2,7 +2,7 @@
 
 use super::abreast;
 use super::paths::{self, Elements};
-use crate::model::{Body, Compiled, Hinge, Met, Placed};
+use crate::model::{Body, Compiled, Hinge, Placed, Whole};
 use crate::scalar::{Pack, Scalar, noughts, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, RigidBody};
@@ -21,10 +21,8 @@ pub(crate) struct ArticulatedOf;
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        if !m.is_chain {
-            noughts(out);
-        }
-        paths::inward::<S, SPECIAL>(m, s, Dense { n: m.nv, out });
+        write_noughts(m, out);
+        paths::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), Dense { n: m.nv, out });
         add_rotors(m, out);
     }
 }
@@ -36,10 +34,17 @@ impl PackedSweep for MassMatrix {
         let Some(b) = &m.bundles else {
             return Self::run::<true>(m, s, at, input, out);
         };
-        noughts(out);
-        abreast::composites::<P>(b, &m.columns.single, s, m.nv, out);
-        along_trunk::<f64, true>(m, s, &b.trunk, Dense { n: m.nv, out });
+        abreast::composites::<P>(m, b, s, out);
+        paths::inward::<f64, true>(m, s, &b.trunk[..], Dense { n: m.nv, out });
         add_rotors(m, out);
+    }
+}
+
+#[inline(always)]
+fn write_noughts<S: Scalar>(m: &Compiled, out: &mut [S]) {
+    match &m.columns.noughts {
+        Some(places) => places.write(out),
+        None => noughts(out),
     }
 }
 
@@ -90,51 +95,6 @@ impl<S: Scalar> Elements<S> for Dense<'_, S> {
     }
 }
 
-/// Along the trunk, children first: r(k), and H(i) φ(i,k) r(k) H*(k) of the columns that start there or have come in, but
-/// for armatures.
-#[inline(always)]
-fn along_trunk<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, trunk: &[Met], mut to: Dense<'_, S>) {
-    let (bodies, joints, layout) = (&m.bodies[..], &s.joints, &m.columns.single);
-    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
-    for met in trunk.iter().rev() {
-        let k = match *met {
-            Met::Link(k) => k,
-            Met::Branch { root, run, lane } => {
-                inflow.hand_in(&bodies[root], s.abreast.handed_body(run, lane));
-                continue;
-            }
-        };
-        let body = &bodies[k];
-        let (start, end) = (layout.start[k], layout.end[k]);
-        let (columns, dofs) = (&mut s.forces[start..end], &layout.dof[start..end]);
-        let r = inflow.gather(body, body.inertia.lift::<S>());
-        if body.parent.is_none() && matches!(body.hinge, Hinge::Free) {
-            for i in 0..6 {
-                columns[i] = Hinge::Free.column_of(&r, i);
-            }
-            for (column, &at) in columns.iter().zip(dofs) {
-                to.put_six(body.v, at, column.to_array());
-            }
-            continue;
-        }
-        at_joint!(bodies, joints, k, joint => {
-            if body.parent.is_some() {
-                inflow.hand_in(body, joint.carry_rigid_in(r));
-            }
-            for i in 0..body.dofs {
-                columns[i] = joint.hinge().column_of(&r, i);
-            }
-            for j in 0..dofs.len() {
-                let f = columns[j];
-                put_elements(joint.hinge(), f, body.v, dofs[j], &mut to);
-                if body.parent.is_some() {
-                    columns[j] = joint.force_in(f);
-                }
-            }
-        });
-    }
-}
-
 /// H f of a column.
 #[inline(always)]
 fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &mut Dense<'_, S>) {
@@ -142,10 +102,7 @@ fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &
         Hinge::Revolute => to.set(v, at, f.moment.z),
         Hinge::Prismatic => to.set(v, at, f.force.z),
         Hinge::Free => {
-            let elements = f.to_array();
-            for i in 0..6 {
-                to.set(v + i, at, elements[i]);
-            }
+            to.put_six(v, at, f.to_array());
         }
         _ => {
             let mut elements = [S::ZERO; 6];

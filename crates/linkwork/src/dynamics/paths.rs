@@ -4,7 +4,7 @@
 //! written and read at every joint. Here it stays in registers, and only elements are written. Two columns go together where
 //! they can, as one alone would wait for its own results. [`crate::model::path_order`] tells in which order that is.
 
-use crate::model::{Body, Compiled, Hinge, waits_for_next};
+use crate::model::{Body, Compiled, Course, Hinge, Met, Whole, waits_for_next};
 use crate::scalar::Scalar;
 use crate::simd::{At, Sweep};
 use crate::spatial::{Force, RigidBody};
@@ -19,7 +19,7 @@ pub(crate) struct MassAlongPaths;
 impl<S: Scalar> Sweep<S> for MassAlongPaths {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        inward::<S, SPECIAL>(m, s, InOrder { out, next: 0 });
+        inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), InOrder { out, next: 0 });
     }
 }
 
@@ -31,14 +31,26 @@ pub(super) trait Elements<S> {
     fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled);
 }
 
-/// r(k) of all links, and the elements that their columns give.
+/// r(k) of links, and the elements that their columns give.
 #[inline(always)]
-pub(super) fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, mut to: impl Elements<S>) {
+pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    course: impl Course,
+    mut to: impl Elements<S>,
+) {
     let (bodies, joints) = (&m.bodies[..], &s.joints);
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
     // The column of the link just visited, if it waits, and the link that it has come to.
     let (mut waits, mut waiting, mut whose) = (None, Force::ZERO, 0);
-    for k in (0..bodies.len()).rev() {
+    for at in (0..course.len()).rev() {
+        let k = match course.at(at) {
+            Met::Link(k) => k,
+            Met::Branch { root, run, lane } => {
+                inflow.hand_in(&bodies[root], s.abreast.handed_body(run, lane));
+                continue;
+            }
+        };
         let body = &bodies[k];
         let r = inflow.gather(body, body.inertia.lift::<S>());
         let mut own = Force::ZERO;
@@ -73,7 +85,7 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stage
         if waits.is_some() {
             go_inward::<S, true, SPECIAL>(bodies, joints, body.parent, [waiting, own], [whose, body.v], &mut to);
             waits = None;
-        } else if waits_for_next(bodies, k) {
+        } else if waits_for_next(bodies, k) && matches!(course.at(at - 1), Met::Link(next) if next == k - 1) {
             (waits, waiting, whose) = (body.parent, own, body.v);
         } else if body.parent.is_some() {
             for i in 0..body.dofs {

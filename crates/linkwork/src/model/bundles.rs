@@ -5,10 +5,13 @@
 //! at once. Rows follow each other in runs, lane by lane along chains. The chains of a run need not have the same length: where
 //! one has no link, a lane carries a link of nothing.
 
+mod copies;
 mod plan;
 
-use super::compiled::{Body, GAP, PACK, Passage};
+use super::compiled::{Body, GAP, Hinge, Layout, PACK, Passage};
+use crate::simd::Copies;
 use crate::spatial::ECCENTRIC;
+use copies::copies;
 use plan::{Plan, children};
 
 /// One number per lane.
@@ -26,6 +29,9 @@ pub(crate) struct Bundles {
     pub(crate) slots: usize,
     /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
     pub(crate) columns: Vec<Column>,
+    /// How many registers those take with their elements, and how these get into 𝓜.
+    pub(crate) registers: usize,
+    pub(crate) copies: Copies,
 }
 
 /// What a sweep along the trunk meets.
@@ -90,6 +96,30 @@ pub(crate) struct Run {
     pub(crate) others: Vec<(usize, Vec<Borne>)>,
     /// One past its last column of 𝓜.
     pub(crate) end: usize,
+    /// The links of the trunk that its chains hang on, directly or not, children first.
+    pub(crate) onward: Vec<Passed>,
+}
+
+/// A link of the trunk, and what of a run hangs on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed {
+    pub(crate) link: usize,
+    /// Lanes, as bits.
+    pub(crate) lanes: u8,
+    /// The columns of 𝓜 that have any of these, and whether they have others that must stay as they are.
+    pub(crate) columns: Vec<(usize, bool)>,
+    /// Per degree of freedom of its joint, for those lanes.
+    pub(crate) lines: Vec<Line>,
+    /// Where the elements of these columns go, a register each: one degree of freedom after the other. None at a free base,
+    /// where they are the columns themselves.
+    pub(crate) elements: Option<usize>,
+}
+
+/// Degrees of freedom side by side, and where their rows of 𝓜 start; gaps where there are none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) dofs: [usize; PACK],
+    pub(crate) starts: [usize; PACK],
 }
 
 /// Links side by side.
@@ -100,6 +130,7 @@ pub(crate) struct Abreast {
     /// Their degrees of freedom, likewise; and with gaps.
     pub(crate) dofs: [usize; PACK],
     pub(crate) own_dofs: [usize; PACK],
+    pub(crate) line: Line,
     /// One where there is a link, nought elsewhere; and the other way round.
     pub(crate) real: Each,
     pub(crate) unreal: Each,
@@ -125,6 +156,8 @@ pub(crate) struct Abreast {
     /// Its column of 𝓜, and one past those that come to it there.
     pub(crate) column: usize,
     pub(crate) come: usize,
+    /// Where the elements of all that pass it go, a register each.
+    pub(crate) elements: usize,
 }
 
 /// Chains of a run that hang on links of another, lane by lane.
@@ -137,9 +170,7 @@ pub(crate) struct Borne {
 /// Columns of 𝓜 side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    /// The links and degrees of freedom they belong to; gaps elsewhere.
-    pub(crate) links: [usize; PACK],
-    pub(crate) dofs: [usize; PACK],
+    pub(crate) line: Line,
     /// Where they come from, if other runs: columns there, and their lanes.
     pub(crate) from: Vec<(usize, Picks)>,
 }
@@ -154,7 +185,7 @@ pub(crate) struct Picks {
 
 impl Bundles {
     /// The cheapest way to take a tree apart; none if it is best left whole.
-    pub(crate) fn of(bodies: &[Body], armature: &[f64]) -> Option<Self> {
+    pub(crate) fn of(bodies: &[Body], armature: &[f64], layout: &Layout) -> Option<Self> {
         let plan = Plan::cheapest(bodies)?;
         let mut trunk: Vec<_> = (0..bodies.len()).map(|k| (k, Met::Link(k))).collect();
         trunk.retain(|(k, _)| plan.in_trunk[*k]);
@@ -177,6 +208,7 @@ impl Bundles {
                     borne: Vec::new(),
                     others: Vec::new(),
                     end: 0,
+                    onward: Vec::new(),
                 });
             }
             if let Some(run) = runs.last_mut() {
@@ -186,11 +218,18 @@ impl Bundles {
         trunk.sort_unstable_by_key(|(k, _)| *k);
         let mut slots = 0;
         let columns = hang(bodies, &mut runs, &mut slots);
+        let mut registers = 6 * columns.len();
+        for run in &mut runs {
+            run.onward = run.along_trunk(bodies, &columns, armature.len());
+            run.place_elements(bodies, &mut registers);
+        }
         Some(Self {
             trunk: trunk.into_iter().map(|(_, met)| met).collect(),
-            runs,
             rows: plan.rows.len(),
             slots,
+            registers,
+            copies: copies(&runs, &columns, layout),
+            runs,
             columns,
         })
     }
@@ -220,6 +259,7 @@ fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize) -> Vec<Column> {
                 runs[r].others.push((*slots, others));
                 *slots += 1;
             }
+            columns[column + 1..].sort_by_key(|column| column.line.dofs);
             let row = &mut runs[r].rows[i];
             (row.column, row.come) = (column, columns.len());
         }
@@ -256,20 +296,20 @@ fn borne(bodies: &[Body], row: &Abreast, place: &[Option<(usize, usize)>]) -> Ve
 /// Columns come from another run, beside others that came if their lanes are free there.
 fn come(columns: &mut Vec<Column>, first: usize, from: core::ops::Range<usize>, picks: Picks) {
     for c in from {
-        let (links, dofs) = (picks.of(&columns[c].links), picks.of(&columns[c].dofs));
+        let Line { dofs, starts } = columns[c].line;
+        let (dofs, starts) = (picks.of(&dofs), picks.of(&starts));
         if dofs == [GAP; PACK] {
             continue;
         }
-        let is_free = |x: &&mut Column| (0..PACK).all(|l| dofs[l] == GAP || x.dofs[l] == GAP);
+        let is_free = |x: &&mut Column| (0..PACK).all(|l| dofs[l] == GAP || x.line.dofs[l] == GAP);
         match columns[first..].iter_mut().find(is_free) {
             None => columns.push(Column {
-                links,
-                dofs,
+                line: Line { dofs, starts },
                 from: vec![(c, picks)],
             }),
             Some(column) => {
                 for lane in (0..PACK).filter(|&lane| dofs[lane] != GAP) {
-                    (column.links[lane], column.dofs[lane]) = (links[lane], dofs[lane]);
+                    (column.line.dofs[lane], column.line.starts[lane]) = (dofs[lane], starts[lane]);
                 }
                 column.from.push((c, picks));
             }
@@ -277,14 +317,70 @@ fn come(columns: &mut Vec<Column>, first: usize, from: core::ops::Range<usize>, 
     }
 }
 
+impl Run {
+    /// The links of the trunk on the ways of its chains to the base.
+    fn along_trunk(&self, bodies: &[Body], columns: &[Column], n: usize) -> Vec<Passed> {
+        let mut onward: Vec<(usize, u8)> = Vec::new();
+        for lane in self.rows[0].lanes().filter(|&lane| self.on_trunk[lane]) {
+            let mut next = Some(self.parents[lane]);
+            while let Some(link) = next {
+                match onward.iter_mut().find(|passed| passed.0 == link) {
+                    Some(passed) => passed.1 |= 1 << lane,
+                    None => onward.push((link, 1 << lane)),
+                }
+                next = bodies[link].parent;
+            }
+        }
+        onward.sort_unstable_by_key(|passed| core::cmp::Reverse(passed.0));
+        let pass = |&(link, lanes): &(usize, u8)| {
+            let (body, passes) = (&bodies[link], |lane: usize| (lanes >> lane) & 1 == 1);
+            let line = |v: usize| Line::of(core::array::from_fn(|lane| passes(lane).then_some(v)), n);
+            let used = |c: usize| (0..PACK).filter(move |&lane| columns[c].line.dofs[lane] != GAP);
+            let all = self.rows[0].column..self.end;
+            Passed {
+                link,
+                lanes,
+                columns: all
+                    .filter(|&c| used(c).any(passes))
+                    .map(|c| (c, !used(c).all(passes)))
+                    .collect(),
+                lines: (body.v..body.v + body.dofs).map(line).collect(),
+                elements: None,
+            }
+        };
+        onward.iter().map(pass).collect()
+    }
+
+    /// Finds room for the elements that its columns give, from some register on.
+    fn place_elements(&mut self, bodies: &[Body], next: &mut usize) {
+        for row in &mut self.rows {
+            row.elements = *next;
+            *next += self.end - row.column;
+        }
+        for passed in &mut self.onward {
+            let body = &bodies[passed.link];
+            if body.parent.is_some() || body.hinge != Hinge::Free {
+                passed.elements = Some(*next);
+                *next += body.dofs * passed.columns.len();
+            }
+        }
+    }
+}
+
+impl Line {
+    fn of(dofs: [Option<usize>; PACK], n: usize) -> Self {
+        Self {
+            dofs: dofs.map(|v| v.unwrap_or(GAP)),
+            starts: dofs.map(|v| v.map_or(GAP, |v| v * n)),
+        }
+    }
+}
+
 impl Column {
     /// Those that start at a row.
     fn starting(row: &Abreast) -> Self {
-        let mut links = [GAP; PACK];
-        row.lanes().for_each(|lane| links[lane] = row.links[lane]);
         Self {
-            links,
-            dofs: row.own_dofs,
+            line: row.line,
             from: Vec::new(),
         }
     }
@@ -333,6 +429,7 @@ impl Abreast {
             links: stand_ins,
             dofs: stand_ins.map(|k| bodies[k].v),
             own_dofs: links.map(|link| link.map_or(GAP, |k| bodies[k].v)),
+            line: Line::of(links.map(|link| link.map(|k| bodies[k].v)), armature.len()),
             real,
             unreal: real.map(|real| 1.0 - real),
             tilt: if same([Passage::TurnFlat, Passage::ScrewFlat]) {
@@ -364,6 +461,7 @@ impl Abreast {
             bears: false,
             column: 0,
             come: 0,
+            elements: 0,
         }
     }
 

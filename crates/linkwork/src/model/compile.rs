@@ -2,7 +2,7 @@
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
 use super::tiles::Tiles;
-use super::{Bundles, Joint, JointKind, Link};
+use super::{Bundles, Joint, JointKind, Link, Noughts};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -36,6 +36,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     let branches = connect(&mut bodies);
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
     let link_space = link_space(&given, &placed);
+    let columns = columns(&bodies, &given.armature);
     Compiled {
         nq,
         nv: given.armature.len(),
@@ -47,8 +48,8 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         branches,
         is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
-        columns: columns(&bodies, &given.armature),
-        bundles: Bundles::of(&bodies, &given.armature),
+        bundles: Bundles::of(&bodies, &given.armature, &columns.single),
+        columns,
         armature: given.armature,
         gravity: given.gravity,
         link_space,
@@ -469,6 +470,7 @@ fn connect(bodies: &mut [Body]) -> usize {
 fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
     // Beyond this a dense matrix is no longer small, nor asked for at every step.
     const LARGE: usize = 1000;
+    const NOT_SMALL: usize = 40;
     let (n, nv) = (bodies.len(), armature.len());
     let single = layout(bodies);
     let mut rows = vec![0];
@@ -491,6 +493,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
         sweep += body.dofs * rest * 12;
     }
     Columns {
+        noughts: (nv <= NOT_SMALL).then(|| Noughts::of(&single)),
         tiles: (product < sweep && nv <= LARGE)
             .then(|| Tiles::new(bodies, armature, &single))
             .flatten(),

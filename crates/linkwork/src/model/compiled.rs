@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use super::{Bundles, Reduction, Tiles};
+use super::{Bundles, Noughts, Reduction, Tiles};
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -169,6 +169,8 @@ pub(crate) struct Columns {
     pub(crate) levels: usize,
     /// Whether they stand in the users' order.
     pub(crate) in_users_order: bool,
+    /// Where 𝓜 is nought, unless that is too much to be kept.
+    pub(crate) noughts: Option<Noughts>,
     /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.
     pub(crate) tiles: Option<Tiles>,
 }

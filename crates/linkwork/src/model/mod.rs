@@ -21,7 +21,7 @@ mod tiles;
 
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
-pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Picks, Run, Whole};
+pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Passed, Picks, Run, Whole};
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Spin};
@@ -36,7 +36,7 @@ pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
 pub(crate) use passive::SLOW;
-pub(crate) use pattern::{path_order, waits_for_next};
+pub(crate) use pattern::{Noughts, nought_ranges, path_order, waits_for_next};
 pub(crate) use tiles::{TILE, Tile, Tiles};
 
 /// The name of the fixed frame that every mechanism stands in.

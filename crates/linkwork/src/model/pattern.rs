@@ -1,6 +1,8 @@
 //! Where 𝓜 is not nought: between a degree of freedom and those that it carries.
 
 use super::{Body, Layout, Mechanism, Reduction};
+use crate::scalar::{Scalar, put};
+use core::ops::Range;
 
 impl Mechanism {
     /// The rows and columns of the elements of 𝓜 that are not nought, one of each symmetric pair, in the order of
@@ -59,6 +61,63 @@ impl Mechanism {
             pairs
         })
     }
+}
+
+/// Places in 𝓜, row by row, where it is nought whatever the state: four at once, which may overlap, and single ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Noughts {
+    pub(crate) fours: Vec<u32>,
+    pub(crate) ones: Vec<u32>,
+}
+
+impl Noughts {
+    pub(crate) fn of(layout: &Layout) -> Self {
+        let mut noughts = Self::default();
+        for range in nought_ranges(layout) {
+            if range.len() < 4 {
+                noughts.ones.extend(range.map(|at| at as u32));
+            } else {
+                let last = range.end - 4;
+                let fours = (range.start..last).step_by(4).chain([last]);
+                noughts.fours.extend(fours.map(|at| at as u32));
+            }
+        }
+        noughts
+    }
+    /// Writes them.
+    #[inline(always)]
+    pub(crate) fn write<S: Scalar>(&self, out: &mut [S]) {
+        for &at in &self.fours {
+            put([S::ZERO; 4], &mut out[at as usize..]);
+        }
+        for &at in &self.ones {
+            out[at as usize] = S::ZERO;
+        }
+    }
+}
+
+/// Where those are.
+pub(crate) fn nought_ranges(layout: &Layout) -> Vec<Range<usize>> {
+    let n = layout.dof.len();
+    let mut related = vec![false; n * n];
+    for (c, &row) in layout.dof.iter().enumerate() {
+        for &column in &layout.dof[c..layout.end_at[c]] {
+            related[row * n + column] = true;
+            related[column * n + row] = true;
+        }
+    }
+    let (mut ranges, mut at) = (Vec::new(), 0);
+    while at < related.len() {
+        let end = related[at..]
+            .iter()
+            .position(|&is| is)
+            .map_or(related.len(), |i| at + i);
+        if end > at {
+            ranges.push(at..end);
+        }
+        at = end + 1;
+    }
+    ranges
 }
 
 /// Whether a link's column waits for that of the link visited next: its parent, or another child of the same. Both have one.

@@ -13,6 +13,8 @@ mod float;
 pub use count::{Count, Operations};
 pub use dual::Dual;
 
+use crate::simd::Copies;
+use crate::stage::abreast::Register;
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -126,8 +128,14 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn write_first(self, places: &[usize], to: &mut [S]);
     /// The columns that the lowest bits tell, and nought in the others.
     fn keep(self, bits: u8) -> Self;
+    /// The columns that the lowest bits tell, and another's elsewhere.
+    fn over(self, other: Self, bits: u8) -> Self;
     /// The numbers of some columns.
     fn pick(self, columns: &[usize; MOST_COLUMNS]) -> Self;
+    /// One of so many parts of the noughts beside those.
+    fn fill(copies: &Copies, part: usize, parts: usize, to: &mut [S]);
+    /// Numbers that stand in columns, side by side, to their places.
+    fn copy(copies: &Copies, from: &[Register<S>], to: &mut [S]);
     /// The rows of a square tile become its columns; of the places, the first count that it has.
     fn transpose(rows: [Self; MOST_COLUMNS]) -> [Self; MOST_COLUMNS];
 }
@@ -212,6 +220,11 @@ impl<S: Scalar> Pack<S> for S {
         if bits & 1 != 0 { self } else { S::ZERO }
     }
 
+    #[inline]
+    fn over(self, other: Self, bits: u8) -> Self {
+        if bits & 1 != 0 { self } else { other }
+    }
+
     #[inline(always)]
     fn pick(self, _: &[usize; MOST_COLUMNS]) -> Self {
         self
@@ -220,6 +233,16 @@ impl<S: Scalar> Pack<S> for S {
     #[inline(always)]
     fn write_first(self, places: &[usize], to: &mut [S]) {
         to[places[0]] = self;
+    }
+
+    #[inline(always)]
+    fn fill(_: &Copies, _: usize, _: usize, _: &mut [S]) {
+        unreachable!("one column needs no copies")
+    }
+
+    #[inline(always)]
+    fn copy(_: &Copies, _: &[Register<S>], _: &mut [S]) {
+        unreachable!("one column needs no copies")
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 //! function for each, and outside any such function: same source, same bits, only slower. A sweep and all it calls are
 //! `#[inline(always)]`, so that they become part of that function.
 
+mod copies;
 mod fills;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
@@ -14,6 +15,7 @@ mod stream;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
+pub(crate) use copies::Copies;
 pub(crate) use lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};

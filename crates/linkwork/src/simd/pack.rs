@@ -1,7 +1,26 @@
 //! Four columns of one state in a register.
 
+use super::copies::Copies;
 use super::lanes::F64x4;
 use crate::scalar::{Pack, Scalar, put};
+use crate::stage::abreast::Register;
+
+/// Ones in the columns that the lowest bits tell.
+#[inline(always)]
+fn mask(bits: u8) -> core::arch::x86_64::__m256d {
+    const MASKS: [[u64; 4]; 16] = {
+        let (mut masks, mut i) = ([[0; 4]; 16], 0);
+        while i < 64 {
+            if ((i / 4) >> (i % 4)) & 1 != 0 {
+                masks[i / 4][i % 4] = u64::MAX;
+            }
+            i += 1;
+        }
+        masks
+    };
+    // SAFETY: any bits are a mask.
+    unsafe { core::mem::transmute::<[u64; 4], core::arch::x86_64::__m256d>(MASKS[usize::from(bits & 15)]) }
+}
 
 impl Pack<f64> for F64x4 {
     const COLUMNS: usize = 4;
@@ -70,22 +89,14 @@ impl Pack<f64> for F64x4 {
 
     #[inline(always)]
     fn keep(self, bits: u8) -> Self {
-        const ALL: u64 = u64::MAX;
-        const KEPT: [[u64; 4]; 16] = {
-            let (mut kept, mut i) = ([[0; 4]; 16], 0);
-            while i < 64 {
-                if ((i / 4) >> (i % 4)) & 1 != 0 {
-                    kept[i / 4][i % 4] = ALL;
-                }
-                i += 1;
-            }
-            kept
-        };
         // SAFETY: the number exists, and so do the instructions; any bits are a mask.
-        Self(unsafe {
-            let mask = core::mem::transmute::<[u64; 4], core::arch::x86_64::__m256d>(KEPT[usize::from(bits & 15)]);
-            core::arch::x86_64::_mm256_and_pd(self.0, mask)
-        })
+        Self(unsafe { core::arch::x86_64::_mm256_and_pd(self.0, mask(bits)) })
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self, bits: u8) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { core::arch::x86_64::_mm256_blendv_pd(other.0, self.0, mask(bits)) })
     }
 
     #[inline(always)]
@@ -107,6 +118,18 @@ impl Pack<f64> for F64x4 {
         for i in 0..places.len().min(4) {
             to[places[i]] = x[i];
         }
+    }
+
+    #[inline(always)]
+    fn fill(copies: &Copies, part: usize, parts: usize, to: &mut [f64]) {
+        // SAFETY: whoever has such numbers has the instructions.
+        unsafe { copies.fill(part, parts, to) };
+    }
+
+    #[inline(always)]
+    fn copy(copies: &Copies, from: &[Register<f64>], to: &mut [f64]) {
+        // SAFETY: whoever has such numbers has the instructions.
+        unsafe { copies.copy(from, to) };
     }
 
     #[inline(always)]

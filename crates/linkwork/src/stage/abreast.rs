@@ -6,7 +6,7 @@ use crate::spatial::{Articulated, Force, RigidBody};
 
 /// A number of every lane.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
+#[repr(C, align(32))]
 pub(crate) struct Register<S>([S; PACK]);
 
 /// What a sweep leaves in a row for the next one: so many numbers of every lane.
@@ -25,27 +25,27 @@ pub(crate) mod at {
 const HANDED: usize = 27;
 const INERTIA: usize = 21;
 
-/// The rows, what waits for them from other runs, what the chains of every run hand to those they hang on, and six numbers of
-/// every column of 𝓜.
+/// The rows, what waits for them from other runs, what the chains of every run hand to those they hang on, six numbers of
+/// every column of 𝓜, and the elements of these.
 #[derive(Clone, Debug)]
 pub(crate) struct Abreast<S> {
     pub(crate) rows: Vec<[Register<S>; at::END]>,
     waiting: Vec<[Register<S>; HANDED]>,
     handed: Vec<[Register<S>; HANDED]>,
-    pub(crate) columns: Vec<[Register<S>; 6]>,
+    pub(crate) columns: Vec<Register<S>>,
 }
 
 impl<S: Scalar> Abreast<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         // Other numbers are swept link by link.
         let bundles = m.bundles.as_ref().filter(|_| matches!(S::BUILDS, Builds::Shipped));
-        let [rows, slots, runs, columns] = bundles.map_or([0; 4], |b| [b.rows, b.slots, b.runs.len(), b.columns.len()]);
+        let [rows, slots, runs, registers] = bundles.map_or([0; 4], |b| [b.rows, b.slots, b.runs.len(), b.registers]);
         let nought = Register([S::ZERO; PACK]);
         Self {
             rows: vec![[nought; at::END]; rows],
             waiting: vec![[nought; HANDED]; slots],
             handed: vec![[nought; HANDED]; runs],
-            columns: vec![[nought; 6]; columns],
+            columns: vec![nought; registers],
         }
     }
 
@@ -122,23 +122,17 @@ impl<S: Scalar> Abreast<S> {
         RigidBody::from_array(read(&self.waiting[slot], 0))
     }
 
-    /// The force in one lane of a column.
-    #[inline(always)]
-    pub(crate) fn column(&self, column: usize, lane: usize) -> Force<S> {
-        Force::from_array(one_lane(&self.columns[column], lane))
-    }
-
     /// Takes a column over from some lanes of others.
     #[inline(always)]
     pub(crate) fn take_column<P: Pack<S>>(&mut self, column: usize, from: &[(usize, Picks)]) {
         let mut sums = [P::ZERO; 6];
         for (other, picks) in from {
-            let (x, real): ([P; 6], P) = (read(&self.columns[*other], 0), ones(picks));
+            let (x, real): ([P; 6], P) = (read(&self.columns, 6 * other), ones(picks));
             for i in 0..6 {
                 sums[i] = x[i].pick(&picks.lanes).mul_add(real, sums[i]);
             }
         }
-        write(&mut self.columns[column], 0, sums);
+        write(&mut self.columns, 6 * column, sums);
     }
 }
 
@@ -192,9 +186,9 @@ fn put<S: Scalar, P: Pack<S>>(register: &mut Register<S>, x: P) {
 /// Numbers of a row, from a place on.
 #[inline(always)]
 pub(crate) fn read<S: Scalar, P: Pack<S>, const N: usize>(row: &[Register<S>], start: usize) -> [P; N] {
-    let mut x = [P::ZERO; N];
+    let (mut x, row) = ([P::ZERO; N], &row[start..start + N]);
     for i in 0..N {
-        x[i] = get(&row[start + i]);
+        x[i] = get(&row[i]);
     }
     x
 }
@@ -202,9 +196,27 @@ pub(crate) fn read<S: Scalar, P: Pack<S>, const N: usize>(row: &[Register<S>], s
 /// Over them.
 #[inline(always)]
 pub(crate) fn write<S: Scalar, P: Pack<S>, const N: usize>(row: &mut [Register<S>], start: usize, x: [P; N]) {
+    let row = &mut row[start..start + N];
     for i in 0..N {
-        put(&mut row[start + i], x[i]);
+        put(&mut row[i], x[i]);
     }
+}
+
+/// Over a column; only in some lanes, if these are told.
+#[inline(always)]
+pub(crate) fn write_column<S: Scalar, P: Pack<S>>(
+    columns: &mut [Register<S>],
+    column: usize,
+    f: Force<P>,
+    lanes: Option<u8>,
+) {
+    let (column, mut x) = (&mut columns[6 * column..6 * column + 6], f.to_array());
+    if let Some(lanes) = lanes {
+        for i in 0..6 {
+            x[i] = x[i].over(get(&column[i]), lanes);
+        }
+    }
+    write(column, 0, x);
 }
 
 #[inline(always)]

@@ -4,12 +4,13 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
+use super::abreast::{Register, read, write_column};
 use super::joints::Joints;
-use super::way::{Across, AnyWay, Way, centripetal, spread_screw};
-use crate::model::{Body, Compiled, Gain, Hinge, Passage};
+use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
+use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, ConstantTurn, Force, Motion, Pose, RigidBody, Row, Screw, Skew, Vec3,
+    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, Pose, Quarter, RigidBody, Row, Screw, Skew, Vec3,
 };
 
 /// φ(p, k) and H(k) of one link.
@@ -204,6 +205,31 @@ macro_rules! by_route {
 }
 
 impl<S: Scalar> AnyJoint<'_, S> {
+    /// φ f of the columns in lanes that pass it, in place.
+    #[inline(always)]
+    pub(crate) fn forces_in<P: Pack<S>>(self, columns: &mut [Register<S>], passed: &Passed) {
+        let (body, z) = (self.body, self.z);
+        match body.passage {
+            // Nothing goes into the world.
+            Passage::Root => {}
+            Passage::TurnFlat | Passage::ScrewFlat => Way::new(body, Flat, z).forces_in::<P>(columns, passed),
+            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter => {
+                Way::new(body, Quarter, z).forces_in::<P>(columns, passed);
+            }
+            Passage::TurnLean | Passage::ScrewLean | Passage::ScrewSkew => {
+                let (lean, across) = (body.lean, body.across);
+                Way::new(body, Skew { lean, across }, z).forces_in::<P>(columns, passed);
+            }
+            Passage::General => {
+                let pose = spread_pose::<S, P>(&self.general[body.general]);
+                for &(c, is_part) in &passed.columns {
+                    let f = Force::from_array(read::<_, P, 6>(columns, 6 * c));
+                    write_column(columns, c, pose.force_in(f), is_part.then_some(passed.lanes));
+                }
+            }
+        }
+    }
+
     /// φPφ* of a P that the joint has not released.
     #[inline(always)]
     pub(crate) fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {

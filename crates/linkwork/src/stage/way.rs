@@ -1,10 +1,11 @@
 //! The way from a link to its parent, where its joint is a screw about z.
 
-use crate::model::{Body, Passage};
+use super::abreast::{Register, read, write_column};
+use crate::model::{Body, Passage, Passed};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Quarter, RigidBody, Row, Screw,
-    Skew, Tilt, Vec3,
+    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
+    Row, Screw, Skew, Tilt, Vec3,
 };
 
 /// The way to the parent of a link whose joint is a screw about z: that screw, a tilt, and another screw if the parent has
@@ -45,6 +46,16 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
             aside: self.aside,
             z: spread_screw(self.z),
             slides: self.slides,
+        }
+    }
+
+    /// φ f of the columns in lanes that pass it, in place.
+    #[inline(always)]
+    pub(crate) fn forces_in<P: Pack<S>>(self, columns: &mut [Register<S>], passed: &Passed) {
+        let way = self.spread::<P>();
+        for &(c, is_part) in &passed.columns {
+            let f = Force::from_array(read::<_, P, 6>(columns, 6 * c));
+            write_column(columns, c, way.force_in(f), is_part.then_some(passed.lanes));
         }
     }
 }
@@ -305,6 +316,25 @@ impl<S: Scalar> Across<S> for AnyWay<'_, S> {
 #[inline(always)]
 pub(crate) fn spread_screw<S: Scalar, P: Pack<S>>(Screw { turn, shift }: Screw<S>) -> Screw<P> {
     Screw::new(P::spread(turn.cos), P::spread(turn.sin), P::spread(shift))
+}
+
+/// The same placement in every column.
+#[inline(always)]
+pub(crate) fn spread_pose<S: Scalar, P: Pack<S>>(pose: &Pose<S>) -> Pose<P> {
+    let Rotation { x, y, z } = pose.rotation;
+    Pose {
+        rotation: Rotation {
+            x: spread_vector(x),
+            y: spread_vector(y),
+            z: spread_vector(z),
+        },
+        translation: spread_vector(pose.translation),
+    }
+}
+
+#[inline(always)]
+fn spread_vector<S: Scalar, P: Pack<S>>(v: Vec3<S>) -> Vec3<P> {
+    Vec3::new(P::spread(v.x), P::spread(v.y), P::spread(v.z))
 }
 
 /// From the parent's origin to the link's, in the link's axes.

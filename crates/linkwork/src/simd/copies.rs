@@ -6,6 +6,7 @@ use crate::stage::abreast::Register;
 
 /// Whence and where to. Sources are counted in numbers, four to a register.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "one number to a register"))]
 pub(crate) struct Copies {
     tiles: Vec<Tile<LANES>>,
     halves: [Vec<Tile<2>>; 2],

@@ -29,7 +29,7 @@ struct Tree<'a> {
 const MOST_LINKS: usize = 200;
 /// What a row costs, and a run beside its rows, in links swept one by one.
 const ROW: f64 = 1.2;
-const RUN: f64 = 0.7;
+const RUN: f64 = 0.75;
 /// Taking a tree apart must save so much of it.
 const WORTH: f64 = 0.9;
 

@@ -399,30 +399,43 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
 /// 𝓜, inward: r of every row, and the elements that its columns give on their way to the base.
 #[inline(always)]
 pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages<f64>, out: &mut [f64]) {
+    let runs = b.runs.len();
     let mut part = 0;
-    for (place, run) in b.runs.iter().enumerate().rev() {
+    for i in 0..runs + b.folded.len() {
+        let is_folded = i >= runs;
+        let run = if is_folded {
+            &b.folded[i - runs]
+        } else {
+            &b.runs[runs - 1 - i]
+        };
         let mut carried = s.abreast.gather_body::<P>(run);
         for row in run.rows.iter().rev() {
             let mut r = carried;
-            r += inertia::<P>(row).0;
-            if let Some(slot) = row.slot {
-                r += s.abreast.waiting_body::<P>(slot);
+            let mut come = row.column;
+            if !is_folded {
+                r += inertia::<P>(row).0;
+                if let Some(slot) = row.slot {
+                    r += s.abreast.waiting_body::<P>(slot);
+                }
+                let own = Hinge::Revolute.column_of(&r, 0).to_array();
+                write(&mut s.abreast.columns, 6 * row.column, own);
+                P::fill(&b.copies, part, b.rows, out);
+                part += 1;
+                come += 1;
             }
-            let own = Hinge::Revolute.column_of(&r, 0).to_array();
-            write(&mut s.abreast.columns, 6 * row.column, own);
-            for c in row.column + 1..row.come {
+            for c in come..row.come {
                 s.abreast.take_column::<P>(c, &b.columns[c].from);
             }
             let z = screws::<P>(row, &s.joints.screws);
-            P::fill(&b.copies, part, b.rows, out);
-            part += 1;
             let (columns, elements) = s.abreast.columns.split_at_mut(row.elements);
             let (columns, elements) = (
                 &mut columns[6 * row.column..6 * run.end],
                 &mut elements[..run.end - row.column],
             );
             at_row!(row, z, ways => {
-                carried = ways.carry_rigid_in(r);
+                if !is_folded {
+                    carried = ways.carry_rigid_in(r);
+                }
                 for c in 0..elements.len() {
                     let column = &mut columns[6 * c..6 * c + 6];
                     let f = Force::from_array(read::<_, P, 6>(column, 0));
@@ -431,7 +444,9 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
                 }
             });
         }
-        s.abreast.hand_body(place, carried);
+        if !is_folded {
+            s.abreast.hand_body(runs - 1 - i, carried);
+        }
         along_trunk::<P>(m, run, s);
     }
     P::copy(&b.copies, &s.abreast.columns, out);

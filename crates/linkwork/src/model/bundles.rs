@@ -6,12 +6,14 @@
 //! one has no link, a lane carries a link of nothing.
 
 mod copies;
+mod fold;
 mod plan;
 
 use super::compiled::{Body, GAP, Hinge, Layout, PACK, Passage};
 use crate::simd::Copies;
 use crate::spatial::ECCENTRIC;
 use copies::copies;
+use fold::fold;
 use plan::{Plan, children};
 
 /// One number per lane.
@@ -24,7 +26,9 @@ pub(crate) struct Bundles {
     pub(crate) trunk: Vec<Met>,
     /// Parents first.
     pub(crate) runs: Vec<Run>,
-    /// How many rows all of them have, and how many places where chains hang on others.
+    /// The ways of columns of 𝓜 that stand several to a register: runs whose links have no columns of their own.
+    pub(crate) folded: Vec<Run>,
+    /// How many rows all runs have, and how many places where chains hang on others.
     pub(crate) rows: usize,
     pub(crate) slots: usize,
     /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
@@ -217,9 +221,13 @@ impl Bundles {
         }
         trunk.sort_unstable_by_key(|(k, _)| *k);
         let mut slots = 0;
-        let columns = hang(bodies, &mut runs, &mut slots);
-        let mut registers = 6 * columns.len();
+        let mut columns = hang(bodies, &mut runs, &mut slots);
+        let mut folded = Vec::new();
         for run in &mut runs {
+            folded.extend(fold(bodies, armature, run, &mut columns));
+        }
+        let mut registers = 6 * columns.len();
+        for run in runs.iter_mut().chain(&mut folded) {
             run.onward = run.along_trunk(bodies, &columns, armature.len());
             run.place_elements(bodies, &mut registers);
         }
@@ -228,8 +236,9 @@ impl Bundles {
             rows: plan.rows.len(),
             slots,
             registers,
-            copies: copies(&runs, &columns, layout),
+            copies: copies(&runs, &folded, &columns, layout),
             runs,
+            folded,
             columns,
         })
     }

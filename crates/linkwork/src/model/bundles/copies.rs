@@ -3,15 +3,19 @@
 //! A sweep over lanes leaves every element in a register with those of other lanes. Four registers whose elements stand side
 //! by side in a row of 𝓜, and likewise in every lane, are written as a square tile: four numbers at once.
 
-use super::{Column, GAP, Layout, Line, PACK, Run};
+use super::{Abreast, Column, GAP, Layout, Line, PACK, Run};
 use crate::model::nought_ranges;
 use crate::simd::Copies;
 
 /// All elements of columns in lanes.
-pub(super) fn copies(runs: &[Run], columns: &[Column], layout: &Layout) -> Copies {
+pub(super) fn copies(runs: &[Run], folded: &[Run], columns: &[Column], layout: &Layout) -> Copies {
     let mut list = List(Copies::default());
     for run in runs {
         list.add_rows(run, columns);
+        list.add_trunk(run, columns);
+    }
+    for run in folded {
+        list.add_folded(run, columns);
         list.add_trunk(run, columns);
     }
     nought_ranges(layout)
@@ -37,6 +41,20 @@ impl List {
                 let inner = inner.map(|(j, other)| (line(other.column), register(j, c)));
                 self.add(line(c), &inner.collect::<Vec<_>>());
             }
+        }
+    }
+
+    /// Elements between links and what has been folded.
+    fn add_folded(&mut self, run: &Run, columns: &[Column]) {
+        let register = |row: &Abreast, c: usize| row.elements + (c - row.column);
+        let all = run.rows[0].column..run.end;
+        for row in &run.rows {
+            let across = all.clone().map(|c| (&columns[c].line, register(row, c)));
+            self.add(&row.line, &across.collect::<Vec<_>>());
+        }
+        for c in all {
+            let along = run.rows.iter().map(|row| (&row.line, register(row, c)));
+            self.add(&columns[c].line, &along.collect::<Vec<_>>());
         }
     }
 

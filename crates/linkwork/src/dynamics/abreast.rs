@@ -400,6 +400,7 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
 #[inline(always)]
 pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages<f64>, out: &mut [f64]) {
     let runs = b.runs.len();
+    // Noughts are written in between, as memory has time for them there.
     let mut part = 0;
     for i in 0..runs + b.folded.len() {
         let is_folded = i >= runs;
@@ -419,8 +420,6 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
                 }
                 let own = Hinge::Revolute.column_of(&r, 0).to_array();
                 write(&mut s.abreast.columns, 6 * row.column, own);
-                P::fill(&b.copies, part, b.rows, out);
-                part += 1;
                 come += 1;
             }
             for c in come..row.come {
@@ -441,6 +440,8 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
                     let f = Force::from_array(read::<_, P, 6>(column, 0));
                     write(elements, c, [f.moment.z]);
                     write(column, 0, ways.force_in(f).to_array());
+                    P::fill(&b.copies, part, out);
+                    part += 1;
                 }
             });
         }
@@ -448,6 +449,10 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
             s.abreast.hand_body(runs - 1 - i, carried);
         }
         along_trunk::<P>(m, run, s);
+    }
+    while part < b.copies.parts() {
+        P::fill(&b.copies, part, out);
+        part += 1;
     }
     P::copy(&b.copies, &s.abreast.columns, out);
 }

@@ -132,8 +132,8 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn over(self, other: Self, bits: u8) -> Self;
     /// The numbers of some columns.
     fn pick(self, columns: &[usize; MOST_COLUMNS]) -> Self;
-    /// One of so many parts of the noughts beside those.
-    fn fill(copies: &Copies, part: usize, parts: usize, to: &mut [S]);
+    /// One part of the noughts beside those.
+    fn fill(copies: &Copies, part: usize, to: &mut [S]);
     /// Numbers that stand in columns, side by side, to their places.
     fn copy(copies: &Copies, from: &[Register<S>], to: &mut [S]);
     /// The rows of a square tile become its columns; of the places, the first count that it has.
@@ -236,7 +236,7 @@ impl<S: Scalar> Pack<S> for S {
     }
 
     #[inline(always)]
-    fn fill(_: &Copies, _: usize, _: usize, _: &mut [S]) {
+    fn fill(_: &Copies, _: usize, _: &mut [S]) {
         unreachable!("one column needs no copies")
     }
 

@@ -4,6 +4,9 @@ use crate::scalar::MOST_COLUMNS as LANES;
 #[cfg(target_arch = "x86_64")]
 use crate::stage::abreast::Register;
 
+/// How many noughts times four are written at once.
+const PART: usize = 8;
+
 /// Whence and where to. Sources are counted in numbers, four to a register.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "one number to a register"))]
@@ -12,8 +15,10 @@ pub(crate) struct Copies {
     halves: [Vec<Tile<2>>; 2],
     singles: Vec<[u32; 2]>,
     /// Where four noughts go, and one.
-    fours: Vec<u32>,
+    fours: Vec<[u32; PART]>,
     ones: Vec<u32>,
+    /// How many of the last part are not there yet; it tells another place as often.
+    missing: usize,
     /// How many numbers there must be at least on either side.
     sources: usize,
     places: usize,
@@ -59,9 +64,23 @@ impl Copies {
             let last = range.end - LANES;
             for at in (range.start..last).step_by(LANES).chain([last]) {
                 let at = self.place(at, LANES);
-                self.fours.push(at);
+                match self.fours.last_mut() {
+                    Some(part) if self.missing > 0 => {
+                        part[PART - self.missing] = at;
+                        self.missing -= 1;
+                    }
+                    _ => {
+                        self.fours.push([at; PART]);
+                        self.missing = PART - 1;
+                    }
+                }
             }
         }
+    }
+
+    /// How many parts the noughts have.
+    pub(crate) fn parts(&self) -> usize {
+        self.fours.len()
     }
 
     fn source(&mut self, register: usize, lane: usize) -> u32 {
@@ -79,27 +98,18 @@ impl Copies {
 
 #[cfg(target_arch = "x86_64")]
 impl Copies {
-    /// One of so many parts of the noughts, with AVX2.
+    /// Some of the noughts, with AVX2; no more if there are none left.
     ///
     /// # Safety
     /// The processor must have it.
     #[inline(always)]
-    pub(super) unsafe fn fill(&self, part: usize, parts: usize, places: &mut [f64]) {
+    pub(super) unsafe fn fill(&self, part: usize, places: &mut [f64]) {
         use core::arch::x86_64::*;
         assert!(self.places <= places.len());
-        let each = self.fours.len().div_ceil(parts);
-        let (start, end) = (each * part, (each * (part + 1)).min(self.fours.len()));
-        let fours = if start < end { &self.fours[start..end] } else { &[] };
-        // SAFETY: no place is beyond that end, which has grown with every one that was added.
-        unsafe {
-            let to = places.as_mut_ptr();
-            for at in fours {
-                _mm256_storeu_pd(to.add(*at as usize), _mm256_setzero_pd());
-            }
-            if part == 0 {
-                for at in &self.ones {
-                    *to.add(*at as usize) = 0.0;
-                }
+        if part < self.fours.len() {
+            for at in self.fours[part] {
+                // SAFETY: no place is beyond that end, which has grown with every one that was added.
+                unsafe { _mm256_storeu_pd(places.as_mut_ptr().add(at as usize), _mm256_setzero_pd()) };
             }
         }
     }
@@ -136,6 +146,9 @@ impl Copies {
                     _mm256_storeu_pd(to.add(tile.to[0] as usize), _mm256_unpacklo_pd(first, second));
                     _mm256_storeu_pd(to.add(tile.to[1] as usize), _mm256_unpackhi_pd(first, second));
                 }
+            }
+            for place in &self.ones {
+                *to.add(*place as usize) = 0.0;
             }
             for [source, place] in &self.singles {
                 *to.add(*place as usize) = *from.add(*source as usize);

@@ -121,9 +121,9 @@ impl Pack<f64> for F64x4 {
     }
 
     #[inline(always)]
-    fn fill(copies: &Copies, part: usize, parts: usize, to: &mut [f64]) {
+    fn fill(copies: &Copies, part: usize, to: &mut [f64]) {
         // SAFETY: whoever has such numbers has the instructions.
-        unsafe { copies.fill(part, parts, to) };
+        unsafe { copies.fill(part, to) };
     }
 
     #[inline(always)]

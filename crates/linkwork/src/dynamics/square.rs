@@ -157,18 +157,18 @@ impl<'a, S: Scalar> Square<'a, S> {
             }
             let mut column = 0;
             while column + 2 * P::COLUMNS <= end {
-                let [x, y] = combine::<S, P, 2>(inner, own, n, column, out);
+                let [x, y] = combine::<S, P, 2>(tiles, j, own, n, column, out);
                 keep_both(x, n, end, column, out);
                 keep_both(y, n, end, column + P::COLUMNS, out);
                 column += 2 * P::COLUMNS;
             }
             if column < end {
-                let [x] = combine::<S, P, 1>(inner, own, n, column, out);
+                let [x] = combine::<S, P, 1>(tiles, j, own, n, column, out);
                 keep_both(x, n, end, column, out);
             }
             let count = LANES.min(n - end);
             for l in (0..count).step_by(P::COLUMNS) {
-                let [mut x] = combine::<S, P, 1>(inner, own, n, end + l, out);
+                let [mut x] = combine::<S, P, 1>(tiles, j, own, n, end + l, out);
                 let mut turned = [P::ZERO; LANES];
                 for i in 0..LANES {
                     turned[i] = P::read(if const { P::COLUMNS == 1 } {
@@ -188,26 +188,28 @@ impl<'a, S: Scalar> Square<'a, S> {
 /// Sums of rows of 𝓜⁻¹ from some column on: all those of the blocks inward, weighted as tiles tell.
 #[inline(always)]
 fn combine<S: Scalar, P: Pack<S>, const WIDE: usize>(
-    inner: &[u32],
-    tiles: &[Tile<S>],
+    tiles: &Tiles,
+    j: usize,
+    weights: &[Tile<S>],
     n: usize,
     column: usize,
     out: &[S],
 ) -> [Four<P>; WIDE] {
     let mut sum = [[P::ZERO; LANES]; WIDE];
-    for &b in inner {
-        let (weight, first) = (&tiles[b as usize], b as usize * LANES * n + column);
+    for &b in tiles.inner(j) {
+        let (weight, first) = (&weights[b as usize], b as usize * LANES * n + column);
+        let reached = tiles.tile(j, b as usize).reached;
         let mut rows = [[P::ZERO; LANES]; WIDE];
         for w in 0..WIDE {
             rows[w] = P::read_rows(&out[first + w * P::COLUMNS..], n);
         }
-        for i in 0..LANES {
+        unrolled!(I in 0 1 2 3 => if reached & (1 << I) != 0 {
             for w in 0..WIDE {
                 for r in 0..LANES {
-                    sum[w][r] = P::spread(weight[r][i]).mul_add(rows[w][i], sum[w][r]);
+                    sum[w][r] = P::spread(weight[r][I]).mul_add(rows[w][I], sum[w][r]);
                 }
             }
-        }
+        });
     }
     sum
 }

@@ -116,6 +116,8 @@ pub(crate) struct Tile {
     pub(crate) descends: bool,
     /// Whether it is not nought, or part of a sum.
     pub(crate) is_used: bool,
+    /// Bit by bit, which columns any row reaches.
+    pub(crate) reached: u8,
     /// Whether every row is related to every column, as far as there are rows and columns.
     pub(crate) is_whole: bool,
     /// Where the columns outward of the rows start, those beyond the tile's own, and where they end.
@@ -233,6 +235,7 @@ impl Tiles {
             }
         }
         tile.is_used = tile.has_inner || tile.has_outer;
+        tile.reached = tile.inner.iter().fold(0, |all, bits| all | bits);
         tile.is_whole = kin.own(rows).all(|c| kin.own(columns).all(|k| kin.related(c, k)));
         let start = self.outward.len();
         if tile.descends {

@@ -12,7 +12,7 @@
 
 use super::super::tiled::{within, write_both, write_first_rows};
 use crate::model::{Compiled, Tile, Tiles};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, blocks, dot,
     lanes, read, turn,
@@ -124,13 +124,11 @@ fn against<S: Scalar, P: Pack<S>>(
     sum: &mut [[P; LANES]; KINDS],
 ) {
     let (by_q, by_qd): ([P; 6], [P; 6]) = (read(pairs, BY_Q, l), read(pairs, BY_QD, l));
-    for r in 0..LANES {
-        if wanted::<S, P>(tile.outer[r], l) {
-            let h = rows.six(H, r);
-            sum[0][r] = dot(h, by_q);
-            sum[1][r] = dot(h, by_qd);
-        }
-    }
+    unrolled!(R in 0 1 2 3 => if wanted::<S, P>(tile.outer[R], l) {
+        let h = rows.six(H, R);
+        sum[0][R] = dot(h, by_q);
+        sum[1][R] = dot(h, by_qd);
+    });
 }
 
 /// [PH*](c)·Ψ̇(k) + [2P̂*H*](c)·Ψ(k), and the same of q̇.
@@ -144,13 +142,11 @@ fn along<S: Scalar, P: Pack<S>>(
 ) {
     let (psi_rate, psi): ([P; 6], [P; 3]) = (read(columns, PSI_RATE, l), read(columns, PSI, l));
     let (twice, w): ([P; 6], [P; 3]) = (read(columns, TWICE, l), read(columns, H, l));
-    for r in 0..LANES {
-        if wanted::<S, P>(tile.inner[r], l) {
-            let (u, hat) = (rows.six(BY_QDD, r), rows.three(GYRO, r).to_array());
-            sum[0][r] = dot(u, psi_rate) + turn(hat, psi);
-            sum[1][r] = dot(u, twice) + turn(hat, w);
-        }
-    }
+    unrolled!(R in 0 1 2 3 => if wanted::<S, P>(tile.inner[R], l) {
+        let (u, hat) = (rows.six(BY_QDD, R), rows.three(GYRO, R).to_array());
+        sum[0][R] = dot(u, psi_rate) + turn(hat, psi);
+        sum[1][R] = dot(u, twice) + turn(hat, w);
+    });
 }
 
 /// RΨ̇ + 2R̂Ψ + crf(H*)f and R(Ψ + Ḣ) + 2R̂H* of every column of a block.

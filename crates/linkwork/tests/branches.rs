@@ -98,12 +98,14 @@ fn the_bits_of_a_whole_tree() {
         let (mut batch, q, qd) = (mechanism.batch(), all(|s| &s.q), all(|s| &s.qd));
         batch.forward_dynamics(&q, &qd, &all(|s| &s.tau), &mut forward).unwrap();
         batch.inverse_dynamics(&q, &qd, &all(|s| &s.qdd), &mut inverse).unwrap();
-        let [mut masses, mut mass] = [count as usize, 1].map(|states| vec![0.0; states * n * n]);
+        let mut masses = vec![f64::NAN; count as usize * n * n];
         batch.mass_matrix(&q, &mut masses).unwrap();
         let mut workspace = mechanism.workspace();
         for (i, state) in states.iter().enumerate() {
             let mut alone = vec![0.0; n];
             let mut posed = workspace.at(&state.q).unwrap();
+            // Noughts too are written.
+            let mut mass = vec![f64::NAN; n * n];
             posed.mass_matrix(&mut mass).unwrap();
             assert_eq!(mass, &masses[i * n * n..][..n * n], "the mass matrix of {name}");
             let mut moving = posed.moving(&state.qd).unwrap();

@@ -5,12 +5,12 @@
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
 use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Run};
-use crate::scalar::Pack;
+use crate::scalar::{Pack, Register};
 use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
 };
 use crate::stage::Stages;
-use crate::stage::abreast::{Register, at, read, write};
+use crate::stage::abreast::{at, read, write};
 use crate::stage::crossing::AnyJoint;
 use crate::stage::way::Across;
 

@@ -10,7 +10,7 @@ mod fold;
 mod plan;
 
 use super::compiled::{Body, GAP, Hinge, Layout, PACK, Passage};
-use crate::simd::Copies;
+use crate::scalar::Copies;
 use crate::spatial::ECCENTRIC;
 use copies::copies;
 use fold::fold;

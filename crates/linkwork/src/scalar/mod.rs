@@ -6,6 +6,7 @@
 //! scalar, and every count, is exact.
 
 pub(crate) mod angle;
+mod copies;
 mod count;
 mod dual;
 mod float;
@@ -13,8 +14,10 @@ mod float;
 pub use count::{Count, Operations};
 pub use dual::Dual;
 
-use crate::simd::Copies;
-use crate::stage::abreast::Register;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use copies::Tile;
+pub(crate) use copies::{Copies, Register};
+
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 

@@ -15,7 +15,6 @@ mod stream;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
-pub(crate) use copies::Copies;
 pub(crate) use lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};

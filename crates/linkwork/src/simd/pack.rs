@@ -1,9 +1,8 @@
 //! Four columns of one state in a register.
 
-use super::copies::Copies;
+use super::copies;
 use super::lanes::F64x4;
-use crate::scalar::{Pack, Scalar, put};
-use crate::stage::abreast::Register;
+use crate::scalar::{Copies, Pack, Register, Scalar, put};
 
 /// Ones in the columns that the lowest bits tell.
 #[inline(always)]
@@ -123,13 +122,13 @@ impl Pack<f64> for F64x4 {
     #[inline(always)]
     fn fill(copies: &Copies, part: usize, to: &mut [f64]) {
         // SAFETY: whoever has such numbers has the instructions.
-        unsafe { copies.fill(part, to) };
+        unsafe { copies::fill(copies, part, to) };
     }
 
     #[inline(always)]
     fn copy(copies: &Copies, from: &[Register<f64>], to: &mut [f64]) {
         // SAFETY: whoever has such numbers has the instructions.
-        unsafe { copies.copy(from, to) };
+        unsafe { copies::copy(copies, from, to) };
     }
 
     #[inline(always)]

@@ -1,13 +1,8 @@
 //! Memory of branches side by side.
 
 use crate::model::{Borne, Compiled, PACK, Picks, Run};
-use crate::scalar::{Builds, Pack, Scalar};
+use crate::scalar::{Builds, Pack, Register, Scalar};
 use crate::spatial::{Articulated, Force, RigidBody};
-
-/// A number of every lane.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-pub(crate) struct Register<S>([S; PACK]);
 
 /// What a sweep leaves in a row for the next one: so many numbers of every lane.
 pub(crate) mod at {

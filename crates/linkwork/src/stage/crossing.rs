@@ -4,11 +4,11 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
-use super::abreast::{Register, read, write_column};
+use super::abreast::{read, write_column};
 use super::joints::Joints;
 use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
 use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Register, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, Pose, Quarter, RigidBody, Row, Screw, Skew, Vec3,
 };

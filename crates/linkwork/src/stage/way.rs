@@ -1,8 +1,8 @@
 //! The way from a link to its parent, where its joint is a screw about z.
 
-use super::abreast::{Register, read, write_column};
+use super::abreast::{read, write_column};
 use crate::model::{Body, Passage, Passed};
-use crate::scalar::{Pack, Scalar};
+use crate::scalar::{Pack, Register, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
     Row, Screw, Skew, Tilt, Vec3,

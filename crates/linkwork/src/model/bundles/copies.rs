@@ -5,7 +5,7 @@
 
 use super::{Abreast, Column, GAP, Layout, Line, PACK, Run};
 use crate::model::nought_ranges;
-use crate::simd::Copies;
+use crate::scalar::Copies;
 
 /// All elements of columns in lanes.
 pub(super) fn copies(runs: &[Run], folded: &[Run], columns: &[Column], layout: &Layout) -> Copies {

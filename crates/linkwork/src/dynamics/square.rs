@@ -318,7 +318,7 @@ fn apply<S: Scalar, P: Pack<S>>(within: &Tile<S>, tile: &mut Tile<S>) {
     }
 }
 
-/// Adds what the columns of a block are by themselves, from column l of it on.
+/// Adds what the columns of a block are by themselves: D⁻¹ between (I − W)⁻¹ and its transpose.
 #[inline(always)]
 fn add_own<S: Scalar, P: Pack<S>>(x: &mut Four<P>, within: &Tile<S>, turned: Four<P>, d_inv: &[S]) {
     unrolled!(I in 0 1 2 3 => if I < d_inv.len() {

@@ -20,7 +20,7 @@ pub(super) unsafe fn fill(copies: &Copies, part: usize, places: &mut [f64]) {
     }
 }
 
-/// All of them, with AVX2.
+/// Numbers to their places, and the noughts that stand alone, with AVX2.
 ///
 /// # Safety
 /// The processor must have it.

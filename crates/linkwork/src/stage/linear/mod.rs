@@ -14,9 +14,6 @@ pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use spans::{Span, Spans};
 pub(crate) use terms::{FORCE, TERMS, Terms};
 
-/// A quarter of the numbers of [`Terms`].
-const QUADS: usize = TERMS / LANES;
-
 use super::outflow::of_parent;
 use super::world::World;
 use crate::model::{Compiled, Tiles};
@@ -66,6 +63,9 @@ const EPS: usize = 22;
 const WHOLE: usize = 23;
 /// How many.
 pub(crate) const PAIR: usize = 24;
+
+/// How many registers the numbers of [`Terms`] take.
+const QUADS: usize = TERMS / LANES;
 
 /// Changes of q, q̇ and T: six rows of force or acceleration for each.
 pub(crate) const KINDS: usize = 3;

@@ -64,6 +64,43 @@ fn legged(seed: u64) -> Mechanism {
     builder.build().unwrap_or_else(|e| panic!("{seed}: {e}"))
 }
 
+/// Joints of one degree of freedom in one or two arms, some with fingers, now and then in another order than that of a sweep.
+fn arm(seed: u64) -> Mechanism {
+    let random = &mut Random::new(seed);
+    let mut builder = Mechanism::builder(format!("arm{seed}")).gravity(random.vector(10.0));
+    let (count, is_shuffled) = (2 + random.below(14), random.chance(0.2));
+    let mut parts = Vec::new();
+    for k in 0..count {
+        let parent = match k {
+            0 => None,
+            _ if random.chance(0.8) => Some(k - 1),
+            _ if random.chance(0.2) => None,
+            _ => Some(random.below(k)),
+        };
+        let axis = [Vec3::new(0.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 0.0), random.direction()][random.below(3)];
+        let kind = match random.below(6) {
+            0 => JointKind::Prismatic { axis },
+            1 => JointKind::Helical { axis, pitch: 0.1 },
+            _ => JointKind::Revolute { axis },
+        };
+        let mut joint = Joint::new(format!("joint{k}"), kind)
+            .between(
+                parent.map_or("world".to_owned(), |p| format!("link{p}")),
+                format!("link{k}"),
+            )
+            .placed(random.pose());
+        joint.armature = vec![if random.chance(0.1) { 0.2 } else { 0.0 }];
+        parts.push((Link::new(format!("link{k}"), random.inertia()), joint));
+    }
+    if is_shuffled {
+        parts.reverse();
+    }
+    for (link, joint) in parts {
+        builder = builder.link(link).joint(joint);
+    }
+    builder.build().unwrap_or_else(|e| panic!("{seed}: {e}"))
+}
+
 #[test]
 fn the_same_accelerations_as_dense_algebra_gives() {
     for seed in 0..150 {
@@ -86,7 +123,7 @@ fn the_same_accelerations_as_dense_algebra_gives() {
 #[test]
 fn the_bits_of_a_whole_tree() {
     // Several states at once are swept link by link, each state in a lane.
-    let some = (0..150).map(legged);
+    let some = (0..150).map(legged).chain((0..150).map(arm));
     for mechanism in some.chain([examples::quadruped(), examples::humanoid(), examples::dual_arm()]) {
         let name = mechanism.name().to_owned();
         let (count, n) = (5, mechanism.nv());

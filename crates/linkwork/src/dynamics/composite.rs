@@ -1,7 +1,7 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
-use super::abreast;
 use super::paths::{self, Elements};
+use super::{abreast, in_line};
 use crate::model::{Body, Compiled, Hinge, Placed, Whole};
 use crate::scalar::{Pack, Scalar, noughts, put};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -32,7 +32,11 @@ impl PackedSweep for MassMatrix {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
         let Some(b) = &m.bundles else {
-            return Self::run::<true>(m, s, at, input, out);
+            let Some(line) = &m.columns.in_line else {
+                return Self::run::<true>(m, s, at, input, out);
+            };
+            in_line::inward::<P>(m, line, s, out);
+            return add_rotors(m, out);
         };
         abreast::composites::<P>(m, b, s, out);
         paths::inward::<f64, true>(m, s, &b.trunk[..], Dense { n: m.nv, out });

@@ -8,6 +8,7 @@ pub(crate) mod coriolis;
 pub(crate) mod diagonal;
 pub(crate) mod embedded;
 pub(crate) mod forward;
+mod in_line;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;
 pub(crate) mod kinematics;

@@ -2,7 +2,7 @@
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
 use super::tiles::Tiles;
-use super::{Bundles, Joint, JointKind, Link, Noughts};
+use super::{Bundles, InLine, Joint, JointKind, Link, Noughts};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -37,10 +37,12 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
     let link_space = link_space(&given, &placed);
     let columns = columns(&bodies, &given.armature);
+    let turning = turning(&bodies);
     Compiled {
         nq,
         nv: given.armature.len(),
-        turning: turning(&bodies),
+        turns: turning.len(),
+        turning: in_registers(turning),
         sliding: sliding(&bodies),
         general_links: (0..bodies.len())
             .filter(|&k| bodies[k].passage == Passage::General)
@@ -95,24 +97,28 @@ fn parts(links: &[Placed]) -> Vec<Part> {
     parts
 }
 
-/// What turns the links' screws, and places for no link up to a whole register.
+/// What turns the links' screws.
 fn turning(bodies: &[Body]) -> Vec<Spin> {
-    let turning = |body: &Body| Spin {
-        by: match body.hinge {
-            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => body.q,
-            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => GAP,
-        },
-        theta: body.theta,
-        shift: body.shift,
+    let turning = |(link, body): (usize, &Body)| {
+        let spin = Spin {
+            link,
+            by: body.q,
+            theta: body.theta,
+        };
+        match body.hinge {
+            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => Some(spin),
+            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => None,
+        }
     };
-    let none = Spin {
-        by: GAP,
-        theta: 0.0,
-        shift: 0.0,
-    };
-    let mut all: Vec<Spin> = bodies.iter().map(turning).collect();
-    all.resize(bodies.len().next_multiple_of(PACK), none);
-    all
+    bodies.iter().enumerate().filter_map(turning).collect()
+}
+
+/// The same, with the last one repeated until the last register is full.
+fn in_registers(mut spins: Vec<Spin>) -> Vec<Spin> {
+    if let Some(&last) = spins.last() {
+        spins.resize(spins.len().next_multiple_of(PACK), last);
+    }
+    spins
 }
 
 /// What slides them.
@@ -498,6 +504,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
             .then(|| Tiles::new(bodies, armature, &single))
             .flatten(),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
+        in_line: (nv <= NOT_SMALL).then(|| InLine::new(bodies, &single)).flatten(),
         single,
         rows,
         levels: level.iter().max().map_or(0, |l| l + 1),

@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use super::{Bundles, Noughts, Reduction, Tiles};
+use super::{Bundles, InLine, Noughts, Reduction, Tiles};
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -131,13 +131,12 @@ pub(crate) struct Body {
     pub(crate) general: usize,
 }
 
-/// What turns a link's screw: a coordinate, or none; and where its shift starts.
+/// What turns a link's screw: a coordinate, from an angle on.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
 pub(crate) struct Spin {
+    pub(crate) link: usize,
     pub(crate) by: usize,
     pub(crate) theta: f64,
-    pub(crate) shift: f64,
 }
 
 /// What slides a link's screw: a coordinate, times a pitch.
@@ -169,6 +168,8 @@ pub(crate) struct Columns {
     pub(crate) levels: usize,
     /// Whether they stand in the users' order.
     pub(crate) in_users_order: bool,
+    /// The same four to a register, where every link has one and 𝓜 is small.
+    pub(crate) in_line: Option<InLine>,
     /// Where 𝓜 is nought, unless that is too much to be kept.
     pub(crate) noughts: Option<Noughts>,
     /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.
@@ -207,8 +208,9 @@ pub(crate) struct Compiled {
     pub(crate) bodies: Vec<Body>,
     pub(crate) nq: usize,
     pub(crate) nv: usize,
-    /// Per link, in whole registers: what turns it.
+    /// The links whose screw turns, in whole registers: the last one may be told several times; and how many there are.
     pub(crate) turning: Vec<Spin>,
+    pub(crate) turns: usize,
     /// The links whose screw slides.
     pub(crate) sliding: Vec<Slide>,
     /// The links that have [`Passage::General`].

@@ -1,13 +1,12 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Compiled, GAP, Hinge, PACK, Spin};
+use crate::model::{Body, Compiled, Hinge, PACK};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
 /// The screw of every one-axis joint, and the placement of every other link.
 #[derive(Clone, Debug)]
 pub(crate) struct Joints<S> {
-    /// In whole registers: the last few may be no joint's.
     pub(crate) screws: Vec<Screw<S>>,
     pub(crate) general: Vec<Pose<S>>,
 }
@@ -15,12 +14,12 @@ pub(crate) struct Joints<S> {
 impl<S: Scalar> Joints<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         // The turn of a joint that does not turn never changes.
-        let screw = |turn: &Spin| {
-            let (sin, cos) = S::lift(turn.theta).sin_cos();
-            Screw::new(cos, sin, S::lift(turn.shift))
+        let screw = |body: &Body| {
+            let (sin, cos) = S::lift(body.theta).sin_cos();
+            Screw::new(cos, sin, S::lift(body.shift))
         };
         Self {
-            screws: m.turning.iter().map(screw).collect(),
+            screws: m.bodies.iter().map(screw).collect(),
             general: vec![Pose::IDENTITY; m.general_links.len()],
         }
     }
@@ -28,26 +27,18 @@ impl<S: Scalar> Joints<S> {
     /// Fills the stage, several angles to a register.
     #[inline(always)]
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
-        let registers = m.bodies.len().div_ceil(P::COLUMNS);
-        for r in 0..registers {
-            if const { S::LANES > 1 } && m.turning[r].by == GAP {
-                continue;
-            }
-            let at = r * P::COLUMNS..(r + 1) * P::COLUMNS;
-            let (turning, screws) = (&m.turning[at.clone()], &mut self.screws[at]);
+        for r in 0..m.turns.div_ceil(P::COLUMNS) {
+            let turning = &m.turning[r * P::COLUMNS..(r + 1) * P::COLUMNS];
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
             for i in 0..P::COLUMNS {
-                let Spin { by, theta, .. } = turning[i];
-                x[i] = match q.get(by) {
-                    Some(q) => *q + S::lift(theta),
-                    None => S::lift(theta),
-                };
+                x[i] = q[turning[i].by] + S::lift(turning[i].theta);
             }
             let (s, c) = P::read(&x).sin_cos();
             s.write(&mut sin);
             c.write(&mut cos);
             for i in 0..P::COLUMNS {
-                (screws[i].turn.cos, screws[i].turn.sin) = (cos[i], sin[i]);
+                let turn = &mut self.screws[turning[i].link].turn;
+                (turn.cos, turn.sin) = (cos[i], sin[i]);
             }
         }
         for slide in &m.sliding {

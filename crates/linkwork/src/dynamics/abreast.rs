@@ -425,23 +425,21 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
             for c in come..row.come {
                 s.abreast.take_column::<P>(c, &b.columns[c].from);
             }
+            P::fill(&b.copies, part, out);
+            part += 1;
             let z = screws::<P>(row, &s.joints.screws);
             let (columns, elements) = s.abreast.columns.split_at_mut(row.elements);
-            let (columns, elements) = (
-                &mut columns[6 * row.column..6 * run.end],
-                &mut elements[..run.end - row.column],
-            );
+            let columns = columns[6 * row.column..6 * run.end].as_chunks_mut::<6>().0;
+            let elements = &mut elements[..columns.len()];
             at_row!(row, z, ways => {
                 if !is_folded {
                     carried = ways.carry_rigid_in(r);
                 }
                 for c in 0..elements.len() {
-                    let column = &mut columns[6 * c..6 * c + 6];
+                    let column = &mut columns[c];
                     let f = Force::from_array(read::<_, P, 6>(column, 0));
-                    write(elements, c, [f.moment.z]);
+                    f.moment.z.write(&mut elements[c].0);
                     write(column, 0, ways.force_in(f).to_array());
-                    P::fill(&b.copies, part, out);
-                    part += 1;
                 }
             });
         }

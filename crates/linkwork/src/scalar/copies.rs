@@ -8,7 +8,7 @@ use super::MOST_COLUMNS as LANES;
 pub(crate) struct Register<S>(pub(crate) [S; LANES]);
 
 /// How many noughts times four are written at once.
-const PART: usize = 8;
+const PART: usize = 16;
 
 /// Whence and where to. Sources are counted in numbers, four to a register.
 #[derive(Clone, Debug, Default)]

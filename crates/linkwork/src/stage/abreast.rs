@@ -201,13 +201,8 @@ pub(crate) fn write<S: Scalar, P: Pack<S>, const N: usize>(row: &mut [Register<S
 
 /// Over a column; only in some lanes, if these are told.
 #[inline(always)]
-pub(crate) fn write_column<S: Scalar, P: Pack<S>>(
-    columns: &mut [Register<S>],
-    column: usize,
-    f: Force<P>,
-    lanes: Option<u8>,
-) {
-    let (column, mut x) = (&mut columns[6 * column..6 * column + 6], f.to_array());
+pub(crate) fn write_column<S: Scalar, P: Pack<S>>(column: &mut [Register<S>; 6], f: Force<P>, lanes: Option<u8>) {
+    let mut x = f.to_array();
     if let Some(lanes) = lanes {
         for i in 0..6 {
             x[i] = x[i].over(get(&column[i]), lanes);

@@ -229,9 +229,11 @@ impl<S: Scalar> AnyJoint<'_, S> {
             }
             Passage::General => {
                 let pose = spread_pose::<S, P>(&self.general[body.general]);
+                let columns = columns.as_chunks_mut::<6>().0;
                 for &(c, is_part) in &passed.columns {
-                    let f = Force::from_array(read::<_, P, 6>(columns, 6 * c));
-                    write_column(columns, c, pose.force_in(f), is_part.then_some(passed.lanes));
+                    let column = &mut columns[c];
+                    let f = Force::from_array(read::<_, P, 6>(column, 0));
+                    write_column(column, pose.force_in(f), is_part.then_some(passed.lanes));
                 }
             }
         }

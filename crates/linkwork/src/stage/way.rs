@@ -53,9 +53,11 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
     #[inline(always)]
     pub(crate) fn forces_in<P: Pack<S>>(self, columns: &mut [Register<S>], passed: &Passed) {
         let way = self.spread::<P>();
+        let columns = columns.as_chunks_mut::<6>().0;
         for &(c, is_part) in &passed.columns {
-            let f = Force::from_array(read::<_, P, 6>(columns, 6 * c));
-            write_column(columns, c, way.force_in(f), is_part.then_some(passed.lanes));
+            let column = &mut columns[c];
+            let f = Force::from_array(read::<_, P, 6>(column, 0));
+            write_column(column, way.force_in(f), is_part.then_some(passed.lanes));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::model::{Mechanism, surely_usable};
 use crate::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
-use crate::simd::{Lanes, Task};
+use crate::simd::{Lanes, Places, Task};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -216,7 +216,7 @@ pub(super) struct InLanes<'m, S: 'static> {
     /// How many of these are computed.
     room: usize,
     /// Where the numbers of some quantities come from in `out`, once they are asked for.
-    sources: [Vec<u32>; TABLES],
+    sources: [Places; TABLES],
     pub(super) rolling: Option<Rolling<S>>,
 }
 
@@ -251,7 +251,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
         if let Some(table) = job.quantity.table::<S>()
             && self.sources[table].is_empty()
         {
-            self.sources[table] = job.quantity.sources(mechanism);
+            self.sources[table] = job.quantity.sources(mechanism).into();
         }
         // What is not given is nought.
         for (given, lanes) in [(job.qd, &mut self.qd), (job.input, &mut self.input)] {
@@ -307,7 +307,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
 
     /// Lanes into states.
     fn give(&self, job: &Job<'_, T>, out: &mut [T]) {
-        let from = job.quantity.table::<S>().map(|table| &self.sources[table][..]);
+        let from = job.quantity.table::<S>().map(|table| &self.sources[table]);
         let lanes = &self.out[..=self.room];
         match from {
             _ if job.is_large() => S::stream(lanes, from, job.size, out, job.size),

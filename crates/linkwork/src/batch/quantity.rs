@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::dynamics::linearized::related;
-use crate::dynamics::{centroidal, composite, forward, inverse, kinematics, paths};
+use crate::dynamics::{centroidal, composite, elements, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism, path_order};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
@@ -137,7 +137,7 @@ impl Quantity<'_> {
             Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
             Self::MassMatrix | Self::MassEntries => {
                 if const { S::LANES > 1 } {
-                    view.sweep_lanes::<paths::MassAlongPaths>(&[], out);
+                    view.sweep_lanes::<elements::MassElements>(&[], out);
                 } else if let Self::MassMatrix = self {
                     view.sweep::<composite::MassMatrix>(&[], out);
                 } else {

@@ -6,6 +6,7 @@ mod columns;
 pub(crate) mod composite;
 pub(crate) mod coriolis;
 pub(crate) mod diagonal;
+pub(crate) mod elements;
 pub(crate) mod embedded;
 pub(crate) mod forward;
 mod in_line;

@@ -2,26 +2,15 @@
 //!
 //! A column r(k)H*(k) gives an element at each joint on its way to the base. If it stayed in memory on that way, it would be
 //! written and read at every joint. Here it stays in registers, and only elements are written. Two columns go together where
-//! they can, as one alone would wait for its own results. [`crate::model::path_order`] tells in which order that is.
+//! they can, as one alone would wait for its own results. Several states at once do it in their own way: [`super::elements`].
 
-use crate::model::{Body, Compiled, Course, Hinge, Met, Whole, waits_for_next};
+use crate::model::{Body, Compiled, Course, Hinge, Met, waits_for_next};
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
-
-/// The elements of 𝓜 that are not nought, in the order of [`path_order`](crate::model::path_order).
-pub(crate) struct MassAlongPaths;
-
-impl<S: Scalar> Sweep<S> for MassAlongPaths {
-    #[inline(always)]
-    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), InOrder { out, next: 0 });
-    }
-}
 
 /// Where elements of 𝓜 go.
 pub(super) trait Elements<S> {
@@ -121,36 +110,5 @@ fn go_inward<S: Scalar, const TWO: bool, const SPECIAL: bool>(
             }
         });
         from = body.parent;
-    }
-}
-
-/// Elements of 𝓜, one after the other.
-struct InOrder<'a, S> {
-    out: &'a mut [S],
-    next: usize,
-}
-
-impl<S: Scalar> Elements<S> for InOrder<'_, S> {
-    #[inline(always)]
-    fn put(&mut self, _: &Body, hinge: Hinge, f: Force<S>, _: usize) {
-        let dofs = hinge.axes().len();
-        hinge.project(f, &mut self.out[self.next..self.next + dofs]);
-        self.next += dofs;
-    }
-
-    #[inline(always)]
-    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled) {
-        if matches!(hinge, Hinge::Revolute) && !m.has_armature {
-            return self.put(body, hinge, f, body.v);
-        }
-        let mut elements = [S::ZERO; 6];
-        hinge.project(f, &mut elements);
-        if m.has_armature {
-            elements[i] += S::lift(m.armature[body.v + i]);
-        }
-        for j in 0..=i {
-            self.out[self.next + j] = elements[j];
-        }
-        self.next += i + 1;
     }
 }

@@ -120,43 +120,58 @@ pub(crate) fn nought_ranges(layout: &Layout) -> Vec<Range<usize>> {
     ranges
 }
 
+/// How many columns go to the base together, at most.
+pub(crate) const GROUP: usize = 3;
+
+/// Whether the column of the link before k, and its only one, joins those that have come from k to some link: it hangs on
+/// that link, or is that link, which they pass first.
+#[inline(always)]
+pub(crate) fn joins(bodies: &[Body], k: usize, at: Option<usize>) -> bool {
+    let Some(at) = at else { return false };
+    let next = &bodies[k - 1];
+    bodies[k].dofs == 1 && next.dofs == 1 && (at == k - 1 || next.parent == Some(at))
+}
+
 /// Whether a link's column waits for that of the link visited next: its parent, or another child of the same. Both have one.
 #[inline(always)]
 pub(crate) fn waits_for_next(bodies: &[Body], k: usize) -> bool {
-    let Some(parent) = bodies[k].parent else { return false };
-    let next = &bodies[k - 1];
-    bodies[k].dofs == 1 && next.dofs == 1 && (parent == k - 1 || next.parent == Some(parent))
+    joins(bodies, k, bodies[k].parent)
 }
 
-/// The rows and columns of the elements of 𝓜 that are not nought, in the order in which a sweep meets them that takes every
-/// column to the base, and two of them together where one waits for the other.
+/// The rows and columns of the elements of 𝓜 that are not nought, in the order in which lanes compute them: those of
+/// single joints, and then what columns give on their way to the base, a few of them together where they [join](joins).
 pub(crate) fn path_order(bodies: &[Body], layout: &Layout) -> Vec<[usize; 2]> {
     let own = |k: usize| layout.start[k]..layout.start[k] + bodies[k].dofs;
-    let (mut pairs, mut waiting) = (Vec::new(), None);
+    let mut pairs = Vec::new();
     for k in (0..bodies.len()).rev() {
         for column in own(k) {
             pairs.extend((own(k).start..=column).map(|row| [row, column]));
         }
-        let together = if let Some((other, at)) = waiting.take() {
-            if at == k {
-                pairs.push([own(k).start, other]);
+    }
+    let mut go = |columns: &[usize], mut from: Option<usize>, until: Option<usize>| {
+        while from != until
+            && let Some(j) = from
+        {
+            for &column in columns {
+                pairs.extend(own(j).map(|row| [row, column]));
             }
-            vec![vec![other, own(k).start]]
-        } else if let Some(parent) = bodies[k].parent.filter(|_| waits_for_next(bodies, k)) {
-            waiting = Some((own(k).start, parent));
-            continue;
-        } else {
-            own(k).map(|column| vec![column]).collect()
-        };
-        for columns in together {
-            let mut link = bodies[k].parent;
-            while let Some(j) = link {
-                for &column in &columns {
-                    pairs.extend(own(j).map(|row| [row, column]));
-                }
-                link = bodies[j].parent;
-            }
+            from = bodies[j].parent;
         }
+    };
+    let mut k = bodies.len();
+    while k > 0 {
+        k -= 1;
+        for column in own(k).skip(1) {
+            go(&[column], bodies[k].parent, None);
+        }
+        let (mut columns, mut at) = (vec![own(k).start], bodies[k].parent);
+        while columns.len() < GROUP && joins(bodies, k, at) {
+            k -= 1;
+            go(&columns, at, bodies[k].parent);
+            columns.push(own(k).start);
+            at = bodies[k].parent;
+        }
+        go(&columns, at, None);
     }
     pairs
 }

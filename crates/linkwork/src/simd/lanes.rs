@@ -21,16 +21,32 @@ pub(crate) trait Lanes: Scalar {
     fn load(states: &[Self::Element], stride: usize, lanes: &mut [Self]);
     /// Lanes into states of `lanes.len()` numbers, one every `stride` numbers, as many as there is room for.
     fn store(lanes: &[Self], states: &mut [Self::Element], stride: usize);
-    /// The same for states of `from.len()` numbers, each of which stands in the lanes where `from` says; the last of the
-    /// lanes are noughts.
-    fn spread(lanes: &[Self], from: &[u32], states: &mut [Self::Element], stride: usize);
+    /// The same for states whose numbers stand in the lanes where `from` says; the last of the lanes are noughts.
+    fn spread(lanes: &[Self], from: &Places, states: &mut [Self::Element], stride: usize);
     /// Either of them for states of `each` numbers, past the caches where the processor can.
     #[inline]
-    fn stream(lanes: &[Self], from: Option<&[u32]>, each: usize, states: &mut [Self::Element], stride: usize) {
+    fn stream(lanes: &[Self], from: Option<&Places>, each: usize, states: &mut [Self::Element], stride: usize) {
         match from {
             None => Self::store(&lanes[..each], states, stride),
             Some(from) => Self::spread(lanes, from, states, stride),
         }
+    }
+}
+
+/// Where the numbers of a state stand among lanes, and the last place of all, which is known without looking at each.
+#[derive(Debug, Default)]
+pub(crate) struct Places(Vec<u32>, usize);
+
+impl From<Vec<u32>> for Places {
+    fn from(places: Vec<u32>) -> Self {
+        let last = places.iter().max().map_or(0, |&place| place as usize);
+        Self(places, last)
+    }
+}
+
+impl Places {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -57,8 +73,8 @@ macro_rules! single_lane {
                 states[..lanes.len()].copy_from_slice(lanes);
             }
 
-            fn spread(lanes: &[Self], from: &[u32], states: &mut [Self], _: usize) {
-                for (x, &from) in states.iter_mut().zip(from) {
+            fn spread(lanes: &[Self], from: &Places, states: &mut [Self], _: usize) {
+                for (x, &from) in states.iter_mut().zip(&from.0) {
                     *x = lanes[from as usize];
                 }
             }
@@ -290,14 +306,14 @@ macro_rules! lanes {
                 unsafe { $name::store_block(lanes, states, stride) }
             }
 
-            fn spread(lanes: &[Self], from: &[u32], states: &mut [$element], stride: usize) {
+            fn spread(lanes: &[Self], from: &Places, states: &mut [$element], stride: usize) {
                 // SAFETY: as in `neg`.
                 unsafe { $name::spread_block(lanes, from, states, stride) }
             }
 
             $(fn stream(
                 lanes: &[Self],
-                from: Option<&[u32]>,
+                from: Option<&Places>,
                 each: usize,
                 states: &mut [$element],
                 stride: usize,
@@ -316,7 +332,8 @@ macro_rules! lanes {
                         unsafe { $stream(lanes, |i| i, each, states, stride) }
                     }
                     Some(from) => {
-                        assert!(each <= from.len() && most(from) < lanes.len(), "{BEYOND}");
+                        assert!(each <= from.0.len() && from.1 < lanes.len(), "{BEYOND}");
+                        let from = &from.0;
                         // SAFETY: as above; there are as many places, of as many lanes.
                         unsafe { $stream(lanes, |i| *from.get_unchecked(i) as usize, each, states, stride) }
                     }
@@ -387,7 +404,12 @@ macro_rules! lanes {
             }
 
             #[target_feature(enable = $features)]
-            unsafe fn spread_block(lanes: &[Self], from: &[u32], states: &mut [$element], stride: usize) {
+            unsafe fn spread_block(
+                lanes: &[Self],
+                Places(from, most): &Places,
+                states: &mut [$element],
+                stride: usize,
+            ) {
                 let (each, nothing, mut columns) = (from.len(), lanes.len() - 1, [&Self::ZERO.0; $w]);
                 if states.len() < ($n - 1) * stride + each {
                     for (i, from) in from.iter().enumerate() {
@@ -404,13 +426,12 @@ macro_rules! lanes {
                     // SAFETY: the features are those of this function, and there is room for as many states.
                     return unsafe { $scatter(columns, states.as_mut_ptr(), stride, each) };
                 }
-                assert!(most(from) <= nothing, "{BEYOND}");
+                assert!(*most <= nothing, "{BEYOND}");
                 for i in blocks(each, $w) {
                     let from = &from[i..i + $w];
                     if from[0] as usize == nothing && least(from) == nothing {
-                        for state in states.chunks_mut(stride).take($n) {
-                            state[i..i + $w].fill(0.0);
-                        }
+                        // SAFETY: as below.
+                        unsafe { $scatter([&Self::ZERO.0; $w], states.as_mut_ptr().add(i), stride, $w) };
                         continue;
                     }
                     for j in 0..$w {
@@ -438,17 +459,6 @@ macro_rules! lanes {
 /// What is wrong where a place is too large.
 #[cfg(target_arch = "x86_64")]
 const BEYOND: &str = "a number beyond those computed";
-
-/// The largest of some places.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn most(places: &[u32]) -> usize {
-    let mut most = 0;
-    for &place in places {
-        most = place.max(most);
-    }
-    most as usize
-}
 
 /// The smallest of some places.
 #[cfg(target_arch = "x86_64")]

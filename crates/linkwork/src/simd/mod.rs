@@ -15,9 +15,9 @@ mod stream;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
-pub(crate) use lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};
+pub(crate) use lanes::{Lanes, Places};
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::{Builds, Pack, Scalar};

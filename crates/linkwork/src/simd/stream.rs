@@ -134,7 +134,7 @@ stream! {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{F64x4, Lanes};
+    use super::super::{F64x4, Lanes, Places};
     use super::*;
 
     /// States of any length and distance, anywhere in a line, some without a place: as by ordinary stores, and nothing
@@ -149,7 +149,8 @@ mod tests {
         lanes.push(S::ZERO);
         let untouched = number(9999);
         for each in (1..70).chain([128, 129, 143]) {
-            let places: Vec<u32> = (0..each).map(|i| (i * 37 % (computed + 1)) as u32).collect();
+            let places = (0..each).map(|i| (i * 37 % (computed + 1)) as u32).collect::<Vec<_>>();
+            let places = Places::from(places);
             for (stride, states, at) in [
                 (each, S::LANES, 0),
                 (each, S::LANES, each % 17),
@@ -158,7 +159,7 @@ mod tests {
                 (each, S::LANES - 1, 3),
                 (each + 1, 1, 1),
             ] {
-                for from in [None, Some(&places[..])] {
+                for from in [None, Some(&places)] {
                     let mut wanted = vec![untouched; at + (states - 1) * stride + each + 32];
                     let mut got = wanted.clone();
                     let range = at..at + (states - 1) * stride + each;

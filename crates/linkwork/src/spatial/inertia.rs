@@ -276,6 +276,16 @@ impl<S: Scalar> RigidBody<S> {
         }
     }
 
+    /// The columns of M down to the diagonal, one after the other.
+    #[inline(always)]
+    pub(crate) fn triangle(&self) -> [S; 21] {
+        let (m, h, o) = (self.mass, self.first, S::ZERO);
+        let [xx, xy, xz, yy, yz, zz] = self.second;
+        [
+            xx, xy, yy, xz, yz, zz, o, h.z, -h.y, m, -h.z, o, h.x, o, m, h.y, -h.x, o, o, o, m,
+        ]
+    }
+
     /// M V.
     #[inline(always)]
     pub(crate) fn times(&self, v: Motion<S>) -> Force<S> {

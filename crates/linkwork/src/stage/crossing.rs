@@ -30,6 +30,11 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     fn turn_out(self, v: Vec3<S>) -> Vec3<S>;
     /// φ r φ*.
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S>;
+    /// φ r φ*, and φ f of a column of r.
+    #[inline(always)]
+    fn carry_column_in(self, r: RigidBody<S>, f: Force<S>) -> (RigidBody<S>, Force<S>) {
+        (self.carry_rigid_in(r), self.force_in(f))
+    }
     /// φ P⁺ φ*.
     fn carry_in(self, rest: Self::Rest) -> Articulated<S>;
 
@@ -91,6 +96,11 @@ macro_rules! same_way {
         #[inline(always)]
         fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
             self.0.carry_rigid_in(r)
+        }
+
+        #[inline(always)]
+        fn carry_column_in(self, r: RigidBody<S>, f: Force<S>) -> (RigidBody<S>, Force<S>) {
+            self.0.carry_column_in(r, f)
         }
     };
 }

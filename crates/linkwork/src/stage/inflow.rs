@@ -86,6 +86,16 @@ impl<'a, S: Scalar, T: Handed<S>> Inflow<'a, S, T> {
             None => self.carried = y,
         }
     }
+
+    /// The same without keeping what was carried before, which nobody asks for: the link visited next is the parent, or has
+    /// no child. So there need be no registers for both.
+    #[inline(always)]
+    pub(crate) fn hand_over(&mut self, body: &Body, y: T) {
+        self.carried = y;
+        if let Some(slot) = body.hands_to {
+            y.leave(&mut self.waiting.0[slot * T::NUMBERS..][..T::NUMBERS]);
+        }
+    }
 }
 
 #[inline(always)]

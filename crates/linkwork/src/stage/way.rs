@@ -201,6 +201,22 @@ pub(crate) trait Across<S: Scalar>: Copy {
         }
     }
 
+    /// φrφ*, and φf of a column of r: what these have in common is computed once.
+    #[inline(always)]
+    fn carry_column_in(self, r: RigidBody<S>, f: Force<S>) -> (RigidBody<S>, Force<S>) {
+        let (r, f) = if self.slides() {
+            (r.slide(self.screw().shift), self.screw().slide_in(f))
+        } else {
+            (r, f)
+        };
+        let (r, f) = (r.turn(self.screw().turn), self.screw().turn_in(f));
+        let (r, f) = (self.body_through_tilt(r), self.force_through_tilt(f));
+        match self.before() {
+            Some(z) => (r.through_screw(z), z.force_in(f)),
+            None => (r, f),
+        }
+    }
+
     #[inline(always)]
     fn carry_in(self, p: Articulated<S>) -> Articulated<S> {
         let p = self.inertia_through_tilt(p.through_screw(self.screw()));

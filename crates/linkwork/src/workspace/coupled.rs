@@ -16,10 +16,10 @@ use super::shapes::Shaped;
 use super::sweeps::Listed;
 use crate::Result;
 use crate::dynamics::composite::MassMatrix;
+use crate::dynamics::elements::MassElements;
 use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
-use crate::dynamics::paths::MassAlongPaths;
 use crate::model::{Layout, Reduction};
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
@@ -310,7 +310,7 @@ impl<S: Scalar> View<'_, '_, S> {
         let m = &self.mechanism.compiled;
         if m.reduction.is_none() && is_from_mass::<S>(m) {
             if const { S::LANES > 1 } {
-                self.sweep_lanes::<MassAlongPaths>(&[], out);
+                self.sweep_lanes::<MassElements>(&[], out);
             } else {
                 self.sweep::<MassMatrix>(&[], out);
             }

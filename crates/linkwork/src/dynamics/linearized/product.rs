@@ -15,7 +15,7 @@ use crate::model::{Compiled, Tile, Tiles};
 use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, blocks, dot,
-    lanes, read, turn,
+    lanes, places, read, turn,
 };
 
 /// Four columns of three kinds.
@@ -44,7 +44,22 @@ pub(super) fn inward<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear:
             }
             let (columns, pairs) = (&linear.columns[b].0, &linear.pairs[b].0);
             let (within_reach, farther) = tiles.outward(tile);
-            for l in (0..LANES.min(m.nv - b * LANES)).step_by(P::COLUMNS) {
+            for l in places::<S, P>(m.nv - b * LANES) {
+                let mut own = [[P::ZERO; LANES]; 2];
+                // Columns of ancestors: nothing to add up.
+                if !tile.descends {
+                    if tile.has_inner {
+                        along::<S, P>(rows.1, tile, columns, l, &mut own);
+                    }
+                    unrolled!(R in 0 1 2 3 => if R < count {
+                        let (mut x, inner) = ([own[0][R], own[1][R], P::ZERO], tile.inner[R] >> l);
+                        if !tile.is_whole {
+                            (x[0], x[1]) = (x[0].keep(inner), x[1].keep(inner));
+                        }
+                        put(&mut eps[(c * LANES + R) * wide + b], l, x);
+                    });
+                    continue;
+                }
                 let mut sum = [[P::ZERO; LANES]; KINDS];
                 if tile.has_outer {
                     against::<S, P>(rows.0, tile, pairs, l, &mut sum);
@@ -64,38 +79,39 @@ pub(super) fn inward<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear:
                         add(&mut sum, r, less[r], x);
                     }
                 }
-                let mut own = [[P::ZERO; LANES]; 2];
                 if tile.has_inner {
                     along::<S, P>(rows.1, tile, columns, l, &mut own);
                 }
-                for r in (0..LANES).rev() {
-                    if r >= count {
-                        continue;
+                // Each row by its name, so that the sums stay in registers.
+                unrolled!(R in 3 2 1 0 => if R < count {
+                    let mut x = [sum[0][R], sum[1][R], sum[2][R]];
+                    let (inner, outer) = (tile.inner[R] >> l, tile.outer[R] >> l);
+                    if tile.has_inner || !tile.is_whole {
+                        (x[0], x[1]) = (x[0].keep(outer), x[1].keep(outer));
                     }
-                    let (inner, outer) = (tile.inner[r] >> l, tile.outer[r] >> l);
-                    let mut x = [sum[0][r].keep(outer), sum[1][r].keep(outer), sum[2][r]];
                     if tile.has_inner {
-                        x[0] += own[0][r].keep(inner);
-                        x[1] += own[1][r].keep(inner);
+                        x[0] += own[0][R].keep(inner);
+                        x[1] += own[1][R].keep(inner);
                     }
-                    let eps = &mut eps[(c * LANES + r) * wide + b];
-                    x[0].write(&mut eps[0][l..]);
-                    x[1].write(&mut eps[1][l..]);
-                    if c > b {
-                        continue;
-                    }
-                    if let Some(one) = P::one_at(c * LANES + r, b * LANES + l) {
+                    if let Some(one) = P::one_at(c * LANES + R, b * LANES + l) {
                         x[2] -= one;
                     }
-                    x[2].write(&mut eps[2][l..]);
-                    if tile.descends {
-                        for i in 0..r {
-                            add(&mut sum, i, within[r][i], x);
-                        }
+                    put(&mut eps[(c * LANES + R) * wide + b], l, x);
+                    let before = R;
+                    for i in 0..before {
+                        add(&mut sum, i, within[R][i], x);
                     }
-                }
+                });
             }
         }
+    }
+}
+
+/// Some columns of all kinds, from column `l` of a block on.
+#[inline(always)]
+fn put<S: Scalar, P: Pack<S>>(to: &mut Three<S>, l: usize, x: [P; KINDS]) {
+    for kind in 0..KINDS {
+        x[kind].write(&mut to[kind][l..]);
     }
 }
 
@@ -180,15 +196,15 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
         for at in 0..path.len() {
             let c = path[at] as usize;
             let (row, d_inv) = (&eps[c * wide + i][2], d_inv[c]);
-            for r in 0..LANES {
-                weights[at][r] = d_inv * row[r];
+            for l in places::<S, P>(LANES) {
+                (P::spread(d_inv) * P::read(&row[l..])).write(&mut weights[at][l..]);
             }
         }
         for b in (0..wide).rev() {
             let shared = tiles.shared(i, b);
             let (path, weights) = (&path[..shared], &weights[..shared]);
-            for j in (b * LANES..n.min((b + 1) * LANES)).step_by(P::COLUMNS) {
-                let (mut sum, l) = ([[P::ZERO; LANES]; KINDS], place::<S, P>(j));
+            for l in places::<S, P>(n - b * LANES) {
+                let (mut sum, j) = ([[P::ZERO; LANES]; KINDS], b * LANES + l);
                 if b < i {
                     for at in 0..shared {
                         let eps = &eps[path[at] as usize * wide + b];
@@ -250,10 +266,4 @@ fn write_one_by_one<S: Scalar, P: Pack<S>>(m: &Compiled, i: usize, j: usize, til
             }
         }
     }
-}
-
-/// Where a column stands in its block, if a register does not take all of it.
-#[inline(always)]
-pub(super) fn place<S: Scalar, P: Pack<S>>(j: usize) -> usize {
-    if P::COLUMNS == LANES { 0 } else { j % LANES }
 }

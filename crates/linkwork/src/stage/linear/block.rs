@@ -83,6 +83,16 @@ pub(crate) fn lanes<S: Scalar>(block: usize, columns: usize) -> usize {
     }
 }
 
+/// Where registers start in a block of which so many columns are left: at each of them, or once where one takes them all.
+#[inline(always)]
+pub(crate) fn places<S: Scalar, P: Pack<S>>(columns: usize) -> core::ops::Range<usize> {
+    0..if const { P::COLUMNS == LANES } {
+        1
+    } else {
+        LANES.min(columns)
+    }
+}
+
 /// Blocks for so many columns.
 pub(crate) fn blocks(columns: usize) -> usize {
     columns.div_ceil(LANES)

@@ -9,7 +9,9 @@ mod gains;
 mod spans;
 mod terms;
 
-pub(crate) use block::{Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, read, square_room, together, turn};
+pub(crate) use block::{
+    Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, places, read, square_room, together, turn,
+};
 pub(crate) use gains::{ARTICULATED, HomeGain};
 pub(crate) use spans::{Span, Spans};
 pub(crate) use terms::{FORCE, TERMS, Terms};

@@ -121,6 +121,8 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn read(from: &[S]) -> Self;
     /// Over the first numbers of a slice.
     fn write(self, to: &mut [S]);
+    /// Three numbers, as many as there are columns, and nought.
+    fn three(x: [S; 3]) -> Self;
     /// The first numbers of four rows, so far apart.
     fn read_rows(from: &[S], apart: usize) -> [Self; MOST_COLUMNS];
     /// Over them.
@@ -197,6 +199,11 @@ impl<S: Scalar> Pack<S> for S {
     #[inline]
     fn write(self, to: &mut [S]) {
         to[0] = self;
+    }
+
+    #[inline]
+    fn three(x: [S; 3]) -> Self {
+        x[0]
     }
 
     #[inline(always)]

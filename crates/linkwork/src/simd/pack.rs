@@ -57,6 +57,12 @@ impl Pack<f64> for F64x4 {
     }
 
     #[inline(always)]
+    fn three([x, y, z]: [f64; 3]) -> Self {
+        // SAFETY: the number exists, and so do the instructions.
+        Self(unsafe { core::arch::x86_64::_mm256_set_pd(0.0, z, y, x) })
+    }
+
+    #[inline(always)]
     fn read_rows(from: &[f64], apart: usize) -> [Self; 4] {
         let from = &from[..3 * apart + 4];
         let mut rows = [Self::ZERO; 4];

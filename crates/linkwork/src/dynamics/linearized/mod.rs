@@ -48,13 +48,14 @@ impl PackedSweep for Linearize {
 fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S], qdd: &mut [S]) {
     s.need_columns(m);
     let loads = if s.loaded { Some(&s.loads[..]) } else { None };
+    let under = const { S::LANES == 1 } && !qdd.is_empty() && tiled::<S>(m).is_some();
+    s.linear.start::<P>(m, (&s.world, &s.qd[..], loads), given, under);
     match tiled::<S>(m) {
-        Some(tiles) if const { S::LANES == 1 } && !qdd.is_empty() => {
-            let state = (&s.world, &s.qd[..], loads);
-            s.linear.fill_under::<P>(m, tiles, state, given, qdd);
+        Some(tiles) if const { S::LANES == 1 } && under => {
+            s.linear.finish_under::<P>(m, tiles, qdd);
             s.filled.eliminated = true;
         }
-        _ => s.linear.fill::<P>(m, &s.world, &s.qd, given, loads),
+        _ => s.linear.finish(m),
     }
 }
 

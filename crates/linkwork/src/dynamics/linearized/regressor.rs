@@ -22,7 +22,8 @@ impl<S: Scalar> Sweep<S> for Regressor {
         for (i, link) in m.link_frames.iter().enumerate() {
             let Some(k) = link.body else { continue };
             let pose: Pose<S> = s.world.poses[k] * link.pose.lift();
-            let (v, alpha) = (pose.motion_out(s.linear.v[k]), pose.motion_out(s.linear.alpha[k]));
+            let (v, alpha) = (s.linear.velocity(k), s.linear.acceleration(k));
+            let (v, alpha) = (pose.motion_out(v), pose.motion_out(alpha));
             for parameter in 0..PARAMETERS {
                 let body = unit(parameter);
                 let local = body.times(alpha) + v.cross_force(body.times(v));

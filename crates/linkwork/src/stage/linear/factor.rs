@@ -7,71 +7,53 @@
 //! D = HPH*     −HG = −H(c) PH* D⁻¹ for each c inward     PH*(c) ← PH*(c) − HG(c) PH*     ε(c) ← ε(c) − HG(c) ε
 //! ```
 //!
-//! and likewise 2P̂*H* and D. All that is inward goes together, a block of columns to a register.
+//! and likewise 2P̂*H* and D. Columns inward of others go together, a block of them in registers.
 
-use super::block::{Block, LANES, blocks, dot, lanes, read};
+use super::block::{Block, LANES, blocks, dot, lanes, places, read};
 use super::spans::resistance;
 use super::terms::TERMS;
-use super::{ALPHA, ALPHA_P, ARMATURE, BY_QDD, COLUMN, EPS, GYRO, H, Linear, PAIR, PIVOT, QDD, WHOLE};
+use super::{ARMATURE, BY_QDD, COLUMN, EPS, GYRO, H, LAMBDA, LAMBDA_P, Linear, PAIR, PIVOT, TAU, WHOLE};
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::Motion;
 use crate::stage::outflow::of_parent;
 
 impl<S: Scalar> Linear<S> {
-    /// Inward: PH*, 2P̂*H*, D and −HG of every degree of freedom, and ε of the torques that stand in the columns.
+    /// Inward: PH*, 2P̂*H*, D and −HG of every degree of freedom, and ε of the torques that stand in the columns. Block by
+    /// block: all that is outward of it is taken off its columns together, then they are taken off each other.
     #[inline(always)]
     pub(crate) fn eliminate<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles) {
         for b in (0..blocks(m.nv)).rev() {
-            begin(
-                &self.columns[b],
-                &self.subtrees[b],
-                &mut self.pairs[b],
-                lanes::<S>(b, m.nv),
-            );
-        }
-        self.inward::<P>(m, tiles);
-        self.eliminated = true;
-    }
-
-    #[inline(always)]
-    fn inward<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles) {
-        for j in (0..m.nv).rev() {
-            let (own, lane) = (&self.pairs[j / LANES].0, j % LANES);
-            let (mut u, mut hat) = ([S::ZERO; 6], [S::ZERO; 3]);
-            for i in 0..6 {
-                u[i] = own[BY_QDD + i][lane];
+            let (columns, lanes) = (&self.columns[b], lanes::<S>(b, m.nv));
+            begin(columns, &self.subtrees[b], &mut self.pairs[b], lanes);
+            let (_, outward) = tiles.outward(tiles.tile(b, b));
+            for l in places::<S, P>(LANES) {
+                let (h, mut left) = (read(&columns.0, H, l), read(&self.pairs[b].0, BY_QDD, l));
+                for &(j, place) in outward.iter().rev() {
+                    let (j, place) = (j as usize, place as usize);
+                    let bits = tiles.inward(place).bits >> l;
+                    let less: P = take_off(&self.pairs[j / LANES], j % LANES, self.d_inv[j], h, bits, &mut left);
+                    less.write(&mut self.inward[place][l..]);
+                }
+                put(left, &mut self.pairs[b], l);
             }
-            for i in 0..3 {
-                hat[i] = own[GYRO + i][lane];
-            }
-            let (d_inv, eps) = (own[PIVOT][lane].recip(), own[EPS][lane]);
-            self.d_inv[j] = d_inv;
-            for place in tiles.places(j) {
-                let inward = tiles.inward(place);
-                let b = inward.block as usize;
-                let (columns, pairs, kept) = (&self.columns[b].0, &mut self.pairs[b].0, &mut self.inward[place]);
-                for l in (0..LANES).step_by(P::COLUMNS) {
-                    let bits = inward.bits >> l;
+            for j in (b * LANES..m.nv.min((b + 1) * LANES)).rev() {
+                let (d_inv, place) = (self.pairs[b].0[PIVOT][j % LANES].recip(), tiles.places(j).end - 1);
+                self.d_inv[j] = d_inv;
+                for l in places::<S, P>(LANES) {
+                    let bits = tiles.inward(place).bits >> l;
                     if bits & ((1 << P::COLUMNS) - 1) == 0 {
                         continue;
                     }
-                    let s = dot::<S, P>(u, read(columns, H, l));
-                    let less = (P::spread(-d_inv) * s).keep(bits);
-                    less.write(&mut kept[l..]);
-                    for i in 0..6 {
-                        add(u[i], less, &mut pairs[BY_QDD + i][l..]);
-                    }
-                    let row = &mut pairs[PIVOT][l..];
-                    s.mul_add(less, P::read(row)).write(row);
-                    for i in 0..3 {
-                        add(hat[i], less, &mut pairs[GYRO + i][l..]);
-                    }
-                    add(eps, less, &mut pairs[EPS][l..]);
+                    let (h, mut left) = (read(&columns.0, H, l), read(&self.pairs[b].0, BY_QDD, l));
+                    let less: P = take_off(&self.pairs[b], j % LANES, d_inv, h, bits, &mut left);
+                    less.write(&mut self.inward[place][l..]);
+                    put(left, &mut self.pairs[b], l);
                 }
             }
         }
         self.judge(m);
+        self.eliminated = true;
     }
 
     /// How large that may be of which D of a column, found elsewhere, is a difference.
@@ -102,12 +84,12 @@ impl<S: Scalar> Linear<S> {
         })
     }
 
-    /// Outward: q̈ = D⁻¹(ε − PH*·λ), λ = λ(p) + H*q̈; α grows by λ.
+    /// Outward: q̈ = D⁻¹(ε − PH*·λ), λ = λ(p) + H*q̈, by which α grows.
     #[inline(always)]
     pub(super) fn resolve(&mut self, m: &Compiled, qdd: &mut [S]) {
         let n = m.bodies.len();
         let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
-        let (lambdas, alphas) = (&mut self.lambda[..n], &mut self.alpha[..n]);
+        let lambdas = &mut self.lambda[..n];
         let mut last = Motion::ZERO;
         for k in 0..n {
             let body = &bodies[k];
@@ -120,12 +102,13 @@ impl<S: Scalar> Linear<S> {
                 let x = self.d_inv[c] * left;
                 lambda = block.motion(H, lane).mul_add(x, lambda);
                 qdd[body.v + i] = x;
-                let alpha_p = block.motion(ALPHA_P, lane) + lambda_p;
-                block.put(ALPHA_P, lane, alpha_p.to_array());
+                block.put(LAMBDA_P, lane, lambda_p.to_array());
             }
-            (lambdas[k], last) = (lambda, lambda);
-            alphas[k] += lambda;
-            self.links[k / LANES].put(ALPHA, k % LANES, lambda.to_array());
+            last = lambda;
+            if body.branch.is_some() {
+                lambdas[k] = lambda;
+            }
+            self.links[k / LANES].put(LAMBDA, k % LANES, lambda.to_array());
         }
     }
 }
@@ -133,10 +116,39 @@ impl<S: Scalar> Linear<S> {
 /// A pivot that is so small against what it is a difference of, in units of rounding, may as well be nought.
 const LEAST: f64 = 0.1;
 
-/// Adds a multiple to some columns of a row.
+/// PH*, 2P̂*H*, D and ε: rows that follow each other.
+const LEFT: usize = WHOLE - BY_QDD;
+
+/// Takes what one column carries off those inward of it that the bits tell: −HG on them.
 #[inline(always)]
-fn add<S: Scalar, P: Pack<S>>(weight: S, x: P, row: &mut [S]) {
-    P::spread(weight).mul_add(x, P::read(row)).write(row);
+fn take_off<S: Scalar, P: Pack<S>>(
+    from: &Block<S, PAIR>,
+    lane: usize,
+    d_inv: S,
+    h: [P; 6],
+    bits: u8,
+    left: &mut [P; LEFT],
+) -> P {
+    let u = from.six(BY_QDD, lane);
+    let s = dot(u, h);
+    let less = (P::spread(-d_inv) * s).keep(bits);
+    for i in 0..6 {
+        left[i] = P::spread(u[i]).mul_add(less, left[i]);
+    }
+    let hat = from.three(GYRO, lane).to_array();
+    for i in 0..3 {
+        left[GYRO - BY_QDD + i] = P::spread(hat[i]).mul_add(less, left[GYRO - BY_QDD + i]);
+    }
+    left[PIVOT - BY_QDD] = s.mul_add(less, left[PIVOT - BY_QDD]);
+    left[EPS - BY_QDD] = P::spread(from.0[EPS][lane]).mul_add(less, left[EPS - BY_QDD]);
+    less
+}
+
+#[inline(always)]
+fn put<S: Scalar, P: Pack<S>>(left: [P; LEFT], to: &mut Block<S, PAIR>, l: usize) {
+    for i in 0..LEFT {
+        left[i].write(&mut to.0[BY_QDD + i][l..]);
+    }
 }
 
 /// RH*, 2R̂*H*, HRH* and T − C of the columns of a block.
@@ -150,6 +162,6 @@ fn begin<S: Scalar>(columns: &Block<S, COLUMN>, subtrees: &Block<S, TERMS>, out:
         out.put(WHOLE, l, [whole]);
         let t = subtrees.terms(l);
         out.put(GYRO, l, t.gyro_adjoint(h).to_array());
-        out.put(EPS, l, [columns.0[QDD][l] - h.dot(t.force)]);
+        out.put(EPS, l, [columns.0[TAU][l] - h.dot(t.force)]);
     }
 }

@@ -6,6 +6,7 @@
 mod block;
 mod factor;
 mod gains;
+mod motions;
 mod spans;
 mod terms;
 
@@ -22,6 +23,7 @@ use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;
+use motions::Motions;
 use spans::base_acceleration;
 use terms::at_home;
 
@@ -33,24 +35,24 @@ pub(crate) const PSI: usize = 6;
 pub(crate) const PSI_RATE: usize = 12;
 /// Ψ + Ḣ.
 pub(crate) const TWICE: usize = 18;
-/// V and α of the parent, what the joint adds to α, its q̇, and its q̈ or T.
+/// V and α of the parent, what the torques add to α, and the joint's T.
 const V_P: usize = 24;
 const ALPHA_P: usize = 30;
-const OWN: usize = 36;
-const QD: usize = 42;
-const QDD: usize = 43;
+const LAMBDA_P: usize = 36;
+const TAU: usize = 42;
 /// The rotor's inertia.
-const ARMATURE: usize = 44;
+const ARMATURE: usize = 43;
 /// How many.
-pub(crate) const COLUMN: usize = 45;
+pub(crate) const COLUMN: usize = 44;
 
-/// Rows of a link: axes, place, V, α, and its inertia in its own frame.
+/// Rows of a link: axes, place, V, α, what the torques add to it, and its inertia in its own frame.
 const AXES: usize = 0;
 const PLACE: usize = 9;
 const V: usize = 12;
 const ALPHA: usize = 18;
-const INERTIA: usize = 24;
-const LINK: usize = 34;
+const LAMBDA: usize = 24;
+const INERTIA: usize = 30;
+const LINK: usize = 40;
 
 /// Numbers per column that every pair of an ancestor and a descendant is made of: RΨ̇ + 2R̂Ψ + crf(H*)f and
 /// R(Ψ + Ḣ) + 2R̂H*.
@@ -83,9 +85,13 @@ pub(crate) struct Linear<S> {
     pub(crate) own: Vec<Block<S, TERMS>>,
     /// Their sums over the subtree of every column's link.
     pub(crate) subtrees: Vec<Block<S, TERMS>>,
-    /// V and α of the links; α of the base is −g.
-    pub(crate) v: Vec<Motion<S>>,
-    pub(crate) alpha: Vec<Motion<S>>,
+    /// V and α of the links on the way outward; α of the base is −g.
+    v: Vec<Motion<S>>,
+    alpha: Vec<Motion<S>>,
+    /// The same and H*, coordinates side by side.
+    motions: Motions<S>,
+    /// Whether torques add to α.
+    driven: bool,
     /// What q̈ adds to α, where torques are given.
     lambda: Vec<Motion<S>>,
     /// Room for what is made of the columns.
@@ -161,6 +167,8 @@ impl<S: Scalar> Linear<S> {
             subtrees: vec![Block::ZERO; blocks(nv)],
             v: vec![Motion::ZERO; n],
             alpha: vec![Motion::ZERO; n],
+            motions: Motions::new(m),
+            driven: false,
             lambda: vec![Motion::ZERO; n],
             pairs: vec![Block::ZERO; blocks(nv)],
             articulated: vec![Block::ZERO; blocks(nv)],
@@ -189,61 +197,23 @@ impl<S: Scalar> Linear<S> {
         }
     }
 
-    /// About 500 operations per link; world columns are filled. What goes from link to link is little: V and α outward,
-    /// sums inward.
+    /// All but Ψ̇, of the point (q, q̇, q̈): about 500 operations per link; world columns are filled. `under` given torques, q̈
+    /// is nought. What goes from link to link is little: V and α outward, sums inward.
     #[inline(always)]
-    pub(crate) fn fill<P: Pack<S>>(
+    pub(crate) fn start<P: Pack<S>>(
         &mut self,
         m: &Compiled,
-        world: &World<S>,
-        qd: &[S],
-        qdd: &[S],
-        loads: Option<&[Force<S>]>,
-    ) {
-        self.start::<P, false>(m, world, qd, qdd, loads);
-        for (b, block) in self.columns.iter_mut().enumerate() {
-            second_columns(block, lanes::<S>(b, m.nv));
-        }
-    }
-
-    /// The same about the accelerations that torques cause; they are written to `qdd`. First the point is that of q̈ = 0.
-    #[inline(always)]
-    pub(crate) fn fill_under<P: Pack<S>>(
-        &mut self,
-        m: &Compiled,
-        tiles: &Tiles,
         (world, qd, loads): State<'_, S>,
-        tau: &[S],
-        qdd: &mut [S],
-    ) {
-        self.start::<P, true>(m, world, qd, tau, loads);
-        self.eliminate::<P>(m, tiles);
-        self.resolve(m, qdd);
-        for (b, block) in self.columns.iter_mut().enumerate() {
-            second_columns(block, lanes::<S>(b, m.nv));
-        }
-        for b in 0..self.links.len() {
-            accelerate(&self.links[b], &mut self.own[b], lanes::<S>(b, m.bodies.len()));
-        }
-        self.add_up_forces(m);
-    }
-
-    /// All but Ψ̇. `UNDER` given torques, q̈ is nought.
-    #[inline(always)]
-    fn start<P: Pack<S>, const UNDER: bool>(
-        &mut self,
-        m: &Compiled,
-        world: &World<S>,
-        qd: &[S],
         given: &[S],
-        loads: Option<&[Force<S>]>,
+        under: bool,
     ) {
-        self.eliminated = false;
-        self.velocities(m, world, qd, given);
-        for (b, block) in self.columns.iter_mut().enumerate() {
-            first_columns::<S, UNDER>(block, lanes::<S>(b, m.nv));
+        (self.eliminated, self.driven) = (false, under);
+        if const { P::COLUMNS == LANES } {
+            self.move_together::<P>(m, world, qd, given, under);
+        } else {
+            self.move_apart(m, world, qd, given, under);
         }
-        self.accelerations(m, world);
+        self.turn_columns(m);
         for b in 0..self.links.len() {
             self.own[b] = link_terms(&self.links[b], lanes::<S>(b, m.bodies.len()));
         }
@@ -257,56 +227,99 @@ impl<S: Scalar> Linear<S> {
         }
     }
 
-    /// Outward: V = V(p) + H*q̇.
+    /// Ψ̇.
     #[inline(always)]
-    fn velocities(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S]) {
-        let n = m.bodies.len();
-        let (bodies, starts, vs) = (&m.bodies[..n], &m.columns.single.start[..n], &mut self.v[..n]);
-        let mut last = Motion::ZERO;
-        for k in 0..n {
-            let body = &bodies[k];
-            let v_p = of_parent(body, k, last, vs, Motion::ZERO);
-            let mut v = v_p;
-            for i in 0..body.dofs {
-                let (dof, c) = (body.v + i, starts[k] + i);
-                let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
-                let h = world.columns[dof];
-                v = h.mul_add(qd[dof], v);
-                block.put(H, lane, h.to_array());
-                block.put(V_P, lane, v_p.to_array());
-                block.put(QD, lane, [qd[dof], given[dof]]);
-            }
-            (vs[k], last) = (v, v);
+    pub(crate) fn finish(&mut self, m: &Compiled) {
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            second_columns::<S, false>(block, lanes::<S>(b, m.nv));
         }
     }
 
-    /// Outward: α = α(p) + H*q̈ + Ψq̇.
+    /// The same about the accelerations that torques cause; they are written to `qdd`.
     #[inline(always)]
-    fn accelerations(&mut self, m: &Compiled, world: &World<S>) {
+    pub(crate) fn finish_under<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles, qdd: &mut [S]) {
+        self.eliminate::<P>(m, tiles);
+        self.resolve(m, qdd);
+        for (b, block) in self.columns.iter_mut().enumerate() {
+            second_columns::<S, true>(block, lanes::<S>(b, m.nv));
+        }
+        for b in 0..self.links.len() {
+            accelerate(&self.links[b], &mut self.own[b], lanes::<S>(b, m.bodies.len()));
+        }
+        self.add_up_forces(m);
+    }
+
+    /// Outward: V = V(p) + H*q̇ and α = α(p) + H*q̈ + Ψq̇.
+    #[inline(always)]
+    fn move_apart(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S], under: bool) {
         let n = m.bodies.len();
         let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
-        let (vs, alphas) = (&self.v[..n], &mut self.alpha[..n]);
+        let (vs, alphas) = (&mut self.v[..n], &mut self.alpha[..n]);
         let base = base_acceleration(m);
-        let mut last = base;
+        let (mut last_v, mut last_alpha) = (Motion::ZERO, base);
         for k in 0..n {
-            let (body, v) = (&bodies[k], vs[k]);
-            let alpha_p = of_parent(body, k, last, alphas, base);
-            let mut alpha = alpha_p;
-            for c in starts[k]..starts[k] + body.dofs {
+            let body = &bodies[k];
+            let v_p = of_parent(body, k, last_v, vs, Motion::ZERO);
+            let alpha_p = of_parent(body, k, last_alpha, alphas, base);
+            let (mut v, mut alpha) = (v_p, alpha_p);
+            for i in 0..body.dofs {
+                let (dof, c) = (body.v + i, starts[k] + i);
                 let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
-                alpha += block.motion(OWN, lane);
+                let (h, qd) = (world.columns[dof], qd[dof]);
+                let psi = v_p.cross(h);
+                v = h.mul_add(qd, v);
+                alpha += if under {
+                    psi * qd
+                } else {
+                    psi.mul_add(qd, h * given[dof])
+                };
+                block.put(H, lane, h.to_array());
+                block.put(PSI, lane, psi.to_array());
+                block.put(TWICE, lane, (psi + psi).to_array());
+                block.put(V_P, lane, v_p.to_array());
                 block.put(ALPHA_P, lane, alpha_p.to_array());
-                if body.dofs > 1 {
-                    // Ḣ is not Ψ where a joint's other motions turn it.
-                    let h_rate = v.cross(block.motion(H, lane));
-                    block.put(TWICE, lane, (block.motion(PSI, lane) + h_rate).to_array());
-                }
+                block.put(TAU, lane, [given[dof]]);
             }
-            (alphas[k], last) = (alpha, alpha);
+            (vs[k], alphas[k]) = (v, alpha);
+            (last_v, last_alpha) = (v, alpha);
             let (link, lane) = (&mut self.links[k / LANES], k % LANES);
             put_pose(link, lane, &poses[k]);
             link.put(V, lane, v.to_array());
             link.put(ALPHA, lane, alpha.to_array());
+        }
+    }
+
+    /// Ψ + Ḣ where a joint's other motions turn H*: there Ḣ is not Ψ.
+    #[inline(always)]
+    fn turn_columns(&mut self, m: &Compiled) {
+        for (k, body) in m.bodies.iter().enumerate() {
+            if body.dofs < 2 {
+                continue;
+            }
+            let (start, v) = (m.columns.single.start[k], self.velocity(k));
+            for c in start..start + body.dofs {
+                let (block, lane) = (&mut self.columns[c / LANES], c % LANES);
+                let twice = block.motion(PSI, lane) + v.cross(block.motion(H, lane));
+                block.put(TWICE, lane, twice.to_array());
+            }
+        }
+    }
+
+    /// V of a link.
+    #[inline(always)]
+    pub(crate) fn velocity(&self, k: usize) -> Motion<S> {
+        self.links[k / LANES].motion(V, k % LANES)
+    }
+
+    /// α of a link.
+    #[inline(always)]
+    pub(crate) fn acceleration(&self, k: usize) -> Motion<S> {
+        let (link, lane) = (&self.links[k / LANES], k % LANES);
+        let alpha = link.motion(ALPHA, lane);
+        if self.driven {
+            alpha + link.motion(LAMBDA, lane)
+        } else {
+            alpha
         }
     }
 
@@ -501,29 +514,26 @@ pub(crate) fn load_at_home<S: Scalar>(pose: &Pose<S>, load: &Force<S>) -> Force<
     Force { moment, force }
 }
 
-/// Ψ, and H*q̈ + Ψq̇; or Ψq̇ alone.
+/// Ψ, and Ψ + Ḣ where that is twice as much.
 #[inline(always)]
-fn first_columns<S: Scalar, const UNDER: bool>(block: &mut Block<S, COLUMN>, lanes: usize) {
+fn first_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
     for l in 0..lanes {
-        let h = block.motion(H, l);
-        let psi = block.motion(V_P, l).cross(h);
-        let own = if UNDER {
-            psi * block.0[QD][l]
-        } else {
-            psi.mul_add(block.0[QD][l], h * block.0[QDD][l])
-        };
+        let psi = block.motion(V_P, l).cross(block.motion(H, l));
         block.put(PSI, l, psi.to_array());
         block.put(TWICE, l, (psi + psi).to_array());
-        block.put(OWN, l, own.to_array());
     }
 }
 
 /// Ψ̇.
 #[inline(always)]
-fn second_columns<S: Scalar>(block: &mut Block<S, COLUMN>, lanes: usize) {
+fn second_columns<S: Scalar, const UNDER: bool>(block: &mut Block<S, COLUMN>, lanes: usize) {
     for l in 0..lanes {
         let turned = block.motion(V_P, l).cross(block.motion(PSI, l));
-        let psi_rate = block.motion(ALPHA_P, l).cross(block.motion(H, l)) + turned;
+        let mut alpha_p = block.motion(ALPHA_P, l);
+        if UNDER {
+            alpha_p += block.motion(LAMBDA_P, l);
+        }
+        let psi_rate = alpha_p.cross(block.motion(H, l)) + turned;
         block.put(PSI_RATE, l, psi_rate.to_array());
     }
 }
@@ -560,11 +570,11 @@ fn link_terms<S: Scalar>(links: &Block<S, LINK>, lanes: usize) -> Block<S, TERMS
     out
 }
 
-/// f + Mλ; λ stands in the place of α.
+/// f + Mλ.
 #[inline(always)]
 fn accelerate<S: Scalar>(links: &Block<S, LINK>, own: &mut Block<S, TERMS>, lanes: usize) {
     for l in 0..lanes {
-        let force = own.force(FORCE, l) + own.inertia(l).times(links.motion(ALPHA, l));
+        let force = own.force(FORCE, l) + own.inertia(l).times(links.motion(LAMBDA, l));
         own.put(FORCE, l, force.to_array());
     }
 }

@@ -1,11 +1,11 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
-use super::paths::{self, Elements};
+use super::paths;
 use super::{abreast, in_line};
-use crate::model::{Body, Compiled, Hinge, Placed, Whole};
-use crate::scalar::{Pack, Scalar, noughts, put};
+use crate::model::{Compiled, Placed, Whole};
+use crate::scalar::{Pack, Scalar, noughts};
 use crate::simd::{At, PackedSweep, Sweep};
-use crate::spatial::{Articulated, Force, RigidBody};
+use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
@@ -22,7 +22,7 @@ impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         write_noughts(m, out);
-        paths::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), Dense { n: m.nv, out });
+        paths::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), out);
         add_rotors(m, out);
     }
 }
@@ -39,7 +39,7 @@ impl PackedSweep for MassMatrix {
             return add_rotors(m, out);
         };
         abreast::composites::<P>(m, b, s, out);
-        paths::inward::<f64, true>(m, s, &b.trunk[..], Dense { n: m.nv, out });
+        paths::inward::<f64, true>(m, s, &b.trunk[..], out);
         add_rotors(m, out);
     }
 }
@@ -57,63 +57,6 @@ pub(super) fn add_rotors<S: Scalar>(m: &Compiled, out: &mut [S]) {
     if m.has_armature {
         for i in 0..m.nv {
             out[i * m.nv + i] += S::lift(m.armature[i]);
-        }
-    }
-}
-
-/// 𝓜 row by row, in the users' order.
-struct Dense<'a, S> {
-    n: usize,
-    out: &'a mut [S],
-}
-
-impl<S: Scalar> Dense<'_, S> {
-    /// An element, and the one across the diagonal.
-    #[inline(always)]
-    fn set(&mut self, row: usize, column: usize, x: S) {
-        self.out[row * self.n + column] = x;
-        self.out[column * self.n + row] = x;
-    }
-
-    /// Six elements of a column in rows that follow each other, and those across the diagonal.
-    #[inline(always)]
-    fn put_six(&mut self, row: usize, column: usize, x: [S; 6]) {
-        let n = self.n;
-        put(x, &mut self.out[column * n + row..]);
-        let across = &mut self.out[row * n + column..][..5 * n + 1];
-        for i in 0..6 {
-            across[i * n] = x[i];
-        }
-    }
-}
-
-impl<S: Scalar> Elements<S> for Dense<'_, S> {
-    #[inline(always)]
-    fn put(&mut self, body: &Body, hinge: Hinge, f: Force<S>, column: usize) {
-        put_elements(hinge, f, body.v, column, self);
-    }
-
-    #[inline(always)]
-    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, _: &Compiled) {
-        put_elements(hinge, f, body.v, body.v + i, self);
-    }
-}
-
-/// H f of a column.
-#[inline(always)]
-fn put_elements<S: Scalar>(hinge: Hinge, f: Force<S>, v: usize, at: usize, to: &mut Dense<'_, S>) {
-    match hinge {
-        Hinge::Revolute => to.set(v, at, f.moment.z),
-        Hinge::Prismatic => to.set(v, at, f.force.z),
-        Hinge::Free => {
-            to.put_six(v, at, f.to_array());
-        }
-        _ => {
-            let mut elements = [S::ZERO; 6];
-            hinge.project(f, &mut elements);
-            for (i, x) in elements.into_iter().enumerate().take(hinge.axes().len()) {
-                to.set(v + i, at, x);
-            }
         }
     }
 }

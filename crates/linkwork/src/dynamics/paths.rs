@@ -5,20 +5,12 @@
 //! they can, as one alone would wait for its own results. Several states at once do it in their own way: [`super::elements`].
 
 use crate::model::{Body, Compiled, Course, Hinge, Met, waits_for_next};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, put};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
-
-/// Where elements of 𝓜 go.
-pub(super) trait Elements<S> {
-    /// H f of a column, that of some degree of freedom, which belongs to a descendant.
-    fn put(&mut self, body: &Body, hinge: Hinge, f: Force<S>, column: usize);
-    /// The same of the i-th of the joint's own, up to the diagonal, where its rotor joins in.
-    fn put_own(&mut self, body: &Body, hinge: Hinge, f: Force<S>, i: usize, m: &Compiled);
-}
 
 /// r(k) of links, and the elements that their columns give.
 #[inline(always)]
@@ -26,9 +18,9 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
     m: &Compiled,
     s: &mut Stages<S>,
     course: impl Course,
-    mut to: impl Elements<S>,
+    out: &mut [S],
 ) {
-    let (bodies, joints) = (&m.bodies[..], &s.joints);
+    let (bodies, joints, mut to) = (&m.bodies[..], &s.joints, Dense { n: m.nv, out });
     let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
     // The column of the link just visited, if it waits, and the link that it has come to.
     let (mut waits, mut waiting, mut whose) = (None, Force::ZERO, 0);
@@ -50,12 +42,12 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
             }
             if matches!(hinge, Hinge::Free) && !is_held {
                 for i in 0..6 {
-                    to.put_own(body, Hinge::Free, r.column(i), i, m);
+                    to.put(body, Hinge::Free, r.column(i), body.v + i);
                 }
             } else {
                 for i in 0..hinge.axes().len() {
                     own = hinge.column_of(&r, i);
-                    to.put_own(body, hinge, own, i, m);
+                    to.put(body, hinge, own, body.v + i);
                     if is_held {
                         own = joint.force_in(own);
                         if hinge.axes().len() > 1 {
@@ -93,7 +85,7 @@ fn go_inward<S: Scalar, const TWO: bool, const SPECIAL: bool>(
     mut from: Option<usize>,
     [mut a, mut b]: [Force<S>; 2],
     [first, second]: [usize; 2],
-    to: &mut impl Elements<S>,
+    to: &mut Dense<'_, S>,
 ) {
     while let Some(j) = from {
         let body = &bodies[j];
@@ -110,5 +102,48 @@ fn go_inward<S: Scalar, const TWO: bool, const SPECIAL: bool>(
             }
         });
         from = body.parent;
+    }
+}
+
+/// 𝓜 row by row, in the users' order.
+struct Dense<'a, S> {
+    n: usize,
+    out: &'a mut [S],
+}
+
+impl<S: Scalar> Dense<'_, S> {
+    /// H f of a column, that of some degree of freedom.
+    #[inline(always)]
+    fn put(&mut self, body: &Body, hinge: Hinge, f: Force<S>, column: usize) {
+        match hinge {
+            Hinge::Revolute => self.set(body.v, column, f.moment.z),
+            Hinge::Prismatic => self.set(body.v, column, f.force.z),
+            Hinge::Free => self.put_six(body.v, column, f.to_array()),
+            _ => {
+                let mut elements = [S::ZERO; 6];
+                hinge.project(f, &mut elements);
+                for (i, x) in elements.into_iter().enumerate().take(hinge.axes().len()) {
+                    self.set(body.v + i, column, x);
+                }
+            }
+        }
+    }
+
+    /// An element, and the one across the diagonal.
+    #[inline(always)]
+    fn set(&mut self, row: usize, column: usize, x: S) {
+        self.out[row * self.n + column] = x;
+        self.out[column * self.n + row] = x;
+    }
+
+    /// Six elements of a column in rows that follow each other, and those across the diagonal.
+    #[inline(always)]
+    fn put_six(&mut self, row: usize, column: usize, x: [S; 6]) {
+        let n = self.n;
+        put(x, &mut self.out[column * n + row..]);
+        let across = &mut self.out[row * n + column..][..5 * n + 1];
+        for i in 0..6 {
+            across[i * n] = x[i];
+        }
     }
 }

@@ -37,12 +37,10 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
     let nq = given.joints.iter().map(|j| j.kind.nq()).sum();
     let link_space = link_space(&given, &placed);
     let columns = columns(&bodies, &given.armature);
-    let turning = turning(&bodies);
     Compiled {
         nq,
         nv: given.armature.len(),
-        turns: turning.len(),
-        turning: in_registers(turning),
+        turning: turning(&bodies),
         sliding: sliding(&bodies),
         general_links: (0..bodies.len())
             .filter(|&k| bodies[k].passage == Passage::General)
@@ -99,24 +97,26 @@ fn parts(links: &[Placed]) -> Vec<Part> {
 
 /// What turns the links' screws.
 fn turning(bodies: &[Body]) -> Vec<Spin> {
-    let turning = |(link, body): (usize, &Body)| {
-        let spin = Spin {
-            link,
-            by: body.q,
-            theta: body.theta,
-        };
-        match body.hinge {
-            Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical => Some(spin),
-            Hinge::Prismatic | Hinge::Translation | Hinge::Spherical | Hinge::Free => None,
-        }
+    let turns = |k: usize| {
+        let hinge = bodies.get(k).map(|body| body.hinge);
+        matches!(
+            hinge,
+            Some(Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical)
+        )
     };
-    bodies.iter().enumerate().filter_map(turning).collect()
-}
-
-/// The same, with the last one repeated until the last register is full.
-fn in_registers(mut spins: Vec<Spin>) -> Vec<Spin> {
-    if let Some(&last) = spins.last() {
-        spins.resize(spins.len().next_multiple_of(PACK), last);
+    let spin = |link: usize| Spin {
+        link,
+        by: if turns(link) { bodies[link].q } else { GAP },
+        theta: bodies.get(link).map_or(0.0, |body| body.theta),
+    };
+    let (mut spins, mut k) = (Vec::new(), 0);
+    while k < bodies.len() {
+        if turns(k) {
+            spins.extend((k..k + PACK).map(spin));
+            k += PACK;
+        } else {
+            k += 1;
+        }
     }
     spins
 }

@@ -131,7 +131,7 @@ pub(crate) struct Body {
     pub(crate) general: usize,
 }
 
-/// What turns a link's screw: a coordinate, from an angle on.
+/// What turns a link's screw: a coordinate, or none, from an angle on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spin {
     pub(crate) link: usize,
@@ -208,9 +208,9 @@ pub(crate) struct Compiled {
     pub(crate) bodies: Vec<Body>,
     pub(crate) nq: usize,
     pub(crate) nv: usize,
-    /// The links whose screw turns, in whole registers: the last one may be told several times; and how many there are.
+    /// The links whose screw turns, register by register of links that follow each other: a register starts with one that
+    /// turns, and may go on with some that do not, or with none.
     pub(crate) turning: Vec<Spin>,
-    pub(crate) turns: usize,
     /// The links whose screw slides.
     pub(crate) sliding: Vec<Slide>,
     /// The links that have [`Passage::General`].

@@ -1,12 +1,13 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Body, Compiled, Hinge, PACK};
+use crate::model::{Body, Compiled, GAP, Hinge, PACK, Spin};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
 /// The screw of every one-axis joint, and the placement of every other link.
 #[derive(Clone, Debug)]
 pub(crate) struct Joints<S> {
+    /// And a few of no joint, as registers may reach beyond the last.
     pub(crate) screws: Vec<Screw<S>>,
     pub(crate) general: Vec<Pose<S>>,
 }
@@ -18,8 +19,10 @@ impl<S: Scalar> Joints<S> {
             let (sin, cos) = S::lift(body.theta).sin_cos();
             Screw::new(cos, sin, S::lift(body.shift))
         };
+        let mut screws: Vec<_> = m.bodies.iter().map(screw).collect();
+        screws.resize(m.bodies.len() + PACK - 1, Screw::new(S::ONE, S::ZERO, S::ZERO));
         Self {
-            screws: m.bodies.iter().map(screw).collect(),
+            screws,
             general: vec![Pose::IDENTITY; m.general_links.len()],
         }
     }
@@ -27,18 +30,25 @@ impl<S: Scalar> Joints<S> {
     /// Fills the stage, several angles to a register.
     #[inline(always)]
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
-        for r in 0..m.turns.div_ceil(P::COLUMNS) {
+        for r in 0..m.turning.len() / P::COLUMNS {
             let turning = &m.turning[r * P::COLUMNS..(r + 1) * P::COLUMNS];
+            if const { P::COLUMNS == 1 } && turning[0].by == GAP {
+                continue;
+            }
+            let screws = &mut self.screws[turning[0].link..turning[0].link + P::COLUMNS];
             let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
             for i in 0..P::COLUMNS {
-                x[i] = q[turning[i].by] + S::lift(turning[i].theta);
+                let Spin { by, theta, .. } = turning[i];
+                x[i] = match q.get(by) {
+                    Some(q) => *q + S::lift(theta),
+                    None => S::lift(theta),
+                };
             }
             let (s, c) = P::read(&x).sin_cos();
             s.write(&mut sin);
             c.write(&mut cos);
             for i in 0..P::COLUMNS {
-                let turn = &mut self.screws[turning[i].link].turn;
-                (turn.cos, turn.sin) = (cos[i], sin[i]);
+                (screws[i].turn.cos, screws[i].turn.sin) = (cos[i], sin[i]);
             }
         }
         for slide in &m.sliding {

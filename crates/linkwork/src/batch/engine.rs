@@ -134,7 +134,7 @@ macro_rules! engines {
         impl Sealed for $float {
             fn engine<'m>(mechanism: &'m Mechanism) -> Box<dyn Engine<Self> + 'm> {
                 #[cfg(target_arch = "x86_64")]
-                if !mechanism.is_coupled() {
+                if !mechanism.is_coupled() && !mechanism.compiled.refines {
                     let instructions = Instructions::detect();
                     if instructions.avx512() {
                         return Box::new(InLanes::<$avx512>::new(mechanism));

@@ -134,7 +134,7 @@ impl Quantity<'_> {
             Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
                 view.sweep::<inverse::Inverse>(input, out);
             }
-            Self::ForwardDynamics => view.sweep::<forward::Forward>(input, out),
+            Self::ForwardDynamics => view.forward::<forward::Forward>(input, out),
             Self::MassMatrix | Self::MassEntries => {
                 if const { S::LANES > 1 } {
                     view.sweep_lanes::<elements::MassElements>(&[], out);

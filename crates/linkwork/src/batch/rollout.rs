@@ -375,7 +375,7 @@ impl<S: Scalar> Driven<'_, '_, S> {
     #[inline(always)]
     fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
         let mut view = self.workspace.view_at(q, v);
-        view.sweep::<forward::Forward>(self.tau, vd);
+        view.forward::<forward::Forward>(self.tau, vd);
         if !view.pivots_are_sound() {
             for (lane, lost) in self.lost.iter_mut().enumerate() {
                 if let (None, Err(problem)) = (&lost, view.check_pivots_of(lane)) {

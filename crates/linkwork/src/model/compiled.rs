@@ -222,6 +222,9 @@ pub(crate) struct Compiled {
     /// Rotor inertia per degree of freedom.
     pub(crate) armature: Vec<f64>,
     pub(crate) has_armature: bool,
+    /// Whether some link carries one so much heavier that forward dynamics is refined: P of the light one is a small
+    /// difference of large numbers.
+    pub(crate) refines: bool,
     pub(crate) columns: Columns,
     /// Branches to be swept side by side, where that saves time.
     pub(crate) bundles: Option<Bundles>,

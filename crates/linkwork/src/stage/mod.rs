@@ -75,6 +75,8 @@ pub(crate) struct Stages<S: 'static> {
     /// ε, and other numbers per degree of freedom.
     pub(crate) eps: Vec<S>,
     pub(crate) dofs: Vec<S>,
+    /// T − T(q̈) and the change of q̈, where forward dynamics is refined.
+    pub(crate) refinement: [Vec<S>; 2],
     /// Per degree of freedom, a motion or a force in the world's axes.
     pub(crate) motions: Vec<Motion<S>>,
     pub(crate) forces: Vec<Force<S>>,
@@ -143,6 +145,7 @@ impl<S: Scalar> Stages<S> {
             composite_rate: vec![RigidBody::ZERO; n],
             eps: vec![S::ZERO; nv],
             dofs: vec![S::ZERO; nv],
+            refinement: [(); 2].map(|()| vec![S::ZERO; if m.refines { nv } else { 0 }]),
             motions: vec![Motion::ZERO; nv],
             forces: vec![Force::ZERO; nv],
             columns: Vec::with_capacity(if nv <= LARGE {

@@ -69,11 +69,10 @@ impl Configured<'_, '_> {
 impl<S: Scalar> Moving<'_, '_, S> {
     /// Forward dynamics that leaves accelerations of frames to be asked for.
     pub(crate) fn run_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
-        self.view.sweep::<Forward>(tau, qdd);
+        self.view.forward::<Forward>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
-        if self.view.mechanism.is_coupled() || self.view.mechanism.compiled.bundles.is_some() {
-            // The sweep knew the tree alone, and followers are moved by what they follow; or branches side by side.
+        if !self.view.leaves_accelerations() {
             self.view.fill_accelerations(qdd);
         }
         Ok(())

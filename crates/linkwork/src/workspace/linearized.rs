@@ -182,7 +182,7 @@ impl<S: Scalar> View<'_, '_, S> {
             self.sweep::<ForwardDerivatives>(&[], out);
             return Ok(());
         }
-        self.sweep::<Forward>(tau, qdd);
+        self.forward::<Forward>(tau, qdd);
         if const { S::LANES == 1 } && self.mechanism.is_coupled() {
             self.linearize_coupled(qdd)?;
             let (matrices, room) = out.split_at_mut(3 * nv * nv);

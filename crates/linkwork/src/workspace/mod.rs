@@ -19,6 +19,7 @@ mod moving;
 mod operational;
 mod plain;
 mod posed;
+mod refine;
 mod shapes;
 mod sweeps;
 

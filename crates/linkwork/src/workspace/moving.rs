@@ -115,9 +115,9 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.check_drive(tau, qdd)?;
         if self.view.stages.filled.riccati {
-            self.view.sweep::<ForwardKeeping>(tau, qdd);
+            self.view.forward::<ForwardKeeping>(tau, qdd);
         } else {
-            self.view.sweep::<Forward>(tau, qdd);
+            self.view.forward::<Forward>(tau, qdd);
         }
         self.view.check_pivots()
     }
@@ -140,11 +140,11 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     /// forward dynamics; q̈ is written to `qdd`.
     pub fn driven(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
         self.check_drive(tau, qdd)?;
-        self.view.sweep::<ForwardKeeping>(tau, qdd);
+        self.view.forward::<ForwardKeeping>(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
-        if self.view.mechanism.is_coupled() {
-            // The sweep knew the tree alone: followers are moved by what they follow.
+        if self.view.mechanism.is_coupled() || self.view.mechanism.compiled.refines {
+            // The sweep knew the tree alone, and followers are moved by what they follow; or q̈ has changed since.
             self.view.fill_accelerations(qdd);
             return Ok(Accelerating::new(&mut self.configured.view));
         }

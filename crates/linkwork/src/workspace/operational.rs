@@ -441,8 +441,8 @@ impl MovingTask<'_, '_, '_> {
         scratch.clear();
         scratch.resize(2 * nv, 0.0);
         let (tau, qdd) = scratch.split_at_mut(nv);
-        view.sweep::<Forward>(tau, qdd);
-        if view.mechanism.is_coupled() || view.mechanism.compiled.bundles.is_some() {
+        view.forward::<Forward>(tau, qdd);
+        if !view.leaves_accelerations() {
             view.fill_accelerations(qdd);
         }
         view.stages.columns = scratch;

@@ -33,7 +33,7 @@ pub(crate) struct Bundles {
     pub(crate) slots: usize,
     /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
     pub(crate) columns: Vec<Column>,
-    /// How many registers those take with their elements, and how these get into 𝓜.
+    /// How many registers those take with their elements and one that is nought, and how these get into 𝓜.
     pub(crate) registers: usize,
     pub(crate) copies: Copies,
 }
@@ -235,8 +235,8 @@ impl Bundles {
             trunk: trunk.into_iter().map(|(_, met)| met).collect(),
             rows: plan.rows.len(),
             slots,
-            registers,
-            copies: copies(&runs, &folded, &columns, layout),
+            registers: registers + 1,
+            copies: copies(&runs, &folded, &columns, layout, registers),
             runs,
             folded,
             columns,

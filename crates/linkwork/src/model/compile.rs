@@ -1,6 +1,6 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spin};
+use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spins};
 use super::tiles::Tiles;
 use super::{Bundles, InLine, Joint, JointKind, Link, Noughts};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
@@ -121,7 +121,7 @@ fn parts(links: &[Placed]) -> Vec<Part> {
 }
 
 /// What turns the links' screws.
-fn turning(bodies: &[Body]) -> Vec<Spin> {
+fn turning(bodies: &[Body]) -> Vec<Spins> {
     let turns = |k: usize| {
         let hinge = bodies.get(k).map(|body| body.hinge);
         matches!(
@@ -129,19 +129,34 @@ fn turning(bodies: &[Body]) -> Vec<Spin> {
             Some(Hinge::Revolute | Hinge::Planar | Hinge::Helical { .. } | Hinge::Cylindrical)
         )
     };
-    let spin = |link: usize| Spin {
-        link,
-        by: if turns(link) { bodies[link].q } else { GAP },
-        theta: bodies.get(link).map_or(0.0, |body| body.theta),
+    let spins_from = |link: usize| {
+        let by = |k: usize| if turns(k) { bodies[k].q } else { GAP };
+        let by: [usize; PACK] = core::array::from_fn(|i| by(link + i));
+        Spins {
+            link,
+            by,
+            theta: core::array::from_fn(|i| bodies.get(link + i).map_or(0.0, |body| body.theta)),
+            row: (0..PACK).all(|i| by[i] != GAP && by[i] == by[0] + i).then_some(by[0]),
+            turned: 0,
+        }
     };
     let (mut spins, mut k) = (Vec::new(), 0);
     while k < bodies.len() {
-        if turns(k) {
-            spins.extend((k..k + PACK).map(spin));
-            k += PACK;
-        } else {
+        if !turns(k) {
             k += 1;
+            continue;
         }
+        // The last few of a row are taken with some before them.
+        let end = (k..k + PACK).find(|&k| !turns(k)).unwrap_or(k + PACK);
+        let back = end.checked_sub(PACK).map(spins_from).filter(|back| back.row.is_some());
+        spins.push(match back {
+            Some(back) => Spins {
+                turned: k - back.link,
+                ..back
+            },
+            None => spins_from(k),
+        });
+        k = if back.is_some() { end } else { k + PACK };
     }
     spins
 }

@@ -131,12 +131,16 @@ pub(crate) struct Body {
     pub(crate) general: usize,
 }
 
-/// What turns a link's screw: a coordinate, or none, from an angle on.
+/// What turns the screws of links that follow each other: a coordinate each, or none, from an angle on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spin {
+pub(crate) struct Spins {
     pub(crate) link: usize,
-    pub(crate) by: usize,
-    pub(crate) theta: f64,
+    pub(crate) by: [usize; PACK],
+    pub(crate) theta: [f64; PACK],
+    /// The first coordinate, if they too follow each other.
+    pub(crate) row: Option<usize>,
+    /// How many of the first ones others have turned already.
+    pub(crate) turned: usize,
 }
 
 /// What slides a link's screw: a coordinate, times a pitch.
@@ -210,7 +214,7 @@ pub(crate) struct Compiled {
     pub(crate) nv: usize,
     /// The links whose screw turns, register by register of links that follow each other: a register starts with one that
     /// turns, and may go on with some that do not, or with none.
-    pub(crate) turning: Vec<Spin>,
+    pub(crate) turning: Vec<Spins>,
     /// The links whose screw slides.
     pub(crate) sliding: Vec<Slide>,
     /// The links that have [`Passage::General`].

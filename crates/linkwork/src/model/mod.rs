@@ -25,7 +25,7 @@ pub(crate) use builder::per_dof;
 pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Passed, Picks, Run, Whole};
 #[doc(hidden)]
 pub use check::did_you_mean;
-pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Spin};
+pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed};
 pub(crate) use configuration::check_length;
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};

@@ -1,6 +1,6 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Body, Compiled, GAP, Hinge, PACK, Spin};
+use crate::model::{Body, Compiled, GAP, Hinge, PACK};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 
@@ -30,25 +30,35 @@ impl<S: Scalar> Joints<S> {
     /// Fills the stage, several angles to a register.
     #[inline(always)]
     pub(crate) fn fill<P: Pack<S>>(&mut self, m: &Compiled, q: &[S]) {
-        for r in 0..m.turning.len() / P::COLUMNS {
-            let turning = &m.turning[r * P::COLUMNS..(r + 1) * P::COLUMNS];
-            if const { P::COLUMNS == 1 } && turning[0].by == GAP {
-                continue;
-            }
-            let screws = &mut self.screws[turning[0].link..turning[0].link + P::COLUMNS];
-            let (mut x, mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK], [S::ZERO; PACK]);
-            for i in 0..P::COLUMNS {
-                let Spin { by, theta, .. } = turning[i];
-                x[i] = match q.get(by) {
-                    Some(q) => *q + S::lift(theta),
-                    None => S::lift(theta),
+        for spins in &m.turning {
+            let screws = &mut self.screws[spins.link..spins.link + PACK];
+            let from = if const { P::COLUMNS == 1 } { spins.turned } else { 0 };
+            for first in (from..PACK).step_by(P::COLUMNS) {
+                if const { P::COLUMNS == 1 } && spins.by[first] == GAP {
+                    continue;
+                }
+                let mut x = [S::ZERO; PACK];
+                for i in 0..P::COLUMNS {
+                    x[i] = S::lift(spins.theta[first + i]);
+                }
+                let angles = match spins.row {
+                    Some(row) => P::read(&q[row + first..]) + P::read(&x),
+                    None => {
+                        for i in 0..P::COLUMNS {
+                            if let Some(q) = q.get(spins.by[first + i]) {
+                                x[i] = *q + x[i];
+                            }
+                        }
+                        P::read(&x)
+                    }
                 };
-            }
-            let (s, c) = P::read(&x).sin_cos();
-            s.write(&mut sin);
-            c.write(&mut cos);
-            for i in 0..P::COLUMNS {
-                (screws[i].turn.cos, screws[i].turn.sin) = (cos[i], sin[i]);
+                let (mut sin, mut cos) = ([S::ZERO; PACK], [S::ZERO; PACK]);
+                let (s, c) = angles.sin_cos();
+                s.write(&mut sin);
+                c.write(&mut cos);
+                for i in 0..P::COLUMNS {
+                    (screws[first + i].turn.cos, screws[first + i].turn.sin) = (cos[i], sin[i]);
+                }
             }
         }
         for slide in &m.sliding {

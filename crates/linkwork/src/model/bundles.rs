@@ -142,6 +142,8 @@ pub(crate) struct Abreast {
     pub(crate) tilt: Passage,
     pub(crate) lean: [Each; 2],
     pub(crate) along: Each,
+    /// Their shifts along z, which do not change where joints turn.
+    pub(crate) shift: Each,
     /// Shifts along y, if there are any.
     pub(crate) across: Option<Each>,
     /// [`Body::aside`], if there are any.
@@ -450,6 +452,7 @@ impl Abreast {
             },
             lean: [each(&|body| body.lean.cos), each(&|body| body.lean.sin)],
             along: each(&|body| body.along),
+            shift: each(&|body| body.shift),
             across: has_across.then(|| each(&|body| body.across)),
             aside: stand_ins
                 .iter()

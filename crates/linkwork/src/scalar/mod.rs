@@ -121,7 +121,7 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn read(from: &[S]) -> Self;
     /// Over the first numbers of a slice.
     fn write(self, to: &mut [S]);
-    /// Three numbers, as many as there are columns, and nought.
+    /// Three numbers, as many as there are columns, and the last one again.
     fn three(x: [S; 3]) -> Self;
     /// The first numbers of four rows, so far apart.
     fn read_rows(from: &[S], apart: usize) -> [Self; MOST_COLUMNS];

@@ -59,7 +59,7 @@ impl Pack<f64> for F64x4 {
     #[inline(always)]
     fn three([x, y, z]: [f64; 3]) -> Self {
         // SAFETY: the number exists, and so do the instructions.
-        Self(unsafe { core::arch::x86_64::_mm256_set_pd(0.0, z, y, x) })
+        Self(unsafe { core::arch::x86_64::_mm256_set_pd(z, z, y, x) })
     }
 
     #[inline(always)]

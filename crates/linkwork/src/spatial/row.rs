@@ -118,7 +118,7 @@ impl<P: Scalar> Rows<P> {
 
 #[inline]
 fn four<S: Scalar>(v: Vec3<S>) -> [S; 4] {
-    [v.x, v.y, v.z, S::ZERO]
+    [v.x, v.y, v.z, v.z]
 }
 
 #[inline]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROBOTS: [&str; 2] = ["arm7", "humanoid"];
-const ALGORITHMS: [&str; 9] = [
+const ALGORITHMS: [&str; 14] = [
     "fk",
     "jacobians",
     "rnea",
@@ -15,7 +15,12 @@ const ALGORITHMS: [&str; 9] = [
     "minv",
     "rnea_derivatives",
     "aba_derivatives",
+    "rnea_batch",
+    "crba_batch",
     "aba_batch",
+    "minv_batch",
+    "rnea_derivatives_batch",
+    "aba_derivatives_batch",
 ];
 /// What a count may exceed the baseline by.
 const MARGIN: f64 = 0.05;

@@ -2,6 +2,7 @@
 
 mod support;
 
+use core::ops::Range;
 use linkwork::model::{Joint, JointKind, Link, examples};
 use linkwork::spatial::{Force, Inertia, Vec3};
 use linkwork::{Error, Mechanism, Reference};
@@ -12,6 +13,11 @@ use support::scale::{forward_scale, inverse_scale};
 /// A trunk of a few joints of any kind, and limbs of revolute joints on any of its links: of different lengths, with
 /// fingers or without, with rotors at all joints, at none, or at some.
 fn legged(seed: u64) -> Mechanism {
+    with_limbs(seed, 2..10)
+}
+
+/// The same with so many limbs.
+fn with_limbs(seed: u64, limbs: Range<usize>) -> Mechanism {
     let random = &mut Random::new(seed);
     let mut builder = Mechanism::builder(format!("legged{seed}")).gravity(random.vector(10.0));
     let rotors = random.chance(0.3);
@@ -41,7 +47,7 @@ fn legged(seed: u64) -> Mechanism {
         };
         trunk.push(add(random, kind, trunk.last().copied(), 0.0));
     }
-    for _ in 0..2 + random.below(8) {
+    for _ in 0..limbs.start + random.below(limbs.len()) {
         let mut at = trunk[random.below(trunk.len())];
         for _ in 0..1 + random.below(6) {
             let axis = [Vec3::new(0.0, 0.0, 1.0), Vec3::new(1.0, 0.0, 0.0), random.direction()][random.below(3)];
@@ -124,6 +130,8 @@ fn the_same_accelerations_as_dense_algebra_gives() {
 fn the_bits_of_a_whole_tree() {
     // Several states at once are swept link by link, each state in a lane.
     let some = (0..150).map(legged).chain((0..150).map(arm));
+    // Hundreds of links.
+    let some = some.chain((0..4).map(|seed| with_limbs(seed, 60..100)));
     for mechanism in some.chain([examples::quadruped(), examples::humanoid(), examples::dual_arm()]) {
         let name = mechanism.name().to_owned();
         let (count, n) = (5, mechanism.nv());

@@ -133,17 +133,24 @@ macro_rules! engines {
     ($float:ty, $avx512:ty, $avx2:ty, alone $alone:ty) => {
         impl Sealed for $float {
             fn engine<'m>(mechanism: &'m Mechanism) -> Box<dyn Engine<Self> + 'm> {
+                let alone = || Box::new(<$alone>::new(mechanism));
                 #[cfg(target_arch = "x86_64")]
-                if !mechanism.is_coupled() && !mechanism.compiled.refines {
+                if !mechanism.is_coupled() {
                     let instructions = Instructions::detect();
-                    if instructions.avx512() {
-                        return Box::new(InLanes::<$avx512>::new(mechanism));
+                    let lanes: Box<dyn Engine<Self>> = if instructions.avx512() {
+                        Box::new(InLanes::<$avx512>::new(mechanism))
+                    } else if instructions.avx2() {
+                        Box::new(InLanes::<$avx2>::new(mechanism))
+                    } else {
+                        return alone();
+                    };
+                    if !mechanism.compiled.refines {
+                        return lanes;
                     }
-                    if instructions.avx2() {
-                        return Box::new(InLanes::<$avx2>::new(mechanism));
-                    }
+                    let alone = alone();
+                    return Box::new(Refining { lanes, alone });
                 }
-                Box::new(<$alone>::new(mechanism))
+                alone()
             }
         }
     };
@@ -151,6 +158,28 @@ macro_rules! engines {
 
 engines!(f64, F64x8, F64x4, alone InLanes::<f64>);
 engines!(f32, F32x16, F32x8, alone Through64);
+
+/// Lanes, but for what is refined.
+#[cfg(target_arch = "x86_64")]
+struct Refining<'m, T> {
+    lanes: Box<dyn Engine<T> + 'm>,
+    alone: Box<dyn Engine<T> + 'm>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<T> Engine<T> for Refining<'_, T> {
+    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
+        if job.quantity.is_refined() {
+            self.alone.run(job, first, out)
+        } else {
+            self.lanes.run(job, first, out)
+        }
+    }
+
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures {
+        self.alone.roll(course, first, q_out, qd_out)
+    }
+}
 
 /// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
 pub(super) struct Through64<'m> {

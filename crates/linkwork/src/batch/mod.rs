@@ -35,6 +35,8 @@ pub use rollout::{Method, Rollout};
 /// ```
 pub struct Batch<'m, T: Real = f64> {
     mechanism: &'m Mechanism,
+    threads: usize,
+    /// As many as there were threads to use so far.
     engines: Vec<Box<dyn Engine<T> + 'm>>,
 }
 
@@ -52,13 +54,27 @@ impl Mechanism {
 
 impl<'m, T: Real> Batch<'m, T> {
     fn new(mechanism: &'m Mechanism, threads: usize) -> Self {
-        let engines = (0..threads.max(1)).map(|_| T::engine(mechanism)).collect();
-        Self { mechanism, engines }
+        Self {
+            mechanism,
+            threads: threads.max(1),
+            engines: Vec::new(),
+        }
     }
 
     /// The same with another number of threads; at least one.
-    pub fn with_threads(self, threads: usize) -> Self {
-        Self::new(self.mechanism, threads)
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self.engines.truncate(self.threads);
+        self
+    }
+
+    /// The engines that so many states are shared out to, made when they are first needed.
+    fn engines(&mut self, states: usize) -> &mut [Box<dyn Engine<T> + 'm>] {
+        let used = self.threads.min(states.div_ceil(BLOCK)).max(1);
+        while self.engines.len() < used {
+            self.engines.push(T::engine(self.mechanism));
+        }
+        &mut self.engines[..used]
     }
 
     /// The mechanism it belongs to.
@@ -174,7 +190,7 @@ impl<'m, T: Real> Batch<'m, T> {
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(self.mechanism, quantity, inputs, out.len())?;
         let run = |engine: &mut Box<dyn Engine<T> + 'm>, first: usize, out: &mut [T]| engine.run(&job, first, out);
-        share_out(&mut self.engines, job.states, job.size, out, run)
+        share_out(self.engines(job.states), job.states, job.size, out, run)
     }
 }
 
@@ -227,7 +243,7 @@ impl<T: Real> core::fmt::Debug for Batch<'_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Batch")
             .field("mechanism", &self.mechanism.name())
-            .field("threads", &self.engines.len())
+            .field("threads", &self.threads)
             .field("epsilon", &<T as Scalar>::EPSILON)
             .finish_non_exhaustive()
     }

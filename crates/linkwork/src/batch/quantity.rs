@@ -101,6 +101,12 @@ impl Quantity<'_> {
         }
     }
 
+    /// Whether it takes q̈ from forward dynamics, which some mechanisms refine.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn is_refined(&self) -> bool {
+        matches!(self, Self::ForwardDynamics | Self::ForwardDerivatives)
+    }
+
     /// Whether it divides by D.
     pub(super) fn needs_pivots(&self) -> bool {
         matches!(
@@ -130,6 +136,8 @@ impl Quantity<'_> {
             Self::Com => view.sweep::<centroidal::CentreOfMass>(&[], out),
             Self::PotentialEnergy => view.sweep::<centroidal::PotentialEnergy>(&[], out),
             Self::KineticEnergy => view.sweep::<centroidal::KineticEnergy>(&[], out),
+            // As a view does it, which matters where joints follow others.
+            Self::Bias if const { S::LANES == 1 } => view.sweep::<inverse::Bias>(&[], out),
             // Where nothing is given, input and velocities are nought.
             Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
                 view.sweep::<inverse::Inverse>(input, out);

@@ -64,10 +64,11 @@ impl<T: Real> Batch<'_, T> {
             return Ok(());
         }
         let (nq, nv) = (self.mechanism.nq(), self.mechanism.nv());
-        let block = share(states, self.engines.len());
+        let engines = self.engines(states);
+        let block = share(states, engines.len());
         let q_parts = q_out.par_chunks_mut(block * steps * nq);
         let qd_parts = qd_out.par_chunks_mut(block * steps * nv);
-        let failures = match &mut self.engines[..] {
+        let failures = match engines {
             [engine] => engine.roll(&course, 0, q_out, qd_out),
             engines => engines
                 .par_iter_mut()

@@ -31,7 +31,7 @@ impl<S: Scalar> Sweep<S> for MassMatrix {
 impl PackedSweep for MassMatrix {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
-        let Some(b) = &m.bundles else {
+        let Some(b) = m.bundles.as_ref().filter(|b| b.takes_mass) else {
             let Some(line) = &m.columns.in_line else {
                 return Self::run::<true>(m, s, at, input, out);
             };

@@ -14,7 +14,7 @@ use crate::scalar::Copies;
 use crate::spatial::ECCENTRIC;
 use copies::copies;
 use fold::fold;
-use plan::{Plan, children};
+use plan::{MOST_LINKS, Plan, children};
 
 /// One number per lane.
 pub(crate) type Each = [f64; PACK];
@@ -31,6 +31,8 @@ pub(crate) struct Bundles {
     /// How many rows all runs have, and how many places where chains hang on others.
     pub(crate) rows: usize,
     pub(crate) slots: usize,
+    /// Whether 𝓜 goes that way too; if not, there are no columns and no registers for them.
+    pub(crate) takes_mass: bool,
     /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
     pub(crate) columns: Vec<Column>,
     /// How many registers those take with their elements and one that is nought, and how these get into 𝓜.
@@ -126,39 +128,40 @@ pub(crate) struct Line {
     pub(crate) starts: [usize; PACK],
 }
 
-/// Links side by side.
+/// Links side by side. What inverse dynamics needs comes first: rows of large mechanisms come from slow memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Abreast {
     /// The links; where there is none, that of another lane.
     pub(crate) links: [usize; PACK],
     /// Their degrees of freedom, likewise; and with gaps.
     pub(crate) dofs: [usize; PACK],
     pub(crate) own_dofs: [usize; PACK],
-    pub(crate) line: Line,
-    /// One where there is a link, nought elsewhere; and the other way round.
-    pub(crate) real: Each,
-    pub(crate) unreal: Each,
-    /// Flat or a quarter turn in every lane; lean otherwise.
-    pub(crate) tilt: Passage,
-    pub(crate) lean: [Each; 2],
     pub(crate) along: Each,
     /// Their shifts along z, which do not change where joints turn.
     pub(crate) shift: Each,
-    /// Shifts along y, if there are any.
-    pub(crate) across: Option<Each>,
-    /// [`Body::aside`], if there are any.
-    pub(crate) aside: Option<[Each; 2]>,
-    /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
-    pub(crate) before: Option<[Each; 3]>,
-    /// The rotors' inertias, one where there is no link; none if the joints have no rotors.
-    pub(crate) rotors: Option<Each>,
-    /// Mass, first and second moments, and the differences of the latter.
-    pub(crate) inertia: [Each; 13],
+    pub(crate) lean: [Each; 2],
     /// [`Body::laden`], as far as it is not nought.
     pub(crate) laden: [Each; ECCENTRIC],
+    /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
+    pub(crate) before: Option<[Each; 3]>,
+    /// [`Body::aside`], if there are any.
+    pub(crate) aside: Option<[Each; 2]>,
+    /// Shifts along y, if there are any.
+    pub(crate) across: Option<Each>,
     /// Where it finds what other children in other runs hand to these links, and whether any child is in another run.
     pub(crate) slot: Option<usize>,
     pub(crate) bears: bool,
+    /// Flat or a quarter turn in every lane; lean otherwise.
+    pub(crate) tilt: Passage,
+    /// Mass, first and second moments, and the differences of the latter.
+    pub(crate) inertia: [Each; 13],
+    /// One where there is a link, nought elsewhere; and the other way round.
+    pub(crate) real: Each,
+    pub(crate) unreal: Each,
+    /// The rotors' inertias, one where there is no link; none if the joints have no rotors.
+    pub(crate) rotors: Option<Each>,
+    pub(crate) line: Line,
     /// Its column of 𝓜, and one past those that come to it there.
     pub(crate) column: usize,
     pub(crate) come: usize,
@@ -223,31 +226,43 @@ impl Bundles {
         }
         trunk.sort_unstable_by_key(|(k, _)| *k);
         let mut slots = 0;
-        let mut columns = hang(bodies, &mut runs, &mut slots);
-        let mut folded = Vec::new();
-        for run in &mut runs {
-            folded.extend(fold(bodies, armature, run, &mut columns));
-        }
-        let mut registers = 6 * columns.len();
-        for run in runs.iter_mut().chain(&mut folded) {
-            run.onward = run.along_trunk(bodies, &columns, armature.len());
-            run.place_elements(bodies, &mut registers);
-        }
-        Some(Self {
+        let takes_mass = bodies.len() <= MOST_LINKS;
+        let columns = hang(bodies, &mut runs, &mut slots, takes_mass);
+        let mut bundles = Self {
             trunk: trunk.into_iter().map(|(_, met)| met).collect(),
             rows: plan.rows.len(),
             slots,
-            registers: registers + 1,
-            copies: copies(&runs, &folded, &columns, layout, registers),
+            takes_mass,
+            registers: 0,
+            copies: Copies::default(),
             runs,
-            folded,
+            folded: Vec::new(),
             columns,
-        })
+        };
+        if takes_mass {
+            bundles.place_columns(bodies, armature, layout);
+        }
+        Some(bundles)
+    }
+
+    /// The ways of the columns of 𝓜, and where their elements go.
+    fn place_columns(&mut self, bodies: &[Body], armature: &[f64], layout: &Layout) {
+        for run in &mut self.runs {
+            self.folded.extend(fold(bodies, armature, run, &mut self.columns));
+        }
+        let mut registers = 6 * self.columns.len();
+        for run in self.runs.iter_mut().chain(&mut self.folded) {
+            run.onward = run.along_trunk(bodies, &self.columns, armature.len());
+            run.place_elements(bodies, &mut registers);
+        }
+        self.registers = registers + 1;
+        self.copies = copies(&self.runs, &self.folded, &self.columns, layout, registers);
     }
 }
 
-/// Hangs the chains of runs on the rows of others, outer ones first, and tells every row which columns of 𝓜 it has.
-fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize) -> Vec<Column> {
+/// Hangs the chains of runs on the rows of others, outer ones first, and tells every row which columns of 𝓜 it has, if
+/// these are asked for.
+fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize, takes_mass: bool) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     // Where every chain starts; and the columns of every run that is done.
     let (mut place, mut done) = (vec![None; bodies.len()], vec![0..0; runs.len()]);
@@ -255,12 +270,16 @@ fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize) -> Vec<Column> {
         let (start, rows) = (columns.len(), runs[r].rows.len());
         for i in 0..rows {
             let (row, column) = (&mut runs[r].rows[i], columns.len());
-            columns.push(Column::starting(row));
+            if takes_mass {
+                columns.push(Column::starting(row));
+            }
             let borne = borne(bodies, row, &place);
             row.bears = !borne.is_empty();
             let mut others = Vec::new();
             for (child, run, picks) in borne {
-                come(&mut columns, column + 1, done[run].clone(), picks);
+                if takes_mass {
+                    come(&mut columns, column + 1, done[run].clone(), picks);
+                }
                 // The first children of all rows but the last are in the next one.
                 let to = if child == 0 { &mut runs[r].borne } else { &mut others };
                 to.push(Borne { run, picks });
@@ -270,7 +289,9 @@ fn hang(bodies: &[Body], runs: &mut [Run], slots: &mut usize) -> Vec<Column> {
                 runs[r].others.push((*slots, others));
                 *slots += 1;
             }
-            columns[column + 1..].sort_by_key(|column| column.line.dofs);
+            if takes_mass {
+                columns[column + 1..].sort_by_key(|column| column.line.dofs);
+            }
             let row = &mut runs[r].rows[i];
             (row.column, row.come) = (column, columns.len());
         }

@@ -49,11 +49,7 @@ pub(crate) fn compile(given: Resolved<'_>) -> Compiled {
         branches,
         is_chain: bodies.iter().enumerate().all(|(k, b)| b.parent == k.checked_sub(1)),
         has_armature: given.armature.iter().any(|&x| x != 0.0),
-        bundles: if refines {
-            None
-        } else {
-            Bundles::of(&bodies, &given.armature, &columns.single)
-        },
+        bundles: Bundles::of(&bodies, &given.armature, &columns.single),
         refines,
         columns,
         armature: given.armature,

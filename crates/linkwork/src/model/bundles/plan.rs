@@ -1,6 +1,8 @@
 //! Which links stand side by side.
 
 use super::{Body, PACK, Passage};
+use core::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// A way to take a tree apart.
 pub(super) struct Plan {
@@ -24,9 +26,9 @@ struct Tree<'a> {
     heights: Vec<usize>,
 }
 
-/// Beyond so many links nobody's trunk and branches are looked for, which takes their cube: a humanoid with hands has a
-/// hundred.
-const MOST_LINKS: usize = 200;
+/// Beyond so many links no other trunk than the least is tried, which takes their cube, and columns of 𝓜 are left alone: a
+/// humanoid with hands has a hundred.
+pub(super) const MOST_LINKS: usize = 200;
 /// What a row costs, and a run beside its rows, in links swept one by one.
 const ROW: f64 = 1.2;
 const RUN: f64 = 0.75;
@@ -53,15 +55,15 @@ impl Plan {
     /// The cheapest way; none if a tree is best left whole.
     pub(super) fn cheapest(bodies: &[Body]) -> Option<Self> {
         let n = bodies.len();
-        if n > MOST_LINKS {
-            return None;
-        }
         // Start with the joints that lanes cannot take, and whatever lies between them and the base.
         let (tree, mut in_trunk) = (Tree::of(bodies), vec![false; n]);
         for k in (0..n).rev() {
             in_trunk[k] = !goes_abreast(&bodies[k]) || tree.children[k].iter().any(|&c| in_trunk[c]);
         }
         let mut best = Self::with_trunk(&tree, &in_trunk);
+        if n > MOST_LINKS {
+            return best.if_worth_it(n);
+        }
         // The largest branch may hide several in its outer links.
         while let Some(&root) = roots(bodies, &in_trunk)
             .iter()
@@ -82,7 +84,11 @@ impl Plan {
                 best = plan;
             }
         }
-        (best.cost < WORTH * n as f64).then_some(best)
+        best.if_worth_it(n)
+    }
+
+    fn if_worth_it(self, links: usize) -> Option<Self> {
+        (self.cost < WORTH * links as f64).then_some(self)
     }
 
     fn with_trunk(tree: &Tree<'_>, in_trunk: &[bool]) -> Self {
@@ -106,9 +112,9 @@ fn rows(tree: &Tree<'_>, in_trunk: &[bool], least: usize) -> Vec<Row> {
     let bodies = tree.bodies;
     let mut rows: Vec<Row> = Vec::new();
     // Links that may come next; twins, which are alike children of links in one row, beside each other.
-    let mut open: Vec<Open> = Vec::new();
-    let add = |open: &mut Vec<Open>, link: usize, twins: (usize, usize)| {
-        open.push((core::cmp::Reverse(tree.heights[link]), twins, link));
+    let mut open: BTreeSet<Open> = BTreeSet::new();
+    let add = |open: &mut BTreeSet<Open>, link: usize, twins: (usize, usize)| {
+        open.insert((Reverse(tree.heights[link]), twins, link));
     };
     for link in roots(bodies, in_trunk) {
         add(&mut open, link, (usize::MAX, 0));
@@ -137,23 +143,22 @@ fn rows(tree: &Tree<'_>, in_trunk: &[bool], least: usize) -> Vec<Row> {
             add(&mut open, child, (rows.len(), 0));
         }
         // The longest branches first.
-        open.sort_unstable();
         let Some(&(_, _, first)) = open.first() else {
             return rows;
         };
         let mut links = [None; PACK];
-        let fitting = open.iter().filter(|(.., k)| bodies[*k].turns == bodies[first].turns);
-        links
-            .iter_mut()
-            .zip(fitting)
-            .for_each(|(link, (.., k))| *link = Some(*k));
-        open.retain(|(.., k)| !links.contains(&Some(*k)));
+        let fitting = |(.., k): &&Open| bodies[*k].turns == bodies[first].turns;
+        let taken: Vec<Open> = open.iter().filter(fitting).take(PACK).copied().collect();
+        for (link, taken) in links.iter_mut().zip(taken) {
+            *link = Some(taken.2);
+            open.remove(&taken);
+        }
         rows.push(Row { links, goes_on: false });
     }
 }
 
 /// How long the branch is that a link starts, which row its parent is in and which of its children it is, and the link.
-type Open = (core::cmp::Reverse<usize>, (usize, usize), usize);
+type Open = (Reverse<usize>, (usize, usize), usize);
 
 /// The first links outside the trunk.
 fn roots(bodies: &[Body], in_trunk: &[bool]) -> Vec<usize> {

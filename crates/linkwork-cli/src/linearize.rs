@@ -21,7 +21,8 @@ A state is a JSON object, such as {\"q\": [0, 0.1], \"v\": [0, 0], \"tau\": [0, 
 is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken.
 
 Written files take their form from their ending: .json, .csv (one file per matrix: model_A.csv …), .npz (NumPy) or
-.m (MATLAB and Octave). States are steps of q in its tangent space, then changes of q̇.
+.m (MATLAB and Octave). All hold the names of states, inputs and outputs, and the step of a discrete model: in .csv it
+stands in the corner above the rows' names. States are steps of q in its tangent space, then changes of q̇.
 
 Examples:
   linkwork linearize cart_pole
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     /// The regulator's weight of every input.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, requires = "lqr")]
     effort: f64,
-    /// Write A, B, C, D and their names (and K) to this file.
+    /// Write A, B, C, D (and K), their names and the step to this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw the poles to this SVG file.

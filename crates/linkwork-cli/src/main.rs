@@ -16,6 +16,7 @@ mod eval;
 mod info;
 mod linearize;
 mod manual;
+mod npz;
 mod numbers;
 mod plot;
 mod random;

@@ -1,4 +1,6 @@
-//! Numbers as users write them.
+//! Numbers as users write them, and as files hold them.
+
+use std::io::Write;
 
 /// The longest run, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
@@ -19,4 +21,18 @@ pub(crate) fn positive(text: &str, largest: f64) -> Result<f64, String> {
         Ok(_) => Err(format!("must be more than 0 and at most {largest}")),
         Err(_) => Err("not a number".to_owned()),
     }
+}
+
+/// Numbers as bytes, many at a time.
+pub(crate) fn write_numbers(out: &mut impl Write, numbers: impl Iterator<Item = f64>) -> std::io::Result<()> {
+    const MANY: usize = 1 << 16;
+    let mut bytes = Vec::with_capacity(MANY);
+    for x in numbers {
+        bytes.extend(x.to_le_bytes());
+        if bytes.len() == MANY {
+            out.write_all(&bytes)?;
+            bytes.clear();
+        }
+    }
+    out.write_all(&bytes)
 }

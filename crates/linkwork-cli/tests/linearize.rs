@@ -4,6 +4,7 @@ mod program_support;
 
 use program_support::{complaint, directory, linkwork, text};
 use serde_json::Value;
+use std::path::Path;
 
 #[test]
 fn a_cart_pole_is_balanced_and_drawn() {
@@ -65,6 +66,75 @@ fn matrices_are_written_in_every_form() {
         matlab.contains("A = zeros(4, 4);") && matlab.contains("step = -1.0;"),
         "{matlab}"
     );
+}
+
+/// A model of a cart-pole in steps, seen at the pole.
+fn write_steps(here: &Path, file: &str) {
+    let arguments = [
+        "--driven", "rail", "--output", "pole", "--step", "0.02", "--lqr", "1", "--out", file,
+    ];
+    let output = linkwork(here, &[&["linearize", "cart_pole"], &arguments[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn every_form_tells_the_names_and_the_step() {
+    let here = directory("linearize_names");
+    for file in ["model.json", "model.csv", "model.npz", "model.m"] {
+        write_steps(&here, file);
+    }
+    let read = |file: &str| std::fs::read_to_string(here.join(file)).unwrap();
+    let json: Value = serde_json::from_str(&read("model.json")).unwrap();
+    assert_eq!(json["step"], 0.02);
+    assert_eq!(json["states"][3], "d hinge");
+    assert_eq!(
+        (&json["inputs"][0], &json["outputs"][2]),
+        (&"rail".into(), &"z of pole".into())
+    );
+    for matrix in ["A", "B", "C", "D", "K"] {
+        let csv = read(&format!("model_{matrix}.csv"));
+        assert!(csv.starts_with("\"step 0.02 s\",\"rail\""), "{csv}");
+    }
+    let matlab = read("model.m");
+    assert!(
+        matlab.contains("step = 0.02;") && matlab.contains("outputs = {'x of pole',"),
+        "{matlab}"
+    );
+    let npz = std::fs::read(here.join("model.npz")).unwrap();
+    let holds = |bytes: &[u8]| npz.windows(bytes.len()).any(|w| w == bytes);
+    for array in ["A", "B", "C", "D", "K", "states", "inputs", "outputs", "step"] {
+        assert!(holds(format!("{array}.npy").as_bytes()), "{array}");
+    }
+    for kind in ["'<U7', 'fortran_order': False, 'shape': (4,)", "'shape': ()"] {
+        assert!(holds(kind.as_bytes()), "{kind}");
+    }
+    let name: Vec<u8> = "z of pole".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    assert!(holds(&name) && holds(&0.02_f64.to_le_bytes()));
+}
+
+/// NumPy, where the test command has installed it, reads what the file in JSON says.
+#[test]
+fn numpy_reads_the_archive() {
+    let Some(python) = std::env::var_os("LINKWORK_REFERENCE_PYTHON") else {
+        println!("skipped: `cargo xtask test` sets LINKWORK_REFERENCE_PYTHON");
+        return;
+    };
+    let here = directory("linearize_numpy");
+    write_steps(&here, "model.json");
+    write_steps(&here, "model.npz");
+    let script = "
+import json, numpy
+model, archive = json.load(open('model.json')), numpy.load('model.npz')
+names = ['A', 'B', 'C', 'D', 'K', 'states', 'inputs', 'outputs', 'step']
+assert archive.files == names, archive.files
+for name in names:
+    assert archive[name].tolist() == model[name], name";
+    let output = std::process::Command::new(python)
+        .args(["-c", script])
+        .current_dir(&here)
+        .output();
+    let output = output.expect("Python starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
 #[test]

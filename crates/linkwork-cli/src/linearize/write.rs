@@ -2,10 +2,12 @@
 
 use super::save;
 use crate::complaint::Complaint;
+use crate::npz::Archive;
 use anyhow::{Context, Result};
 use linkwork::state_space::{Pole, StateSpace};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::io::Cursor;
 use std::path::Path;
 
 /// A matrix with a name.
@@ -49,7 +51,7 @@ pub(super) fn model(path: &Path, model: &StateSpace, gain: Option<&[f64]>) -> Re
             }
             Ok(())
         }
-        "npz" => save(path, &npz(&matrices(model, gain))),
+        "npz" => save(path, &npz(model, gain)?),
         "m" => save(path, matlab(model, gain).as_bytes()),
         _ => Err(Complaint::usage(
             format!("`{}` does not say which form the model shall have", path.display()),
@@ -110,7 +112,8 @@ pub(super) fn json(
     serde_json::to_string(&page).context("cannot write the model as JSON")
 }
 
-/// One matrix, its columns named in the first line and its rows in the first column.
+/// One matrix, its columns named in the first line and its rows in the first column; the corner tells the step, if there
+/// is one.
 fn csv(model: &StateSpace, matrix: &Named<'_>) -> String {
     let (rows, columns) = match matrix.name {
         "A" => (&model.states, &model.states),
@@ -120,7 +123,8 @@ fn csv(model: &StateSpace, matrix: &Named<'_>) -> String {
         _ => (&model.inputs, &model.states),
     };
     let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
-    let mut text = String::from("\"\"");
+    let corner = model.step.map_or_else(String::new, |h| format!("step {h:?} s"));
+    let mut text = quoted(&corner);
     for name in columns {
         text += ",";
         text += &quoted(name);
@@ -160,96 +164,20 @@ fn matlab(model: &StateSpace, gain: Option<&[f64]>) -> String {
     text
 }
 
-/// A NumPy archive: a ZIP file, stored, of one .npy for each matrix.
-fn npz(matrices: &[Named<'_>]) -> Vec<u8> {
-    let mut zip = Zip::default();
-    for matrix in matrices {
-        zip.add(&format!("{}.npy", matrix.name), &npy(matrix));
+/// A NumPy archive: the matrices, the names, and the step of a discrete model.
+fn npz(model: &StateSpace, gain: Option<&[f64]>) -> Result<Vec<u8>> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut archive = Archive::new(&mut bytes);
+    for matrix in matrices(model, gain) {
+        let numbers = matrix.numbers.iter().copied();
+        archive.numbers(matrix.name, &[matrix.rows, matrix.cols], numbers)?;
     }
-    zip.finish()
-}
-
-/// NumPy's format, version 1.0: a header that says what follows, then little-endian numbers.
-fn npy(matrix: &Named<'_>) -> Vec<u8> {
-    let mut header = format!(
-        "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}",
-        matrix.rows, matrix.cols
-    );
-    // Magic, version and length take ten bytes; numbers start at a multiple of 64.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
+    archive.names("states", &model.states)?;
+    archive.names("inputs", &model.inputs)?;
+    archive.names("outputs", &model.outputs)?;
+    if let Some(step) = model.step {
+        archive.numbers("step", &[], [step])?;
     }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    matrix.numbers.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
-    bytes
-}
-
-/// A ZIP archive of files as they are.
-#[derive(Default)]
-struct Zip {
-    bytes: Vec<u8>,
-    directory: Vec<u8>,
-    files: u16,
-}
-
-impl Zip {
-    fn add(&mut self, name: &str, content: &[u8]) {
-        let at = self.bytes.len() as u32;
-        let (sum, size, named) = (checksum(content), content.len() as u32, name.len() as u16);
-        // Version 2.0, no flags, stored, the first of January 1980.
-        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
-        common.extend(sum.to_le_bytes());
-        common.extend(size.to_le_bytes());
-        common.extend(size.to_le_bytes());
-        common.extend(named.to_le_bytes());
-        common.extend([0, 0]);
-        self.bytes.extend(b"PK\x03\x04");
-        self.bytes.extend(&common);
-        self.bytes.extend(name.as_bytes());
-        self.bytes.extend(content);
-        self.directory.extend(b"PK\x01\x02\x14\x00");
-        self.directory.extend(&common);
-        // No comment, first disk, no attributes.
-        self.directory.extend([0; 10]);
-        self.directory.extend(at.to_le_bytes());
-        self.directory.extend(name.as_bytes());
-        self.files += 1;
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        let at = self.bytes.len() as u32;
-        self.bytes.extend(&self.directory);
-        self.bytes.extend(b"PK\x05\x06\x00\x00\x00\x00");
-        self.bytes.extend(self.files.to_le_bytes());
-        self.bytes.extend(self.files.to_le_bytes());
-        self.bytes.extend((self.directory.len() as u32).to_le_bytes());
-        self.bytes.extend(at.to_le_bytes());
-        self.bytes.extend([0, 0]);
-        self.bytes
-    }
-}
-
-/// CRC-32, as ZIP wants it.
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut sum = u32::MAX;
-    for byte in bytes {
-        sum ^= u32::from(*byte);
-        for _ in 0..8 {
-            sum = (sum >> 1) ^ (0xEDB8_8320 & (sum & 1).wrapping_neg());
-        }
-    }
-    !sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_the_usual_one() {
-        assert_eq!(checksum(b"123456789"), 0xCBF4_3926);
-    }
+    archive.finish()?;
+    Ok(bytes.into_inner())
 }

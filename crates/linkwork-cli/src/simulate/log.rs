@@ -82,17 +82,3 @@ pub(crate) fn write(path: &Path, record: &Record) -> Result<()> {
     }
     out.flush().with_context(problem)
 }
-
-/// Numbers as bytes, many at a time.
-fn write_numbers(out: &mut impl Write, numbers: impl Iterator<Item = f64>) -> std::io::Result<()> {
-    const MANY: usize = 1 << 16;
-    let mut bytes = Vec::with_capacity(MANY);
-    for x in numbers {
-        bytes.extend(x.to_le_bytes());
-        if bytes.len() == MANY {
-            out.write_all(&bytes)?;
-            bytes.clear();
-        }
-    }
-    out.write_all(&bytes)
-}

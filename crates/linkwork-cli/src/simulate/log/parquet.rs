@@ -2,6 +2,7 @@
 //!
 //! The format's own description of a file is a Thrift structure in the compact protocol; [`Thrift`] writes that.
 
+use crate::numbers::write_numbers;
 use crate::simulate::record::Record;
 use anyhow::Result;
 use std::io::Write;
@@ -36,7 +37,7 @@ pub(super) fn write(out: &mut impl Write, record: &Record) -> Result<()> {
                 let length = PAGE.min(record.rows - start);
                 let head = page_header(length);
                 out.write_all(&head)?;
-                super::write_numbers(out, numbers.by_ref().take(length))?;
+                write_numbers(out, numbers.by_ref().take(length))?;
                 at += (head.len() + 8 * length) as i64;
             }
             columns.push(Column {

@@ -4,7 +4,7 @@
 //! on the tip's pose, computed torque and joint PD on the configuration; gains are chosen for the same quickness.
 
 use crate::complaint::Complaint;
-use crate::plot::{Curve, Figure, Panel};
+use crate::plot::{Curve, Figure, Panel, Picture};
 use crate::robot::Chosen;
 use crate::style;
 use anyhow::Result;

@@ -4,12 +4,14 @@ mod picture;
 mod write;
 
 use crate::complaint::Complaint;
+use crate::plot::{self, Picture};
 use crate::robot::Chosen;
 use crate::style::{self, pad};
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::state_space::{Method, OperatingPoint, Pole, StateSpace};
+use picture::Poles;
 use serde::Deserialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,7 @@ pub(crate) struct Arguments {
     /// Write A, B, C, D (and K), their names and the step to this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw the poles to this SVG file.
+    /// Draw the poles: .svg or .png.
     #[arg(long, value_name = "FILE")]
     poles: Option<PathBuf>,
     /// Print JSON.
@@ -90,6 +92,9 @@ struct State {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(path) = &arguments.poles {
+        plot::Format::of(path)?;
+    }
     let loaded = arguments.chosen.load_tree()?;
     let mechanism = &loaded.robot.mechanism;
     let point = point(arguments, mechanism)?;
@@ -115,8 +120,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         write::model(path, &model, gain.as_deref())?;
     }
     if let Some(path) = &arguments.poles {
-        let picture = picture::draw(&loaded.name, model.step, &poles, closed.as_deref())?;
-        save(path, picture.as_bytes())?;
+        let picture = Poles {
+            name: &loaded.name,
+            step: model.step,
+            open: &poles,
+            closed: closed.as_deref(),
+        };
+        picture.write(path)?;
     }
     if arguments.json {
         let text = write::json(&model, gain.as_deref(), &poles, closed.as_deref())?;

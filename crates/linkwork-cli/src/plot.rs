@@ -1,4 +1,4 @@
-//! Curves over time as pictures: SVG or PNG, by the name of the file.
+//! Pictures, SVG or PNG by the name of the file, and curves over time as such.
 
 use crate::complaint::Complaint;
 use anyhow::{Context, Result, anyhow};
@@ -53,7 +53,7 @@ const LEGEND: i32 = 190;
 pub(crate) const FONT: &str = "sans-serif";
 
 /// Lets plots know how wide letters are, whatever the system has.
-pub(crate) fn know_font() {
+fn know_font() {
     static FONTS: Once = Once::new();
     FONTS.call_once(|| {
         for style in [FontStyle::Normal, FontStyle::Bold] {
@@ -63,8 +63,8 @@ pub(crate) fn know_font() {
     });
 }
 
-type Area<B> = DrawingArea<B, Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+pub(crate) type Area<B> = DrawingArea<B, Shift>;
+pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// The picture's format, known by its file's name before anything is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,19 +86,22 @@ impl Format {
     }
 }
 
-impl Figure<'_> {
+/// What is drawn alike in every format.
+pub(crate) trait Picture {
+    /// Width and height, in pixels.
+    fn size(&self) -> (u32, u32);
+
+    fn draw<B: DrawingBackend>(&self, root: &Area<B>) -> Drawn
+    where
+        B::ErrorType: 'static;
+
     /// Writes the picture.
-    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+    fn write(&self, path: &Path) -> Result<()> {
         let bytes = match Format::of(path)? {
             Format::Svg => self.svg()?.into_bytes(),
             Format::Png => self.png()?,
         };
         std::fs::write(path, bytes).with_context(|| format!("cannot write the plot to `{}`", path.display()))
-    }
-
-    fn size(&self) -> (u32, u32) {
-        let rows = self.panels.len().div_ceil(self.columns) as u32;
-        (self.columns as u32 * WIDTH, TITLE + rows * HEIGHT)
     }
 
     fn svg(&self) -> Result<String> {
@@ -133,6 +136,13 @@ impl Figure<'_> {
         // The errors of plotters borrow the backend: only their words leave.
         let drawn = self.draw(root).map_err(|e| anyhow!("cannot draw the plot: {e}"));
         drawn.and_then(|()| root.present().map_err(|e| anyhow!("cannot draw the plot: {e}")))
+    }
+}
+
+impl Picture for Figure<'_> {
+    fn size(&self) -> (u32, u32) {
+        let rows = self.panels.len().div_ceil(self.columns) as u32;
+        (self.columns as u32 * WIDTH, TITLE + rows * HEIGHT)
     }
 
     fn draw<B: DrawingBackend>(&self, root: &Area<B>) -> Drawn

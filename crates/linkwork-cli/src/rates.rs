@@ -1,7 +1,7 @@
 //! `linkwork rates`: what total joint rates and working moments are, joint by joint, at a state of a robot.
 
 use crate::complaint::Complaint;
-use crate::plot::{CURVES, Curve, Figure, Panel};
+use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
 use crate::random::Random;
 use crate::robot::Chosen;
 use crate::style;

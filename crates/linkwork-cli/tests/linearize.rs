@@ -68,6 +68,25 @@ fn matrices_are_written_in_every_form() {
     );
 }
 
+#[test]
+fn poles_are_drawn_in_the_form_of_the_files_ending() {
+    let here = directory("linearize_poles");
+    let draw = |file: &str| {
+        let output = linkwork(&here, &["linearize", "cart_pole", "--out", "model.m", "--poles", file]);
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(draw("poles.png").0, Some(0));
+    assert!(std::fs::read(here.join("poles.png")).unwrap().starts_with(b"\x89PNG"));
+    assert_eq!(draw("poles.svg").0, Some(0));
+    assert!(std::fs::read(here.join("poles.svg")).unwrap().starts_with(b"<svg "));
+    std::fs::remove_file(here.join("model.m")).unwrap();
+    for file in ["poles.pdf", "poles"] {
+        let (code, said) = draw(file);
+        assert!(code == Some(2) && said.contains("ends in .svg or .png"), "{said}");
+        assert!(!here.join(file).exists() && !here.join("model.m").exists());
+    }
+}
+
 /// A model of a cart-pole in steps, seen at the pole.
 fn write_steps(here: &Path, file: &str) {
     let arguments = [

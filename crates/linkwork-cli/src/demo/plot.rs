@@ -1,7 +1,7 @@
 //! The motion as a picture: joint positions, energies, and what the integrator loses.
 
 use super::Sample;
-use crate::plot::{CURVES, Curve, Figure, Panel, prefixed};
+use crate::plot::{CURVES, Curve, Figure, Panel, Picture, prefixed};
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::model::JointKind;

@@ -1,7 +1,6 @@
 //! The map of the poles.
 
-use crate::plot::{FONT, know_font};
-use anyhow::{Result, anyhow};
+use crate::plot::{Area, Drawn, FONT, Picture};
 use linkwork::state_space::Pole;
 use plotters::prelude::*;
 
@@ -9,73 +8,74 @@ const OPEN: RGBColor = RGBColor(0, 114, 178);
 const CLOSED: RGBColor = RGBColor(213, 94, 0);
 
 /// Poles as crosses, those with a regulator as circles; the stable side is on the left of the axis, or in the circle.
-pub(super) fn draw(name: &str, step: Option<f64>, poles: &[Pole], closed: Option<&[Pole]>) -> Result<String> {
-    know_font();
-    let mut picture = String::new();
-    {
-        let root = SVGBackend::with_string(&mut picture, (760, 640)).into_drawing_area();
-        // The errors of plotters borrow the backend: only their words leave.
-        compose(&root, name, step, poles, closed).map_err(|e| anyhow!("cannot draw the poles: {e}"))?;
-        root.present().map_err(|e| anyhow!("cannot draw the poles: {e}"))?;
-    }
-    Ok(picture)
+pub(super) struct Poles<'a> {
+    pub(super) name: &'a str,
+    pub(super) step: Option<f64>,
+    pub(super) open: &'a [Pole],
+    pub(super) closed: Option<&'a [Pole]>,
 }
 
-fn compose<B: DrawingBackend>(
-    root: &DrawingArea<B, plotters::coord::Shift>,
-    name: &str,
-    step: Option<f64>,
-    poles: &[Pole],
-    closed: Option<&[Pole]>,
-) -> Result<(), Box<dyn std::error::Error>>
-where
-    B::ErrorType: 'static,
-{
-    root.fill(&WHITE)?;
-    let all = poles.iter().chain(closed.unwrap_or_default());
-    let (mut wide, mut high) = if step.is_some() { (1.1, 1.1) } else { (1e-3, 1e-3) };
-    for pole in all {
-        wide = (1.15 * pole.re.abs()).max(wide);
-        high = (1.15 * pole.im.abs()).max(high);
+impl Picture for Poles<'_> {
+    fn size(&self) -> (u32, u32) {
+        (760, 640)
     }
-    // Alike in both directions, unless that would squeeze everything to a line.
-    let high = high.max(0.25 * wide);
-    let title = match closed {
-        None => format!("Poles of {name}"),
-        Some(_) => format!("Poles of {name}: × alone, ○ with the regulator"),
-    };
-    let mut chart = ChartBuilder::on(root)
-        .caption(title, (FONT, 20))
-        .margin(16)
-        .x_label_area_size(44)
-        .y_label_area_size(72)
-        .build_cartesian_2d(-wide..wide, -high..high)?;
-    let (x, y) = if step.is_some() {
-        ("real", "imaginary")
-    } else {
-        ("real, 1/s", "imaginary, rad/s")
-    };
-    chart
-        .configure_mesh()
-        .light_line_style(WHITE)
-        .x_desc(x)
-        .y_desc(y)
-        .label_style((FONT, 13))
-        .draw()?;
-    let edge: Vec<(f64, f64)> = match step {
-        None => vec![(0.0, -high), (0.0, high)],
-        Some(_) => (0..=180)
-            .map(|i| (f64::from(i) * core::f64::consts::TAU / 180.0).sin_cos())
-            .map(|(s, c)| (c, s))
-            .collect(),
-    };
-    chart.draw_series(LineSeries::new(edge, BLACK.stroke_width(1)))?;
-    chart.draw_series(poles.iter().map(|p| Cross::new((p.re, p.im), 6, OPEN.stroke_width(2))))?;
-    let closed = closed.unwrap_or_default();
-    chart.draw_series(
-        closed
-            .iter()
-            .map(|p| Circle::new((p.re, p.im), 6, CLOSED.stroke_width(2))),
-    )?;
-    Ok(())
+
+    fn draw<B: DrawingBackend>(&self, root: &Area<B>) -> Drawn
+    where
+        B::ErrorType: 'static,
+    {
+        let Self {
+            name,
+            step,
+            open,
+            closed,
+        } = *self;
+        root.fill(&WHITE)?;
+        let all = open.iter().chain(closed.unwrap_or_default());
+        let (mut wide, mut high) = if step.is_some() { (1.1, 1.1) } else { (1e-3, 1e-3) };
+        for pole in all {
+            wide = (1.15 * pole.re.abs()).max(wide);
+            high = (1.15 * pole.im.abs()).max(high);
+        }
+        // Alike in both directions, unless that would squeeze everything to a line.
+        let high = high.max(0.25 * wide);
+        let title = match closed {
+            None => format!("Poles of {name}"),
+            Some(_) => format!("Poles of {name}: × alone, ○ with the regulator"),
+        };
+        let mut chart = ChartBuilder::on(root)
+            .caption(title, (FONT, 20))
+            .margin(16)
+            .x_label_area_size(44)
+            .y_label_area_size(72)
+            .build_cartesian_2d(-wide..wide, -high..high)?;
+        let (x, y) = if step.is_some() {
+            ("real", "imaginary")
+        } else {
+            ("real, 1/s", "imaginary, rad/s")
+        };
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .x_desc(x)
+            .y_desc(y)
+            .label_style((FONT, 13))
+            .draw()?;
+        let edge: Vec<(f64, f64)> = match step {
+            None => vec![(0.0, -high), (0.0, high)],
+            Some(_) => (0..=180)
+                .map(|i| (f64::from(i) * core::f64::consts::TAU / 180.0).sin_cos())
+                .map(|(s, c)| (c, s))
+                .collect(),
+        };
+        chart.draw_series(LineSeries::new(edge, BLACK.stroke_width(1)))?;
+        chart.draw_series(open.iter().map(|p| Cross::new((p.re, p.im), 6, OPEN.stroke_width(2))))?;
+        let closed = closed.unwrap_or_default();
+        chart.draw_series(
+            closed
+                .iter()
+                .map(|p| Circle::new((p.re, p.im), 6, CLOSED.stroke_width(2))),
+        )?;
+        Ok(())
+    }
 }

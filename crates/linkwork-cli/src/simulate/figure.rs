@@ -1,7 +1,7 @@
 //! A simulation as a picture.
 
 use super::record::Record;
-use crate::plot::{CURVES, Curve, Figure, Panel};
+use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
 use anyhow::Result;
 use std::path::Path;
 

@@ -279,4 +279,19 @@ fn counts_stand_beside_the_published_ones() {
         table.contains("h: 69N² + 1554N − 480") && table.contains("d: 926N − 605"),
         "{table}"
     );
+    // Those of ours that are above say why, and no others.
+    let (_, reasons) = table.split_once("above a published count").expect("some are above");
+    for line in lines.iter().filter(|l| l["nv"] == 6) {
+        let total = line["total"].as_u64();
+        let published = line["published"].as_array().into_iter().flatten();
+        let above = published.into_iter().any(|p| p["total"].as_u64() < total);
+        let (name, reason) = (line["algorithm"].as_str().unwrap(), line["reason"].as_str());
+        assert_eq!(reason.is_some_and(|r| !r.is_empty()), above, "{line}");
+        let told = reasons.lines().find(|l| l.starts_with(&format!("{name}  ")));
+        assert_eq!(
+            told.is_some_and(|l| l.ends_with(reason.unwrap_or("?"))),
+            above,
+            "{line}"
+        );
+    }
 }

@@ -120,6 +120,13 @@ errors! {
         /// What is wrong with the first.
         problem: Box<Error>,
     } => "state {index}: {problem} ({failed} of {states} states failed; the others are computed)";
+    /// One of many points has no linear model, so that none is returned.
+    Point {
+        /// The first such, from nought.
+        index: usize,
+        /// What is wrong with it.
+        problem: Box<Error>,
+    } => "point number {index} (from nought) has no linear model: {problem}";
     /// No such name.
     Unknown {
         /// Link, joint or frame.

@@ -101,13 +101,24 @@ fn the_model_of_a_step_is_what_the_simulator_does() {
         let many = StateSpace::of_steps(&mechanism, &[point.clone(), point.clone()], method, 0.01).unwrap();
         let one = StateSpace::of_step(&mechanism, &point, method, 0.01).unwrap();
         assert!(many.len() == 2 && many.iter().all(|model| *model == one));
-        let mut bad = point.clone();
-        bad.qd[0] = f64::NAN;
-        let text = StateSpace::of_steps(&mechanism, &[point, bad], method, 0.01)
-            .unwrap_err()
-            .to_string();
-        assert!(text.contains('1'), "{text}");
     }
+}
+
+#[test]
+fn a_bad_point_among_many_is_named() {
+    let (mechanism, point) = moving_point(3);
+    let mut points = vec![point; 40];
+    for bad in [31, 7, 12] {
+        points[bad].qd[0] = f64::NAN;
+    }
+    for _ in 0..20 {
+        let problem = StateSpace::of_steps(&mechanism, &points, Method::RungeKutta4, 0.01).unwrap_err();
+        let text = problem.to_string();
+        assert!(text.contains("number 7 ") && text.contains("qd[0]"), "{text}");
+        assert!(!text.contains("computed") && !text.contains("1 of"), "{text}");
+    }
+    let text = StateSpace::of_steps(&mechanism, &points, Method::RungeKutta4, -1.0).unwrap_err();
+    assert!(text.to_string().starts_with("h is -1"), "{text}");
 }
 
 #[test]

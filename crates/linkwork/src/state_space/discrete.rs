@@ -55,7 +55,8 @@ impl StateSpace {
         Ok(Self::named(mechanism, a, b, Some(h)))
     }
 
-    /// The models of one step from each of many points, such as the knots of a trajectory, on all threads.
+    /// The models of one step from each of many points, such as the knots of a trajectory, on all threads. Where some
+    /// have none, the error names the first of them.
     ///
     /// ```
     /// use linkwork::model::examples;
@@ -69,15 +70,16 @@ impl StateSpace {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn of_steps(mechanism: &Mechanism, points: &[OperatingPoint], method: Method, h: f64) -> Result<Vec<Self>> {
-        let model = |(index, point): (usize, &OperatingPoint)| {
-            Self::of_step(mechanism, point, method, h).map_err(|problem| Error::State {
+        check_step(h)?;
+        let model = |point| Self::of_step(mechanism, point, method, h);
+        let models: Vec<Result<Self>> = points.par_iter().map(model).collect();
+        let named = |(index, model): (usize, Result<Self>)| {
+            model.map_err(|problem| Error::Point {
                 index,
-                failed: 1,
-                states: points.len(),
                 problem: Box::new(problem),
             })
         };
-        points.par_iter().enumerate().map(model).collect()
+        models.into_iter().enumerate().map(named).collect()
     }
 
     /// The continuous model sampled every `h` seconds, with inputs held in between: exact for the linear model.

@@ -199,7 +199,7 @@ errors! {
         /// What is wrong with it and what to do.
         problem: String,
     } => "link `{link}` {problem}";
-    /// A joint's axis, pitch, passive parameter or limit makes no sense.
+    /// A joint's axis, pitch, passive parameter or limit makes no sense, or it is asked for twice.
     Joint {
         /// The joint.
         joint: String,

@@ -222,3 +222,52 @@ fn the_regulator_of_a_double_integrator_is_known() {
     assert_eq!(undriven.controllable_states(), 0);
     assert!(undriven.lqr(&[1.0; 4], &[]).is_err());
 }
+
+#[test]
+fn a_joint_is_driven_once() {
+    let robot = examples::double_pendulum();
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    let [first, second] = [0, 1].map(|j| robot.joints()[j].name.clone());
+    let text = model
+        .clone()
+        .driven_by(&[&second, &first, &second])
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains(&format!("joint `{second}`")), "{text}");
+    // One axis of a joint that is driven already.
+    let robot = Mechanism::builder("ball")
+        .link(Link::new("ball", Inertia::sphere(1.0, 0.1)))
+        .joint(Joint::spherical("socket").between("world", "ball"))
+        .build()
+        .unwrap();
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    assert_eq!(
+        model
+            .clone()
+            .driven_by(&["socket[2]", "socket[0]"])
+            .unwrap()
+            .inputs
+            .len(),
+        2
+    );
+    let text = model.driven_by(&["socket", "socket[1]"]).unwrap_err().to_string();
+    assert!(text.contains("`socket[1]`"), "{text}");
+}
+
+#[test]
+fn frames_of_another_mechanism_are_no_outputs() {
+    let robot = examples::cart_pole();
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    for other in [examples::arm7(), examples::double_pendulum()] {
+        let frame = &other.links()[other.links().len() - 1].name;
+        let problem = model.clone().seen_at(&other, &other.neutral(), &[frame]).unwrap_err();
+        assert!(problem.to_string().contains(other.name()), "{problem}");
+    }
+    let seen = model
+        .seen_at(&robot, &robot.neutral(), &[&robot.links()[1].name])
+        .unwrap();
+    assert_eq!((seen.outputs.len(), seen.c.len()), (3, 12));
+}

@@ -140,7 +140,7 @@ impl StateSpace {
         }
     }
 
-    /// The same with torques at these joints alone.
+    /// The same with torques at these joints alone, each named once.
     pub fn driven_by(mut self, joints: &[impl AsRef<str>]) -> Result<Self> {
         let mut kept = Vec::new();
         for joint in joints {
@@ -152,6 +152,12 @@ impl StateSpace {
                     name: joint.as_ref().to_owned(),
                     mechanism: "the linear model".into(),
                     hint: format!("; its inputs are {}", self.inputs.join(", ")),
+                });
+            }
+            if found.iter().any(|i| kept.contains(i)) {
+                return Err(Error::Joint {
+                    joint: joint.as_ref().to_owned(),
+                    problem: "it is driven already; name it once".into(),
                 });
             }
             kept.extend(found);
@@ -166,9 +172,19 @@ impl StateSpace {
         Ok(self)
     }
 
-    /// The same with the places of these frames as outputs: x, y and z of their origins, in the world's axes.
+    /// The same with the places of these frames as outputs: x, y and z of their origins, in the world's axes. The
+    /// mechanism is the one that the model is of.
     pub fn seen_at(mut self, mechanism: &Mechanism, q: &[f64], frames: &[impl AsRef<str>]) -> Result<Self> {
         let (n, inputs) = (mechanism.nv(), self.inputs.len());
+        if self.states.len() != 2 * n || self.states[..n] != dof_names(mechanism) {
+            return Err(Error::Unsolved {
+                what: "outputs of the linear model",
+                problem: format!(
+                    "its states are not those of mechanism `{}`; give the one that was linearized",
+                    mechanism.name()
+                ),
+            });
+        }
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(q)?;
         let mut jacobian = vec![0.0; 6 * n];

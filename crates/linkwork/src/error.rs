@@ -53,6 +53,13 @@ errors! {
         /// What it is.
         value: f64,
     } => "{argument} is {value}; it must be finite and not negative";
+    /// A length of time that is nought, negative, NaN or infinity.
+    Duration {
+        /// The argument's name.
+        argument: &'static str,
+        /// What it is.
+        value: f64,
+    } => "{argument} is {value}; it must be finite and positive";
     /// A number is NaN or infinity.
     Parameter {
         /// The argument's name.

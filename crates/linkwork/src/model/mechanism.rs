@@ -17,7 +17,8 @@ pub struct LinkId(pub(crate) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JointId(pub(crate) usize);
 
-/// A frame of a mechanism: the world's, a link's own, or a named one.
+/// A frame of a mechanism: the world's, a link's own, or a named one. In another mechanism, also one edited from it, a frame
+/// may have another id: find it anew by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FrameId(pub(crate) usize);
 

@@ -123,7 +123,7 @@ fn check_step(h: f64) -> Result<()> {
     if h > 0.0 && h.is_finite() {
         return Ok(());
     }
-    Err(Error::Parameter {
+    Err(Error::Duration {
         argument: "h",
         value: h,
     })

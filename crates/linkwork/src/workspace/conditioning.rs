@@ -24,6 +24,8 @@ pub struct Conditioning {
     pub greatest: Option<Pivot>,
     /// λ_max(𝓜) / λ_min(𝓜), estimated from below by O(N) products.
     pub condition: f64,
+    /// Whether forward dynamics is refined, as a link carries a far heavier one: its accelerations keep their digits.
+    pub refined: bool,
 }
 
 /// D of one degree of freedom: the inertia that it works against.
@@ -39,11 +41,12 @@ pub struct Pivot {
     pub d: f64,
 }
 
-/// Beyond this condition accelerations may lose seven of their sixteen digits.
+/// Beyond this condition what 𝓜⁻¹ makes may lose seven of its sixteen digits.
 const POOR: f64 = 1e7;
 
 impl Conditioning {
-    /// Whether accelerations may lose seven of their sixteen digits or more, as when a light chain carries a heavy tip.
+    /// Whether 𝓜⁻¹, accelerations and their derivatives may lose seven of their sixteen digits or more, as when a light chain
+    /// carries a heavy tip. Where forward dynamics is [refined](Self::refined), its accelerations do not, but the rest may.
     pub fn is_poor(&self) -> bool {
         self.condition > POOR
     }
@@ -68,9 +71,13 @@ impl fmt::Display for Conditioning {
             self.condition, least.d, least.name, greatest.d, greatest.name
         )?;
         if self.is_poor() {
+            let what = match self.refined {
+                false => "accelerations",
+                true => "𝓜⁻¹ and derivatives of accelerations, but not these,",
+            };
             write!(
                 f,
-                "; accelerations may lose {:.0} of 16 digits: compare the inertias of these joints",
+                "; {what} may lose {:.0} of 16 digits: compare the inertias of these joints",
                 self.condition.log10()
             )?;
         }
@@ -90,6 +97,7 @@ impl Configured<'_, '_> {
             least: None,
             greatest: None,
             condition,
+            refined: self.view.mechanism.compiled.refines,
         };
         let mechanism = self.view.mechanism;
         let mut consider = |joint: JointId, index: usize, d: f64| {

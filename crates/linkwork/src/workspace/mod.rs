@@ -3,8 +3,8 @@
 //! A [`Workspace`] owns all memory. Giving it q returns a [`Posed`] view that borrows it; giving that q̇ returns a
 //! [`Moving`] one; giving that q̈ or torques returns an [`Accelerating`] one. Each view computes a stage when it is first
 //! asked for and reuses it; setting a new q needs the workspace back, so that nothing can be read that belongs to
-//! another state. No method of a view allocates, except that beyond a thousand degrees of freedom the first dense
-//! inverse makes its room.
+//! another state. No method of a view that writes into a caller's memory allocates, except that beyond a thousand degrees of
+//! freedom the first dense inverse makes its room.
 
 mod accelerating;
 mod blocks;

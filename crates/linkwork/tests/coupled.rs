@@ -397,7 +397,14 @@ fn what_is_not_defined_for_followers_says_so() {
     assert!(text.contains("follow others") && text.contains("uncoupled"), "{text}");
     let mut out = [0.0];
     // What is defined goes on.
+    assert!((posed.log_det_mass().unwrap() - 2.3_f64.ln()).abs() < 1e-12);
     posed.inverse_mass_times(&[1.0], &mut out).unwrap();
+    let mut moving = posed.moving(&[0.2]).unwrap();
+    moving.articulated_inertia(geared.link("arm").unwrap()).unwrap_err();
+    moving.forward_dynamics(&[0.3], &mut out).unwrap();
+    moving.articulated_inertia(geared.link("arm").unwrap()).unwrap_err();
+    let mut posed = workspace.at(&[0.1]).unwrap();
+    posed.log_det_mass().unwrap();
     let frame: FrameId = geared.frame("arm").unwrap();
     let task = posed
         .task(frame, Reference::Aligned, linkwork::workspace::Part::Angular, 0.0)

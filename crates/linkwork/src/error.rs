@@ -35,7 +35,7 @@ errors! {
         /// How many were given.
         given: usize,
     } => "{argument} has {given} numbers but needs {needed}";
-    /// An argument holds NaN or infinity.
+    /// An argument holds NaN, infinity or a number that is too large to compute with.
     NotFinite {
         /// The argument's name.
         argument: &'static str,
@@ -45,7 +45,9 @@ errors! {
         joint: String,
         /// What it is.
         value: f64,
-    } => "{argument}[{index}] (joint `{joint}`) is {value}; every number must be finite, and at most 1e60 in size";
+        /// The largest that is accepted.
+        largest: f64,
+    } => "{argument}[{index}] (joint `{joint}`) is {value}; every number must be finite, and at most {largest:e} in size";
     /// A number that may not be negative is, or is NaN or infinity.
     Negative {
         /// The argument's name.

@@ -113,6 +113,44 @@ fn numbers_that_are_none_are_refused_by_argument_and_joint() {
 }
 
 #[test]
+fn single_precision_has_a_bound_of_its_own() {
+    let arm = examples::puma560();
+    let (mut single, mut double) = (arm.workspace_of::<f32>(), arm.workspace());
+    let mut posed = single.at(&[0.1; 6]).unwrap();
+    says(posed.moving(&[0.1, 1e13, 0.1, 0.1, 0.1, 0.1]), &["qd[1]", "1e12"]);
+    says(posed.mass_times(&[1e19; 6], &mut [0.0; 6]), &["x[0]", "1e12"]);
+    let mut tau = [0.0; 6];
+    let mut moving = posed.moving(&[1e12; 6]).unwrap();
+    moving.inverse_dynamics(&[1e12; 6], &mut tau).unwrap();
+    assert!(tau.iter().all(|x| x.is_finite()));
+    says(single.at(&[2e12; 6]), &["q[0]", "1e12"]);
+    let mut posed = double.at(&[0.1; 6]).unwrap();
+    posed.moving(&[1e19; 6]).unwrap();
+    says(posed.moving(&[1e61; 6]), &["qd[0]", "1e60"]);
+
+    // Lanes, of which two are refused.
+    let states = 40;
+    let (q, tau) = (vec![0.3_f32; 6 * states], vec![0.0_f32; 6 * states]);
+    let mut qd = vec![0.5_f32; 6 * states];
+    let (mut sound, mut qdd) = (vec![0.0; 6 * states], vec![0.0; 6 * states]);
+    let mut batch = arm.batch_of::<f32>();
+    batch.forward_dynamics(&q, &qd, &tau, &mut sound).unwrap();
+    (qd[6 * 7 + 4], qd[6 * 33]) = (1e19, -2e12);
+    says(
+        batch.forward_dynamics(&q, &qd, &tau, &mut qdd),
+        &["state 7", "qd[4]", "1e12", "2 of 40"],
+    );
+    for state in 0..states {
+        let own = 6 * state..6 * state + 6;
+        if state == 7 || state == 33 {
+            assert!(qdd[own].iter().all(|x| x.is_nan()));
+        } else {
+            assert_eq!(qdd[own.clone()], sound[own]);
+        }
+    }
+}
+
+#[test]
 fn quaternions_far_from_unit_length_are_refused_and_near_ones_normalised() {
     let robot = examples::quadruped();
     let nv = robot.nv();

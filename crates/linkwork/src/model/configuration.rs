@@ -199,7 +199,7 @@ impl Mechanism {
     fn look_at_vector<S: Scalar>(&self, argument: &'static str, x: &[S]) -> Result<()> {
         match not_finite(x) {
             None => Ok(()),
-            Some((index, value)) => Err(self.not_finite(argument, index, value, self.joint_of_dof(index).0)),
+            Some((index, value)) => Err(self.not_finite::<S>(argument, index, value, self.joint_of_dof(index).0)),
         }
     }
 
@@ -221,7 +221,7 @@ impl Mechanism {
     #[cold]
     fn look_at_configuration<S: Scalar>(&self, argument: &'static str, q: &[S]) -> Result<()> {
         if let Some((index, value)) = not_finite(q) {
-            return Err(self.not_finite(argument, index, value, self.joint_of_coordinate(index)));
+            return Err(self.not_finite::<S>(argument, index, value, self.joint_of_coordinate(index)));
         }
         for &(index, joint) in &self.quaternions {
             let x = &q[index..index + 4];
@@ -253,12 +253,13 @@ impl Mechanism {
         sound
     }
 
-    fn not_finite(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {
+    fn not_finite<S: Scalar>(&self, argument: &'static str, index: usize, value: f64, joint: JointId) -> Error {
         Error::NotFinite {
             argument,
             index,
             joint: self.joints()[joint.0].name.clone(),
             value,
+            largest: largest::<S>(),
         }
     }
 }
@@ -282,8 +283,11 @@ pub(crate) fn check_length(argument: &'static str, needed: usize, given: usize) 
     })
 }
 
-/// The largest number that a state may hold: products of a few such numbers do not overflow.
-const LARGEST: f64 = 1e60;
+/// The largest number that a state may hold: products of a few such numbers do not overflow; in single precision, squares
+/// times inertias do not.
+const fn largest<S: Scalar>() -> f64 {
+    if S::EPSILON > f64::EPSILON { 1e12 } else { 1e60 }
+}
 
 /// Between these squares of its length, a quaternion is surely of unit length within the tolerance.
 const SURELY_UNIT: (f64, f64) = {
@@ -321,15 +325,15 @@ fn surely_all_usable<S: Scalar>(x: &[S]) -> bool {
             sums[i] += four[i].lane(0) * four[i].lane(0);
         }
     }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) <= LARGEST * LARGEST
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) <= const { largest::<S>() * largest::<S>() }
 }
 
 #[inline(always)]
 fn usable<S: Scalar>(x: S) -> bool {
     if const { S::LANES == 1 && S::ORDER == 0 } {
-        return x.lane(0).abs() <= LARGEST;
+        return x.lane(0).abs() <= largest::<S>();
     }
-    (0..S::LANES).all(|lane| x.lane(lane).abs() <= LARGEST) & x.is_finite()
+    (0..S::LANES).all(|lane| x.lane(lane).abs() <= largest::<S>()) & x.is_finite()
 }
 
 /// One in the lanes where all numbers are finite and surely small enough, as the sum of their squares is; nought in others.
@@ -347,7 +351,7 @@ pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
         squares[0] = x[i].mul_add(x[i], squares[0]);
     }
     let all = (squares[0] + squares[1]) + (squares[2] + squares[3]);
-    all.where_below(LARGEST * LARGEST, S::ONE, S::ZERO)
+    all.where_below(const { largest::<S>() * largest::<S>() }, S::ONE, S::ZERO)
 }
 
 /// Whether all numbers are finite and small enough; without an early way out, so that several are looked at together.
@@ -369,7 +373,7 @@ fn not_finite<S: Scalar>(x: &[S]) -> Option<(usize, f64)> {
     let index = x.iter().position(|x| !usable(*x))?;
     let lanes = (0..S::LANES).map(|lane| x[index].lane(lane));
     // A dual number may be finite while its derivative is not.
-    let large = |value: f64| value.abs() > LARGEST;
+    let large = |value: f64| value.abs() > largest::<S>();
     let value = lanes.fold(f64::NAN, |bad, value| if large(value) { value } else { bad });
     Some((index, value))
 }

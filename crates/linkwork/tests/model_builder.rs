@@ -1,6 +1,6 @@
 //! The builder takes what is right in any order, and refuses nonsense by name.
 
-use linkwork::model::{Builder, Joint, Link, Mechanism};
+use linkwork::model::{Builder, Dh, DhRow, Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork::{Error, Result};
 
@@ -333,6 +333,22 @@ fn something_must_resist_every_joint() {
         two(point, Joint::free("a"), ball("second"), Joint::spherical("b")),
         &["`a`"],
     );
+}
+
+#[test]
+fn numbers_of_a_table_are_named_by_row() {
+    for convention in [Dh::Standard, Dh::Modified] {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (i, name) in ["theta", "d", "a", "alpha"].into_iter().enumerate() {
+                let row = DhRow::revolute(0.1, 0.5, 0.3).inertia(Inertia::sphere(1.0, 0.1));
+                let mut rows = [row.clone(), row.clone(), row];
+                let second = &mut rows[1];
+                *[&mut second.theta, &mut second.d, &mut second.a, &mut second.alpha][i] = bad;
+                let built = Builder::from_dh("table", convention, &rows).build();
+                refused(built, &["`joint2`", &format!(" {name} = {bad};")]);
+            }
+        }
+    }
 }
 
 #[test]

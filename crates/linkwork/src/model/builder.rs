@@ -7,8 +7,8 @@ use super::coupling::{Reduction, resolve};
 use super::mechanism::Names;
 use super::passive::Passive;
 use super::{Coupling, Frame, Joint, JointId, Link, Mechanism, WORLD};
-use crate::Result;
 use crate::spatial::{Pose, Vec3};
+use crate::{Error, Result};
 
 /// Which rotational inertias are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,8 @@ pub struct Builder {
     pub(crate) frames: Vec<Frame>,
     pub(crate) couplings: Vec<Coupling>,
     pub(crate) trust: Trust,
+    /// What is wrong with the table that it was made from.
+    pub(crate) fault: Option<Error>,
 }
 
 impl Builder {
@@ -55,6 +57,7 @@ impl Builder {
             frames: Vec::new(),
             couplings: Vec::new(),
             trust: Trust::Bodies,
+            fault: None,
         }
     }
 

@@ -47,6 +47,9 @@ pub(crate) fn unresisted(given: &mut Builder) -> Result<Vec<(usize, usize)>> {
 
 /// Everything but what joints move.
 fn shape(given: &mut Builder) -> Result<Tree> {
+    if let Some(fault) = &given.fault {
+        return Err(fault.clone());
+    }
     if !usable(given.gravity) {
         return Err(Error::Gravity {
             gravity: given.gravity.to_array(),

@@ -1,6 +1,8 @@
 //! Mechanisms from Denavit–Hartenberg tables.
 
+use super::check::LARGEST;
 use super::{Builder, Joint, Link, WORLD};
+use crate::Error;
 use crate::spatial::{Inertia, Pose, Rotation, Vec3};
 
 const UNLIMITED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -109,6 +111,21 @@ impl DhRow {
         self
     }
 
+    /// The first number that no frame can be placed by.
+    fn fault(&self, joint: &str) -> Option<Error> {
+        let numbers = [
+            ("theta", self.theta),
+            ("d", self.d),
+            ("a", self.a),
+            ("alpha", self.alpha),
+        ];
+        let (name, x) = numbers.into_iter().find(|(_, x)| x.is_nan() || x.abs() > LARGEST)?;
+        Some(Error::Joint {
+            joint: joint.to_owned(),
+            problem: format!("its row of the table has {name} = {x}; every number must be finite and at most 1e30"),
+        })
+    }
+
     /// Z(θ, d).
     fn about_z(&self) -> Pose {
         Pose::new(turn(Vec3::new(0.0, 0.0, 1.0), self.theta), [0.0, 0.0, self.d])
@@ -141,7 +158,8 @@ impl Builder {
         // Where the next joint sits on the link before it, and that link's name.
         let (mut seat, mut inner) = (Pose::IDENTITY, WORLD.to_owned());
         for (i, row) in rows.iter().enumerate() {
-            let link = format!("link{}", i + 1);
+            let (link, name) = (format!("link{}", i + 1), format!("joint{}", i + 1));
+            builder.fault = builder.fault.or_else(|| row.fault(&name));
             let (origin, frame) = match convention {
                 Dh::Standard => (seat, row.about_z() * row.about_x()),
                 // Z(θ, d) and the joint's own motion are about the same axis: they commute.
@@ -152,9 +170,7 @@ impl Builder {
             } else {
                 |name, axis| Joint::revolute(name, axis)
             };
-            let mut joint = new(format!("joint{}", i + 1), [0.0, 0.0, 1.0])
-                .between(inner, &link)
-                .placed(origin);
+            let mut joint = new(name, [0.0, 0.0, 1.0]).between(inner, &link).placed(origin);
             if row.limits != UNLIMITED {
                 joint.position_limits.push(row.limits);
             }

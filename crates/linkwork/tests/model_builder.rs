@@ -1,6 +1,6 @@
 //! The builder takes what is right in any order, and refuses nonsense by name.
 
-use linkwork::model::{Builder, Dh, DhRow, Joint, Link, Mechanism};
+use linkwork::model::{Builder, Coupling, Dh, DhRow, Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork::{Error, Result};
 
@@ -333,6 +333,96 @@ fn something_must_resist_every_joint() {
         two(point, Joint::free("a"), ball("second"), Joint::spherical("b")),
         &["`a`"],
     );
+}
+
+#[test]
+fn what_a_joint_further_out_yields_resists_nothing() {
+    let body = Inertia::new(1.0, [0.1, 0.2, 0.3], [0.1, 0.0, 0.0, 0.1, 0.0, 0.1]);
+    let kinds: [fn(&str) -> Joint; 3] = [|n| Joint::free(n), |n| Joint::translation(n), |n| Joint::spherical(n)];
+    for (i, kind) in kinds.into_iter().enumerate() {
+        for seed in 0..50 {
+            let s = f64::from(seed);
+            let turned = Pose::new(Rotation::from_rpy(s, 0.3 * s, -s), [0.1 * s, 0.2, -0.3]);
+            let between = |links: usize, held: Inertia| {
+                let mut builder = Mechanism::builder("coincident").link(Link::new("held", held));
+                let mut inner = "world".to_owned();
+                for l in 0..links {
+                    let (name, joint) = (format!("massless{l}"), kind(&format!("j{l}")));
+                    builder = builder.link(Link::massless(&name)).joint(joint.between(inner, &name));
+                    inner = name;
+                }
+                builder.joint(kind("last").between(inner, "held")).build()
+            };
+            let held = if seed == 0 { body } else { body.seen_from(&turned) };
+            assert!(between(0, held).is_ok());
+            for links in 1..4 {
+                let error = refused(between(links, held), &["nothing resists joint `j"]);
+                assert!(matches!(error, Error::NoInertia { .. }), "{i} {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn followers_are_resisted_through_their_leaders() {
+    // Each with a mass or without, side by side or one on the other.
+    let pair = |masses: [bool; 2], on: &str, coupling: Coupling| {
+        let link = |name: &str, massive: bool| {
+            if massive { ball(name) } else { Link::massless(name) }
+        };
+        Mechanism::builder("pair")
+            .link(link("first", masses[0]))
+            .link(link("second", masses[1]))
+            .joint(Joint::revolute("j", Z).between("world", "first"))
+            .joint(Joint::revolute("k", Z).between(on, "second").at([0.1, 0.0, 0.0]))
+            .couple(coupling)
+            .build()
+    };
+    let gear = |ratio| Coupling::gear("k", "j", ratio, 0.0);
+    for on in ["world", "first"] {
+        for masses in [[true, false], [false, true], [true, true]] {
+            let m = pair(masses, on, gear(2.0)).unwrap();
+            assert!(m.mass_matrix(&[0.3]).unwrap()[0] > 0.0);
+            assert!(m.forward_dynamics(&[0.3], &[0.1], &[1.0]).unwrap()[0].is_finite());
+        }
+        refused(pair([false; 2], on, gear(2.0)), &["nothing resists joint `j`"]);
+    }
+    // Nothing resists a leader whose heavy follower stands still, nor one whose follower turns back what it turns.
+    refused(pair([false, true], "world", gear(0.0)), &["`j`"]);
+    let back = |at: f64| {
+        Mechanism::builder("back")
+            .link(Link::massless("first"))
+            .link(ball("second"))
+            .joint(Joint::revolute("j", Z).between("world", "first"))
+            .joint(Joint::revolute("k", Z).between("first", "second").at([at, 0.0, 0.0]))
+            .couple(gear(-1.0))
+            .build()
+    };
+    refused(back(0.0), &["`j`"]);
+    assert!(back(0.1).is_ok());
+    // A group that closes on a link further in, past a joint of its own; and couplings that end.
+    let arm = |massive: bool, joint: Joint| {
+        let tip = if massive { ball("tip") } else { Link::massless("tip") };
+        let root = Coupling::function("k", "j", |y: f64| [y.sqrt(), 0.5 / y.sqrt(), -0.25 / (y * y.sqrt())]);
+        Mechanism::builder("arm")
+            .link(ball("base"))
+            .link(Link::massless("inner"))
+            .link(Link::massless("outer"))
+            .link(tip)
+            .joint(joint.between("world", "base"))
+            .joint(
+                Joint::revolute("j", Z)
+                    .between("base", "inner")
+                    .position_limits(0.5, 2.0),
+            )
+            .joint(Joint::revolute("free", Z).between("inner", "outer").at([0.2, 0.0, 0.0]))
+            .joint(Joint::revolute("k", Z).between("outer", "tip").at([0.3, 0.0, 0.0]))
+            .couple(root)
+            .build()
+    };
+    assert!(arm(true, Joint::free("float")).is_ok());
+    assert!(arm(true, Joint::prismatic("float", Z)).is_ok());
+    refused(arm(false, Joint::free("float")), &["nothing resists"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
-use super::coupling::{Reduction, resolve};
+use super::coupling::Reduction;
 use super::mechanism::Names;
 use super::passive::Passive;
 use super::{Coupling, Frame, Joint, JointId, Link, Mechanism, WORLD};
@@ -143,6 +143,7 @@ impl Builder {
             inboard,
             parent,
             frames,
+            leads,
             ..
         } = check(&mut self)?;
         let (mut q_start, mut v_start, mut armature) = (Vec::new(), Vec::new(), Vec::new());
@@ -169,7 +170,6 @@ impl Builder {
                 passive.rest.extend(&joint.rest);
             }
         }
-        let leads = resolve(&self.joints, &self.couplings)?;
         let mut compiled = compile(Resolved {
             links: &self.links,
             joints: &self.joints,

@@ -96,6 +96,13 @@ pub(crate) struct Lead {
     pub(crate) laws: Vec<Law>,
 }
 
+impl Lead {
+    /// q and its first three derivatives by y.
+    pub(crate) fn at(&self, y: f64) -> [f64; 4] {
+        law::at(&self.laws, y)
+    }
+}
+
 /// All coordinates from independent ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reduction {
@@ -370,7 +377,7 @@ impl Mechanism {
         match &self.leads[joint.0] {
             None => [y, 1.0, 0.0],
             Some(lead) => {
-                let [q, slope, bend, _] = law::at(&lead.laws, y);
+                let [q, slope, bend, _] = lead.at(y);
                 [q, slope, bend]
             }
         }

@@ -1,6 +1,7 @@
 //! Links, and the joints that hold them.
 
 use super::did_you_mean;
+use crate::model::coupling::{Lead, resolve};
 use crate::model::{Builder, WORLD};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ pub(crate) struct Tree {
     pub(crate) outward: Vec<usize>,
     /// Per frame, its link; none for the world.
     pub(crate) frames: Vec<Option<usize>>,
+    /// Per joint, whom it follows in the end.
+    pub(crate) leads: Vec<Option<Lead>>,
 }
 
 impl Tree {
@@ -63,6 +66,7 @@ impl Tree {
             parent,
             outward,
             frames,
+            leads: resolve(&given.joints, &given.couplings)?,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod support;
 
 use linkwork::algebra::{Evaluator, Expression};
+use linkwork::batch::{Method, Rollout};
 use linkwork::model::{Coupling, Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
@@ -347,6 +348,28 @@ fn expressions_of_coupled_mechanisms_run_again_in_place() {
         quietly(text, || moving.evaluate(&mut run, &given, &mut again));
         assert!(first == again && first.iter().all(|x| x.is_finite()), "{text}");
     }
+}
+
+#[test]
+fn states_that_go_through_double_precision_roll_in_place() {
+    let mechanism = every_kind_coupled();
+    let rollout = Rollout {
+        method: Method::RungeKutta4,
+        dt: 1e-3,
+        steps: 2,
+    };
+    let states = 3;
+    let q: Vec<f32> = (0..states)
+        .flat_map(|_| mechanism.neutral())
+        .map(|x| x as f32)
+        .collect();
+    let (nq, nv) = (states * mechanism.nq(), states * mechanism.nv());
+    let (qd, tau) = (vec![0.1_f32; nv], vec![0.2_f32; 2 * nv]);
+    let (mut q_out, mut qd_out) = (vec![0.0; 2 * nq], vec![0.0; 2 * nv]);
+    let mut batch = mechanism.batch_of::<f32>().with_threads(1);
+    let mut roll = || batch.rollout(rollout, &q, &qd, Some(&tau), &mut q_out, &mut qd_out);
+    roll().unwrap();
+    quietly("rollout", roll);
 }
 
 #[test]

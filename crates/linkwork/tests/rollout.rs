@@ -3,8 +3,9 @@
 mod support;
 
 use linkwork::batch::{Method, Rollout};
-use linkwork::model::{Coupling, examples};
+use linkwork::model::{Coupling, Joint, Link, examples};
 use linkwork::simulate::{Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::spatial::Inertia;
 use linkwork::{Error, Mechanism};
 use support::random::{Random, random_tree};
 
@@ -168,6 +169,130 @@ fn a_lost_state_does_not_spoil_its_neighbours() {
         } else {
             assert_eq!(q[range.clone()], q_sound[range.clone()]);
             assert_eq!(qd[range.clone()], qd_sound[range]);
+        }
+    }
+}
+
+#[test]
+fn torques_that_are_no_numbers_are_named_and_cost_their_state_alone() {
+    let arm = examples::arm7();
+    let mut given = start(&arm, 20);
+    for method in METHODS {
+        let rollout = Rollout {
+            method,
+            dt: 1e-3,
+            steps: STEPS,
+        };
+        given.tau = start(&arm, 20).tau;
+        let (q_sound, qd_sound) = rolled(&arm, rollout, &given, 1);
+        let each = STEPS * 7;
+        given.tau[5 * each + 3 * 7 + 2] = f64::NAN;
+        given.tau[12 * each + 6] = 1e70;
+        given.tau[19 * each + 6 * 7] = f64::INFINITY;
+        let (mut q, mut qd) = (vec![0.0; 20 * each], vec![0.0; 20 * each]);
+        let error =
+            arm.batch()
+                .with_threads(1)
+                .rollout(rollout, &given.q, &given.qd, Some(&given.tau), &mut q, &mut qd);
+        let Err(Error::State {
+            index: 5,
+            failed: 3,
+            problem,
+            ..
+        }) = error
+        else {
+            panic!("{error:?}")
+        };
+        assert!(problem.to_string().starts_with("tau[23] (joint"), "{problem}");
+        for state in 0..20 {
+            // From this step on it is lost.
+            let step = match state {
+                5 => 3,
+                12 => 0,
+                19 => 6,
+                _ => STEPS,
+            };
+            let (start, lost, end) = (state * each, state * each + step * 7, (state + 1) * each);
+            assert_eq!(q[start..lost], q_sound[start..lost]);
+            assert_eq!(qd[start..lost], qd_sound[start..lost]);
+            assert!(q[lost..end].iter().chain(&qd[lost..end]).all(|x| x.is_nan()));
+        }
+    }
+}
+
+/// The problem of the only state of a rollout.
+fn problem_of(mechanism: &Mechanism, rollout: Rollout, q: &[f64], qd: &[f64]) -> String {
+    let (mut q_out, mut qd_out) = (vec![0.0; rollout.steps * q.len()], vec![0.0; rollout.steps * qd.len()]);
+    let mut batch = mechanism.batch();
+    let error = batch.rollout(rollout, q, qd, None, &mut q_out, &mut qd_out);
+    let Err(Error::State { problem, .. }) = error else {
+        panic!("{error:?}")
+    };
+    assert!(q_out[q_out.len() - q.len()..].iter().all(|x| x.is_nan()));
+    problem.to_string()
+}
+
+#[test]
+fn steps_that_are_far_too_long_are_to_be_shortened() {
+    for mechanism in [examples::arm7(), examples::quadruped(), geared()] {
+        for (method, dt) in METHODS.into_iter().flat_map(|m| [(m, 1e300), (m, 1e30)]) {
+            let (q, qd) = (mechanism.random(1), vec![0.3; mechanism.nv()]);
+            let rollout = Rollout { method, dt, steps: 4 };
+            let problem = problem_of(&mechanism, rollout, &q, &qd);
+            assert!(problem.contains("take shorter steps"), "{method:?} {dt:e}: {problem}");
+        }
+    }
+}
+
+#[test]
+fn a_coupling_that_is_left_says_so() {
+    // Both end at y = 1, the second only in its curvature.
+    let ends = |x: f64, y: f64| if y < 1.0 { x } else { f64::NAN };
+    for coupling in [
+        Coupling::function("b", "a", move |y| [ends(y, y), 1.0, 0.0]),
+        Coupling::function("b", "a", move |y| [y, 1.0, ends(0.0, y)]),
+    ] {
+        let ball = |name: &str| Link::new(name, Inertia::sphere(1.0, 0.1));
+        let mechanism = Mechanism::builder("linkage")
+            .link(ball("first"))
+            .link(ball("second"))
+            .joint(Joint::prismatic("a", [1.0, 0.0, 0.0]).between("world", "first"))
+            .joint(Joint::prismatic("b", [0.0, 1.0, 0.0]).between("world", "second"))
+            .couple(coupling)
+            .build()
+            .unwrap();
+        for method in METHODS {
+            let rollout = Rollout {
+                method,
+                dt: 0.05,
+                steps: 20,
+            };
+            let problem = problem_of(&mechanism, rollout, &[0.5], &[3.0]);
+            assert!(
+                problem.contains("its coupling has no value at"),
+                "{method:?}: {problem}"
+            );
+        }
+    }
+}
+
+#[test]
+fn single_precision_has_bounds_of_its_own() {
+    for mechanism in [examples::arm7(), geared()] {
+        let (q, nv) = (mechanism.neutral(), mechanism.nv());
+        let narrow: Vec<f32> = q.iter().map(|x| *x as f32).collect();
+        for (qd, dt, word) in [(1e19, 1e-3, "qd[0]"), (1e11, 1e3, "take shorter steps")] {
+            let rollout = Rollout {
+                method: Method::SemiImplicitEuler,
+                dt,
+                steps: 2,
+            };
+            let (mut q_out, mut qd_out) = (vec![0.0; 2 * q.len()], vec![0.0; 2 * nv]);
+            let mut batch = mechanism.batch_of::<f32>();
+            let error = batch.rollout(rollout, &narrow, &vec![qd; nv], None, &mut q_out, &mut qd_out);
+            let text = error.unwrap_err().to_string();
+            assert!(text.contains(word), "{text}");
+            assert!(q_out.iter().chain(&qd_out).all(|x| x.is_nan()));
         }
     }
 }

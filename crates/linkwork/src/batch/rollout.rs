@@ -36,7 +36,8 @@ impl<T: Real> Batch<'_, T> {
     ///
     /// `tau` holds torques, nv for every step of every state, constant within the step; without it there are none. As in
     /// [`Batch::forward_dynamics`] these are all that drives the joints: add damping and friction to them. A state that
-    /// goes out of bounds does not spoil the others: it is NaN from that step on, and the error names it.
+    /// goes out of bounds, or meets a torque that is no number, does not spoil the others: it is NaN from that step on, and
+    /// the error names it.
     ///
     /// ```
     /// use linkwork::batch::{Method, Rollout};
@@ -145,6 +146,8 @@ pub(super) struct Rolling<S> {
     u: Vec<S>,
     q: Vec<S>,
     v: Vec<S>,
+    /// q, q̇, T and the results of one state, for narrower numbers that go through these.
+    wide: [Vec<S>; 5],
 }
 
 impl<S: Scalar> Rolling<S> {
@@ -158,6 +161,7 @@ impl<S: Scalar> Rolling<S> {
             u: vec![S::ZERO; nv],
             q: vec![S::ZERO; nq],
             v: vec![S::ZERO; nv],
+            wide: Default::default(),
         }
     }
 
@@ -269,10 +273,13 @@ impl<S: Lanes> Task for Roll<'_, '_, S> {
     fn run(mut self) {
         let (nq, nv, steps) = (self.q.len(), self.v.len(), self.rollout.steps);
         for step in 0..steps {
-            self.leave_out_lost();
             if let Some(tau) = self.given {
                 S::load(&tau[step * nv..], steps * nv, self.tau);
+                if surely_usable(self.tau) != S::ONE {
+                    self.refuse_torques(tau, step);
+                }
             }
+            self.leave_out_lost();
             self.advance(step);
             self.find_lost(step);
             S::store(self.q, &mut self.q_out[step * nq..], steps * nq);
@@ -292,6 +299,7 @@ impl<S: Lanes> Roll<'_, '_, S> {
             workspace: self.workspace,
             tau: self.tau,
             step,
+            t: step as f64 * dt,
             lost: self.lost,
         };
         driven.accelerations(q, v, &mut r.vd[0]);
@@ -319,6 +327,22 @@ impl<S: Lanes> Roll<'_, '_, S> {
         v.copy_from_slice(&r.v);
     }
 
+    /// Notes which states are given torques in this step that are no numbers, or too large.
+    #[cold]
+    fn refuse_torques(&mut self, tau: &[S::Element], step: usize) {
+        let (mechanism, nv) = (self.workspace.mechanism(), self.v.len());
+        for (state, lost) in self.lost.iter_mut().enumerate().filter(|(_, lost)| lost.is_none()) {
+            let torques = part(tau, nv, state * self.rollout.steps + step, 1);
+            *lost = mechanism.check_vector("tau", torques).err().map(|mut problem| {
+                // Torques are counted from the state's first step on.
+                if let Error::NotFinite { index, .. } = &mut problem {
+                    *index += step * nv;
+                }
+                (step, problem)
+            });
+        }
+    }
+
     /// Notes which states have gone out of bounds.
     #[inline(always)]
     fn find_lost(&mut self, step: usize) {
@@ -326,8 +350,7 @@ impl<S: Lanes> Roll<'_, '_, S> {
             return;
         }
         for (lane, lost) in self.lost.iter_mut().enumerate() {
-            let usable = |x: &S| all_usable(&[x.element(lane)]);
-            if lost.is_none() && !(self.q.iter().all(usable) && self.v.iter().all(usable)) {
+            if lost.is_none() && !is_bounded(self.q, self.v, lane) {
                 *lost = Some((step, out_of_bounds(step as f64 * self.rollout.dt)));
             }
         }
@@ -341,9 +364,15 @@ impl<S: Lanes> Roll<'_, '_, S> {
             if self.lost[lane.min(last)].is_some() {
                 replace(self.q, lane, &self.workspace.mechanism().neutral());
                 replace(self.v, lane, &[]);
+                replace(self.tau, lane, &[]);
             }
         }
     }
+}
+
+/// Whether the state in a lane can be computed with.
+fn is_bounded<S: Lanes>(q: &[S], v: &[S], lane: usize) -> bool {
+    q.iter().chain(v).all(|x| all_usable(&[x.element(lane)]))
 }
 
 #[cold]
@@ -361,10 +390,11 @@ struct Driven<'a, 'm, S: 'static> {
     workspace: &'a mut Workspace<'m, S>,
     tau: &'a [S],
     step: usize,
+    t: f64,
     lost: &'a mut [Option<(usize, Error)>],
 }
 
-impl<S: Scalar> Driven<'_, '_, S> {
+impl<S: Lanes> Driven<'_, '_, S> {
     /// The rates at the present state of a stage; NaN where a joint has turned almost a circle in this step.
     #[inline(always)]
     fn stage(&mut self, r: &mut Rolling<S>, i: usize) {
@@ -375,14 +405,22 @@ impl<S: Scalar> Driven<'_, '_, S> {
 
     #[inline(always)]
     fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
+        let mechanism = self.workspace.mechanism();
         let mut view = self.workspace.view_at(q, v);
         view.forward::<forward::Forward>(self.tau, vd);
-        if !view.pivots_are_sound() {
-            for (lane, lost) in self.lost.iter_mut().enumerate() {
-                if let (None, Err(problem)) = (&lost, view.check_pivots_of(lane)) {
-                    *lost = Some((self.step, problem));
-                }
-            }
+        // Coupled mechanisms are taken one state at a time.
+        if view.pivots_are_sound() && (S::LANES > 1 || mechanism.check_couplings(q).is_ok()) {
+            return;
+        }
+        for (lane, lost) in self.lost.iter_mut().enumerate().filter(|(_, lost)| lost.is_none()) {
+            // Out of bounds, nothing else can be judged; nor can pivots where a coupling has no value.
+            let problem = if is_bounded(q, v, lane) {
+                let defined = mechanism.check_couplings(q);
+                defined.and_then(|()| view.check_pivots_of(lane)).err()
+            } else {
+                Some(out_of_bounds(self.t))
+            };
+            *lost = problem.map(|problem| (self.step, problem));
         }
     }
 }
@@ -396,28 +434,49 @@ impl Through64<'_> {
         qd_out: &mut [f32],
     ) -> Failures {
         let mechanism = self.inner.workspace.mechanism();
-        let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), course.rollout.steps);
-        let wide = |x: &[f32]| -> Vec<f64> { x.iter().map(|x| f64::from(*x)).collect() };
+        let Rollout { steps, dt, .. } = course.rollout;
+        let (nq, nv) = (mechanism.nq(), mechanism.nv());
+        let rolling = self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism));
+        let mut wide = core::mem::take(&mut rolling.wide);
+        let [q, qd, tau, q_wide, qd_wide] = &mut wide;
+        q_wide.resize(nq * steps, 0.0);
+        qd_wide.resize(nv * steps, 0.0);
         let mut failures = Failures::default();
         let outs = q_out.chunks_mut(nq * steps).zip(qd_out.chunks_mut(nv * steps));
-        for (i, (q_out, qd_out)) in outs.enumerate() {
-            let (q, qd) = (part(course.q, nq, first + i, 1), part(course.qd, nv, first + i, 1));
-            let tau = course.tau.map(|tau| wide(part(tau, nv * steps, first + i, 1)));
+        for (state, (q_out, qd_out)) in (first..).zip(outs) {
+            let (q_given, qd_given) = (part(course.q, nq, state, 1), part(course.qd, nv, state, 1));
+            let tau_given = course.tau.map_or(&[][..], |tau| part(tau, nv * steps, state, 1));
+            for (wide, narrow) in [(&mut *q, q_given), (&mut *qd, qd_given), (&mut *tau, tau_given)] {
+                wide.clear();
+                wide.extend(narrow.iter().map(|x| f64::from(*x)));
+            }
             let one = Course {
                 rollout: course.rollout,
                 states: 1,
-                q: &wide(q),
-                qd: &wide(qd),
-                tau: tau.as_deref(),
+                q,
+                qd,
+                tau: course.tau.map(|_| &tau[..]),
             };
-            let (mut q_wide, mut qd_wide) = (wide(q_out), wide(qd_out));
-            if let Some((_, problem)) = self.inner.roll_all(&one, 0, &mut q_wide, &mut qd_wide).first {
-                failures.add(first + i, problem);
+            let sound = mechanism.check_configuration("q", q_given);
+            let lost = match sound.and_then(|()| mechanism.check_vector("qd", qd_given)) {
+                Err(problem) => Some((0, problem)),
+                Ok(()) => {
+                    let failed = self.inner.roll_all(&one, 0, q_wide, qd_wide).first;
+                    let results = q_out.iter_mut().zip(&*q_wide).chain(qd_out.iter_mut().zip(&*qd_wide));
+                    results.for_each(|(narrow, wide)| *narrow = *wide as f32);
+                    let fits = |step: usize| is_bounded(part(q_out, nq, step, 1), part(qd_out, nv, step, 1), 0);
+                    let step = (0..steps).find(|&step| !fits(step));
+                    let problem = |step: usize| failed.map_or_else(|| out_of_bounds(step as f64 * dt), |(_, p)| p);
+                    step.map(|step| (step, problem(step)))
+                }
+            };
+            if let Some((step, problem)) = lost {
+                q_out[step * nq..].fill(f32::NAN);
+                qd_out[step * nv..].fill(f32::NAN);
+                failures.add(state, problem);
             }
-            let narrow = |to: &mut [f32], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, x)| *to = *x as f32);
-            narrow(q_out, &q_wide);
-            narrow(qd_out, &qd_wide);
         }
+        self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism)).wide = wide;
         failures
     }
 }

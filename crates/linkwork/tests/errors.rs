@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::model::{Joint, Link, Mechanism, examples};
+use linkwork::model::{Coupling, Joint, Link, Mechanism, examples};
 use linkwork::spatial::{Force, Inertia};
 use linkwork::{Error, Reference, Result};
 use std::time::{Duration, Instant};
@@ -148,6 +148,18 @@ fn single_precision_has_a_bound_of_its_own() {
             assert_eq!(qdd[own.clone()], sound[own]);
         }
     }
+
+    // The same where joints follow others, which lanes do not take.
+    let gear = Coupling::gear("joint6", "joint5", 2.0, 0.0);
+    let geared = arm.to_builder().couple(gear).build().unwrap();
+    let (q, tau, mut qdd) = (vec![0.3_f32; 10], vec![0.0_f32; 10], vec![0.0_f32; 10]);
+    let mut qd = vec![0.5_f32; 10];
+    qd[5 + 2] = 1e19;
+    says(
+        geared.batch_of::<f32>().forward_dynamics(&q, &qd, &tau, &mut qdd),
+        &["state 1", "qd[2]", "1e12", "1 of 2"],
+    );
+    assert!(qdd[..5].iter().all(|x| x.is_finite()) && qdd[5..].iter().all(|x| x.is_nan()));
 }
 
 #[test]

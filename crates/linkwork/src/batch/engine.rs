@@ -61,7 +61,20 @@ impl<'a, T: Real> Job<'a, T> {
     }
 }
 
-impl<T> Job<'_, T> {
+impl<T: Real> Job<'_, T> {
+    /// What is wrong with the arguments of one state.
+    fn problem(&self, mechanism: &Mechanism, state: usize) -> Result<()> {
+        let nv = mechanism.nv();
+        mechanism.check_configuration("q", part(self.q, mechanism.nq(), state, 1))?;
+        if let Some(qd) = self.qd {
+            mechanism.check_vector("qd", part(qd, nv, state, 1))?;
+        }
+        if let Some(input) = self.input {
+            mechanism.check_vector(self.quantity.input(), part(input, nv, state, 1))?;
+        }
+        Ok(())
+    }
+
     /// Whether results are written past the caches.
     fn is_large(&self) -> bool {
         let state = self.size * size_of::<T>();
@@ -204,6 +217,11 @@ impl Engine<f32> for Through64<'_> {
         let mut failures = Failures::default();
         self.out.resize(job.size, 0.0);
         for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
+            if let Err(problem) = job.problem(self.inner.workspace.mechanism(), first + i) {
+                out.fill(f32::NAN);
+                failures.add(first + i, problem);
+                continue;
+            }
             let given = [Some(job.q), job.qd, job.input];
             for (wide, narrow) in self.arguments.iter_mut().zip(given) {
                 let narrow = narrow.map_or(&[][..], |x| part(x, wide.len(), first + i, 1));
@@ -353,7 +371,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
         let neutral = mechanism.neutral();
         let mut bad: [Option<Error>; MOST_LANES] = core::array::from_fn(|_| None);
         for lane in 0..states {
-            bad[lane] = self.problem(job, first + lane).err();
+            bad[lane] = job.problem(mechanism, first + lane).err();
         }
         for lane in 0..S::LANES {
             if bad[lane.min(states - 1)].is_some() {
@@ -382,20 +400,6 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
                 failures.add(first + lane, problem);
             }
         }
-    }
-
-    /// What is wrong with the arguments of one state.
-    fn problem(&self, job: &Job<'_, T>, state: usize) -> Result<()> {
-        let mechanism = self.workspace.mechanism();
-        let nv = mechanism.nv();
-        mechanism.check_configuration("q", part(job.q, mechanism.nq(), state, 1))?;
-        if let Some(qd) = job.qd {
-            mechanism.check_vector("qd", part(qd, nv, state, 1))?;
-        }
-        if let Some(input) = job.input {
-            mechanism.check_vector(job.quantity.input(), part(input, nv, state, 1))?;
-        }
-        Ok(())
     }
 }
 

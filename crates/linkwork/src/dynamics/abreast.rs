@@ -147,7 +147,7 @@ pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64])
             let memory = &mut s.abreast.rows[run.first_row + i];
             write(memory, at::A, a.to_array());
             write(memory, at::B, force.to_array());
-            write(memory, at::TURN, [z.turn.cos, z.turn.sin]);
+            write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
             write(memory, at::TORQUE, [torque * each(&row.real)]);
             if row.bears {
                 leave_omega(row, omega, s);
@@ -191,7 +191,7 @@ fn screws<P: Pack<f64>>(row: &Row, screws: &[Screw<f64>]) -> Screw<P> {
     Screw::new(
         P::read(&[a.turn.cos, b.turn.cos, c.turn.cos, d.turn.cos]),
         P::read(&[a.turn.sin, b.turn.sin, c.turn.sin, d.turn.sin]),
-        each(&row.shift),
+        P::read(&[a.shift, b.shift, c.shift, d.shift]),
     )
 }
 
@@ -221,9 +221,9 @@ fn alphas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Motion<P> {
 
 /// What the joints of a row do, once that is known.
 #[inline(always)]
-fn screw<P: Pack<f64>>(row: &Row, memory: &[Register<f64>]) -> Screw<P> {
-    let [cos, sin] = read(memory, at::TURN);
-    Screw::new(cos, sin, each(&row.shift))
+fn screw<P: Pack<f64>>(memory: &[Register<f64>]) -> Screw<P> {
+    let [cos, sin, shift] = read(memory, at::SCREW);
+    Screw::new(cos, sin, shift)
 }
 
 #[inline(always)]
@@ -291,7 +291,7 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
         }
         let memory = &s.abreast.rows[run.first_row + i];
         let torque: [P; 1] = read(memory, at::TORQUE);
-        let z_screw = screw::<P>(row, memory);
+        let z_screw = screw::<P>(memory);
         let mut eps = [P::ZERO];
         let gain;
         if let Some(rotors) = &row.rotors {
@@ -329,7 +329,7 @@ pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut 
             let a = Motion::from_array(read(memory, at::A));
             let [d_inv, g @ ..] = read::<_, P, 7>(memory, at::GAIN);
             let eps: [P; 1] = read(memory, at::EPS);
-            let z = screw::<P>(row, memory);
+            let z = screw::<P>(memory);
             let mut alpha = at_row!(row, z, ways => ways.motion_out(last)) + a;
             let (gain, mut acceleration) = (Gain { d_inv, g }, [P::ZERO]);
             Hinge::Revolute.resolve(&mut alpha, &eps, &[gain], &mut acceleration);
@@ -366,7 +366,7 @@ pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[
             }
             let memory = &mut s.abreast.rows[run.first_row + i];
             write(memory, at::B, force.to_array());
-            write(memory, at::TURN, [z.turn.cos, z.turn.sin]);
+            write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
             if row.bears {
                 leave_omega(row, omega, s);
                 leave_alpha(row, alpha, s);
@@ -384,7 +384,7 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
         for (i, row) in run.rows.iter().enumerate().rev() {
             let memory = &s.abreast.rows[run.first_row + i];
             let own = Force::from_array(read::<_, P, 6>(memory, at::B));
-            let z = screw::<P>(row, memory);
+            let z = screw::<P>(memory);
             let mut force = carried + own;
             if let Some(slot) = row.slot {
                 force += s.abreast.waiting_force::<P>(slot);

@@ -138,8 +138,6 @@ pub(crate) struct Abreast {
     pub(crate) dofs: [usize; PACK],
     pub(crate) own_dofs: [usize; PACK],
     pub(crate) along: Each,
-    /// Their shifts along z, which do not change where joints turn.
-    pub(crate) shift: Each,
     pub(crate) lean: [Each; 2],
     /// [`Body::laden`], as far as it is not nought.
     pub(crate) laden: [Each; ECCENTRIC],
@@ -473,7 +471,6 @@ impl Abreast {
             },
             lean: [each(&|body| body.lean.cos), each(&|body| body.lean.sin)],
             along: each(&|body| body.along),
-            shift: each(&|body| body.shift),
             across: has_across.then(|| each(&|body| body.across)),
             aside: stand_ins
                 .iter()

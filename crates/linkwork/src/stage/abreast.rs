@@ -10,10 +10,10 @@ pub(crate) mod at {
     pub(crate) const B: usize = 6;
     pub(crate) const GAIN: usize = 12;
     pub(crate) const EPS: usize = 19;
-    /// The joints' turns, and T.
-    pub(crate) const TURN: usize = 20;
-    pub(crate) const TORQUE: usize = 22;
-    pub(crate) const END: usize = 23;
+    /// The joints' screws, and T.
+    pub(crate) const SCREW: usize = 20;
+    pub(crate) const TORQUE: usize = 23;
+    pub(crate) const END: usize = 24;
 }
 
 /// P and z, as they are handed to a parent; P alone.

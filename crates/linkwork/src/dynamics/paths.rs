@@ -41,9 +41,7 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
                 inflow.hand_in(body, joint.carry_rigid_in(r));
             }
             if matches!(hinge, Hinge::Free) && !is_held {
-                for i in 0..6 {
-                    to.put(body, Hinge::Free, r.column(i), body.v + i);
-                }
+                to.put_whole(body, &r);
             } else {
                 for i in 0..hinge.axes().len() {
                     own = hinge.column_of(&r, i);
@@ -126,6 +124,15 @@ impl<S: Scalar> Dense<'_, S> {
                     self.set(body.v + i, column, x);
                 }
             }
+        }
+    }
+
+    /// All that a free base gives by itself.
+    #[inline(always)]
+    fn put_whole(&mut self, body: &Body, r: &RigidBody<S>) {
+        let rows = &mut self.out[body.v * self.n + body.v..][..5 * self.n + 6];
+        for i in 0..6 {
+            put(r.column(i).to_array(), &mut rows[i * self.n..]);
         }
     }
 

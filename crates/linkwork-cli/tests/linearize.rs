@@ -2,7 +2,7 @@
 
 mod program_support;
 
-use program_support::{complaint, directory, linkwork, text};
+use program_support::{complaint, directory, linkwork, run_in_python, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -134,10 +134,6 @@ fn every_form_tells_the_names_and_the_step() {
 /// NumPy, where the test command has installed it, reads what the file in JSON says.
 #[test]
 fn numpy_reads_the_archive() {
-    let Some(python) = std::env::var_os("LINKWORK_REFERENCE_PYTHON") else {
-        println!("skipped: `cargo xtask test` sets LINKWORK_REFERENCE_PYTHON");
-        return;
-    };
     let here = directory("linearize_numpy");
     write_steps(&here, "model.json");
     write_steps(&here, "model.npz");
@@ -148,12 +144,7 @@ names = ['A', 'B', 'C', 'D', 'K', 'states', 'inputs', 'outputs', 'step']
 assert archive.files == names, archive.files
 for name in names:
     assert archive[name].tolist() == model[name], name";
-    let output = std::process::Command::new(python)
-        .args(["-c", script])
-        .current_dir(&here)
-        .output();
-    let output = output.expect("Python starts");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    run_in_python(&here, script);
 }
 
 #[test]

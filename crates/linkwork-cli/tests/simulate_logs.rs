@@ -2,7 +2,7 @@
 
 mod program_support;
 
-use program_support::{directory, number, simulate, text};
+use program_support::{directory, number, run_in_python, simulate, text};
 use serde_json::Value;
 
 #[test]
@@ -105,10 +105,6 @@ fn logs_hold_the_same_numbers_in_every_format_and_on_every_run() {
 /// NumPy, where the test command has installed it, reads what the log in CSV says.
 #[test]
 fn numpy_reads_the_archive() {
-    let Some(python) = std::env::var_os("LINKWORK_REFERENCE_PYTHON") else {
-        println!("skipped: `cargo xtask test` sets LINKWORK_REFERENCE_PYTHON");
-        return;
-    };
     let here = directory("simulate_numpy");
     let run = [
         "quadruped",
@@ -132,12 +128,7 @@ columns = ['t'] + [f'{k}.{name}' for k in ('q', 'v', 'tau', 'nu', 'eps') for nam
 assert rows[0] == columns + ['kinetic', 'potential'], rows[0]
 wide = numpy.column_stack([log[k] for k in ('t', 'q', 'v', 'tau', 'nu', 'eps', 'kinetic', 'potential')])
 assert (wide == numpy.array(rows[1:], float)).all()";
-    let output = std::process::Command::new(python)
-        .args(["-c", script])
-        .current_dir(&here)
-        .output();
-    let output = output.expect("Python starts");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    run_in_python(&here, script);
 }
 
 /// A run that takes long is ended by Ctrl-C, and what it computed is kept.

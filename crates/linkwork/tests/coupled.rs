@@ -190,6 +190,9 @@ fn batches_are_reduced_to_the_same_bits() {
         let mut masses = vec![0.0; states * nv * nv];
         batch.forward_dynamics(&q, &qd, &tau, &mut got).unwrap();
         batch.mass_matrix(&q, &mut masses).unwrap();
+        let mut biases = vec![0.0; states * nv];
+        batch.bias(&q, &qd, &mut biases).unwrap();
+        let (mut workspace, mut bias) = (coupled.workspace(), vec![0.0; nv]);
         for i in 0..states {
             let part = |x: &[f64], n: usize| x[i * n..(i + 1) * n].to_vec();
             let one = coupled
@@ -197,6 +200,9 @@ fn batches_are_reduced_to_the_same_bits() {
                 .unwrap();
             assert_eq!(one, part(&got, nv), "{}", coupled.name());
             assert_eq!(coupled.mass_matrix(&part(&q, nq)).unwrap(), part(&masses, nv * nv));
+            let mut posed = workspace.at(&part(&q, nq)).unwrap();
+            posed.moving(&part(&qd, nv)).unwrap().bias(&mut bias).unwrap();
+            assert_eq!(bias, part(&biases, nv), "{}", coupled.name());
         }
     }
 }

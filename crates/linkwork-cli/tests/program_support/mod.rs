@@ -30,6 +30,21 @@ pub fn linkwork_with(directory: &Path, arguments: &[&str], input: &str) -> Outpu
     output
 }
 
+/// Runs a script that asserts things about files in a directory, with the Python that the test command has installed NumPy
+/// for; without one nothing is run.
+pub fn run_in_python(directory: &Path, script: &str) {
+    let Some(python) = std::env::var_os("LINKWORK_REFERENCE_PYTHON") else {
+        println!("skipped: `cargo xtask test` sets LINKWORK_REFERENCE_PYTHON");
+        return;
+    };
+    let output = Command::new(python)
+        .args(["-c", script])
+        .current_dir(directory)
+        .output()
+        .expect("Python starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// An empty directory for one test.
 pub fn directory(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);

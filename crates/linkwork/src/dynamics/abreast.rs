@@ -4,7 +4,7 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Run};
+use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Passed, Run};
 use crate::scalar::{Pack, Register};
 use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
@@ -460,23 +460,39 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
 fn along_trunk<P: Pack<f64>>(m: &Compiled, run: &Run, s: &mut Stages<f64>) {
     for passed in &run.onward {
         let body = &m.bodies[passed.link];
-        if let Some(start) = passed.elements {
-            let (columns, elements) = s.abreast.columns.split_at_mut(start);
-            let mut to = 0;
-            for &axis in body.hinge.axes() {
-                for &(c, _) in &passed.columns {
-                    let mut x: [P; 1] = read(columns, 6 * c + axis);
-                    if let Some(pitch) = body.hinge.pitch() {
-                        let [along] = read(columns, 6 * c + 5);
-                        x = [P::lift(pitch).mul_add(along, x[0])];
-                    }
-                    write(elements, to, x);
-                    to += 1;
-                }
-            }
+        let start = passed.elements.unwrap_or(s.abreast.columns.len());
+        let (columns, elements) = s.abreast.columns.split_at_mut(start);
+        // A turning joint has its element in hand when a column passes it.
+        let mut turned = &mut [][..];
+        if body.revolute && body.parent.is_some() {
+            turned = &mut elements[..passed.columns.len()];
+        } else if passed.elements.is_some() {
+            project_columns::<P>(body.hinge, columns, passed, elements);
         }
         if body.parent.is_some() {
-            AnyJoint::new(m, &s.joints, passed.link).forces_in::<P>(&mut s.abreast.columns, passed);
+            AnyJoint::new(m, &s.joints, passed.link).forces_in::<P>(columns, turned, passed);
+        }
+    }
+}
+
+/// H f of the columns that pass a link: one degree of freedom after the other.
+#[inline(always)]
+fn project_columns<P: Pack<f64>>(
+    hinge: Hinge,
+    columns: &[Register<f64>],
+    passed: &Passed,
+    elements: &mut [Register<f64>],
+) {
+    let mut to = 0;
+    for &axis in hinge.axes() {
+        for &(c, _) in &passed.columns {
+            let mut x: [P; 1] = read(columns, 6 * c + axis);
+            if let Some(pitch) = hinge.pitch() {
+                let [along] = read(columns, 6 * c + 5);
+                x = [P::lift(pitch).mul_add(along, x[0])];
+            }
+            write(elements, to, x);
+            to += 1;
         }
     }
 }

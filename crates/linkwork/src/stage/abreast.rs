@@ -199,6 +199,24 @@ pub(crate) fn write<S: Scalar, P: Pack<S>, const N: usize>(row: &mut [Register<S
     }
 }
 
+/// Takes the columns that pass a link inward, in place: `$f` is one of them, `$inward` what it becomes. Before that its moment
+/// about z is kept, where there is room for that.
+macro_rules! pass_columns {
+    ($columns:expr, $turned:expr, $passed:expr, $f:ident => $inward:expr) => {{
+        let columns = $columns.as_chunks_mut::<6>().0;
+        for (at, &(c, is_part)) in $passed.columns.iter().enumerate() {
+            let column = &mut columns[c];
+            let $f = Force::from_array(read::<_, P, 6>(column, 0));
+            if let Some(moment) = $turned.get_mut(at) {
+                $f.moment.z.write(&mut moment.0);
+            }
+            write_column(column, $inward, is_part.then_some($passed.lanes));
+        }
+    }};
+}
+
+pub(crate) use pass_columns;
+
 /// Over a column; only in some lanes, if these are told.
 #[inline(always)]
 pub(crate) fn write_column<S: Scalar, P: Pack<S>>(column: &mut [Register<S>; 6], f: Force<P>, lanes: Option<u8>) {

@@ -4,7 +4,7 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
-use super::abreast::{read, write_column};
+use super::abreast::{pass_columns, read, write_column};
 use super::joints::Joints;
 use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
 use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed};
@@ -222,29 +222,34 @@ macro_rules! by_route {
 }
 
 impl<S: Scalar> AnyJoint<'_, S> {
-    /// φ f of the columns in lanes that pass it, in place.
+    /// φ f of the columns in lanes that pass it, in place; and first, where a turning joint wants it, H f.
     #[inline(always)]
-    pub(crate) fn forces_in<P: Pack<S>>(self, columns: &mut [Register<S>], passed: &Passed) {
+    pub(crate) fn forces_in<P: Pack<S>>(
+        self,
+        columns: &mut [Register<S>],
+        turned: &mut [Register<S>],
+        passed: &Passed,
+    ) {
         let (body, z) = (self.body, self.z);
         match body.passage {
             // Nothing goes into the world.
             Passage::Root => {}
-            Passage::TurnFlat | Passage::ScrewFlat => Way::new(body, Flat, z).forces_in::<P>(columns, passed),
+            Passage::TurnFlat | Passage::ScrewFlat => {
+                let way = Way::new(body, Flat, z).spread::<P>();
+                pass_columns!(columns, turned, passed, f => way.force_in(f));
+            }
             Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter => {
-                Way::new(body, Quarter, z).forces_in::<P>(columns, passed);
+                let way = Way::new(body, Quarter, z).spread::<P>();
+                pass_columns!(columns, turned, passed, f => way.force_in(f));
             }
             Passage::TurnLean | Passage::ScrewLean | Passage::ScrewSkew => {
                 let (lean, across) = (body.lean, body.across);
-                Way::new(body, Skew { lean, across }, z).forces_in::<P>(columns, passed);
+                let way = Way::new(body, Skew { lean, across }, z).spread::<P>();
+                pass_columns!(columns, turned, passed, f => way.force_in(f));
             }
             Passage::General => {
                 let pose = spread_pose::<S, P>(&self.general[body.general]);
-                let columns = columns.as_chunks_mut::<6>().0;
-                for &(c, is_part) in &passed.columns {
-                    let column = &mut columns[c];
-                    let f = Force::from_array(read::<_, P, 6>(column, 0));
-                    write_column(column, pose.force_in(f), is_part.then_some(passed.lanes));
-                }
+                pass_columns!(columns, turned, passed, f => pose.force_in(f));
             }
         }
     }

@@ -1,8 +1,7 @@
 //! The way from a link to its parent, where its joint is a screw about z.
 
-use super::abreast::{read, write_column};
-use crate::model::{Body, Passage, Passed};
-use crate::scalar::{Pack, Register, Scalar};
+use crate::model::{Body, Passage};
+use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
     Row, Screw, Skew, Tilt, Vec3,
@@ -46,18 +45,6 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
             aside: self.aside,
             z: spread_screw(self.z),
             slides: self.slides,
-        }
-    }
-
-    /// φ f of the columns in lanes that pass it, in place.
-    #[inline(always)]
-    pub(crate) fn forces_in<P: Pack<S>>(self, columns: &mut [Register<S>], passed: &Passed) {
-        let way = self.spread::<P>();
-        let columns = columns.as_chunks_mut::<6>().0;
-        for &(c, is_part) in &passed.columns {
-            let column = &mut columns[c];
-            let f = Force::from_array(read::<_, P, 6>(column, 0));
-            write_column(column, way.force_in(f), is_part.then_some(passed.lanes));
         }
     }
 }

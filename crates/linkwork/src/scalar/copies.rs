@@ -7,8 +7,9 @@ use super::MOST_COLUMNS as LANES;
 #[repr(C, align(32))]
 pub(crate) struct Register<S>(pub(crate) [S; LANES]);
 
-/// How many noughts times four are written at once.
-const PART: usize = 16;
+/// How many noughts times eight are written at once.
+const PART: usize = 8;
+const EIGHT: usize = 2 * LANES;
 
 /// Whence and where to. Sources are counted in numbers, four to a register.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +18,9 @@ pub(crate) struct Copies {
     tiles: Vec<Tile<LANES>>,
     halves: [Vec<Tile<2>>; 2],
     singles: Vec<[u32; 2]>,
-    /// Where four noughts go, and one.
-    fours: Vec<[u32; PART]>,
+    /// Where eight noughts go, four, and one.
+    eights: Vec<[u32; PART]>,
+    fours: Vec<u32>,
     ones: Vec<u32>,
     /// How many of the last part are not there yet; it tells another place as often.
     missing: usize,
@@ -62,35 +64,52 @@ impl Copies {
         self.singles.push(single);
     }
 
-    /// Noughts from one place to another.
+    /// Noughts from one place to another. The last ones of a range may overlap those before them.
     pub(crate) fn add_noughts(&mut self, range: core::ops::Range<usize>) {
-        if range.len() < LANES {
-            for at in range {
-                let at = self.place(at, 1);
-                self.ones.push(at);
+        let by = |count: usize| {
+            let last = range.end - count;
+            (range.start..last).step_by(count).chain([last])
+        };
+        match range.len() {
+            ..LANES => {
+                for at in range {
+                    let at = self.place(at, 1);
+                    self.ones.push(at);
+                }
             }
-        } else {
-            // The last four may overlap those before them.
-            let last = range.end - LANES;
-            for at in (range.start..last).step_by(LANES).chain([last]) {
-                let at = self.place(at, LANES);
-                match self.fours.last_mut() {
-                    Some(part) if self.missing > 0 => {
-                        part[PART - self.missing] = at;
-                        self.missing -= 1;
-                    }
-                    _ => {
-                        self.fours.push([at; PART]);
-                        self.missing = PART - 1;
+            LANES..EIGHT => {
+                for at in by(LANES) {
+                    let at = self.place(at, LANES);
+                    self.fours.push(at);
+                }
+            }
+            _ => {
+                for at in by(EIGHT) {
+                    let at = self.place(at, EIGHT);
+                    match self.eights.last_mut() {
+                        Some(part) if self.missing > 0 => {
+                            part[PART - self.missing] = at;
+                            self.missing -= 1;
+                        }
+                        _ => {
+                            self.eights.push([at; PART]);
+                            self.missing = PART - 1;
+                        }
                     }
                 }
             }
         }
     }
 
-    /// How many parts the noughts have.
+    /// How many parts the noughts have that go by eights.
     pub(crate) fn parts(&self) -> usize {
-        self.fours.len()
+        self.eights.len()
+    }
+
+    /// Where eight noughts go.
+    #[inline(always)]
+    pub(crate) fn part(&self, part: usize) -> Option<&[u32; PART]> {
+        self.eights.get(part)
     }
 
     /// How many numbers there must be at least, where they come from and where they go.
@@ -122,10 +141,10 @@ impl Copies {
         &self.singles
     }
 
-    /// Where four noughts go, part by part; and where one goes.
+    /// Where four noughts go, and where one goes.
     #[inline(always)]
-    pub(crate) fn noughts(&self) -> (&[[u32; PART]], &[u32]) {
-        (&self.fours, &self.ones)
+    pub(crate) fn noughts(&self) -> [&[u32]; 2] {
+        [&self.fours, &self.ones]
     }
 
     fn source(&mut self, register: usize, lane: usize) -> u32 {

@@ -10,12 +10,16 @@ use crate::scalar::{Copies, MOST_COLUMNS as LANES, Register, Tile};
 #[inline(always)]
 pub(super) unsafe fn fill(copies: &Copies, part: usize, places: &mut [f64]) {
     use core::arch::x86_64::*;
-    let ([_, end], (fours, _)) = (copies.ends(), copies.noughts());
+    let [_, end] = copies.ends();
     assert!(end <= places.len());
-    if part < fours.len() {
-        for at in fours[part] {
-            // SAFETY: no place is beyond that end, which has grown with every one that was added.
-            unsafe { _mm256_storeu_pd(places.as_mut_ptr().add(at as usize), _mm256_setzero_pd()) };
+    if let Some(part) = copies.part(part) {
+        for at in part {
+            // SAFETY: no place is beyond that end, which has grown with every one that was added, all eight of it.
+            unsafe {
+                let at = places.as_mut_ptr().add(*at as usize);
+                _mm256_storeu_pd(at, _mm256_setzero_pd());
+                _mm256_storeu_pd(at.add(LANES), _mm256_setzero_pd());
+            }
         }
     }
 }
@@ -57,7 +61,11 @@ pub(super) unsafe fn copy(copies: &Copies, sources: &[Register<f64>], places: &m
                 _mm256_storeu_pd(to.add(tile.to[1] as usize), _mm256_unpackhi_pd(first, second));
             }
         }
-        for place in copies.noughts().1 {
+        let [fours, ones] = copies.noughts();
+        for place in fours {
+            _mm256_storeu_pd(to.add(*place as usize), _mm256_setzero_pd());
+        }
+        for place in ones {
             *to.add(*place as usize) = 0.0;
         }
         for [source, place] in copies.singles() {

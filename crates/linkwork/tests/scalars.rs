@@ -5,6 +5,7 @@ mod support;
 
 use linkwork::model::Mechanism;
 use linkwork::scalar::{Count, Dual, Scalar};
+use linkwork::workspace::Derivatives;
 use linkwork::{Reference, Workspace};
 use support::assert_close;
 use support::dense::Dense;
@@ -124,6 +125,27 @@ fn single_precision_is_right_to_single_precision() {
         single.forward_dynamics(&tau, &mut one).unwrap();
         let expect = vector(nv, |out| double.forward_dynamics(&tau64, out));
         check("forward dynamics", &one, &expect, forward_scale(&dense, &tau64));
+
+        let (mut narrow, mut full) = (mechanism.derivatives_of::<f32>(), mechanism.derivatives());
+        let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let torques =
+            |by: &Derivatives, qdd: &[f64]| largest(by.by_q()).max(largest(by.by_qd())) + inverse_scale(&dense, qdd);
+        let mut at = single.linearized(&qdd).unwrap();
+        at.inverse_derivatives(&mut narrow).unwrap();
+        let mut at = double.linearized(&qdd64).unwrap();
+        at.inverse_derivatives(&mut full).unwrap();
+        let scale = torques(&full, &qdd64);
+        check("∂T/∂q", narrow.by_q(), full.by_q(), scale);
+        check("∂T/∂q̇", narrow.by_qd(), full.by_qd(), scale);
+        let mut at = single.linearized_under(&tau, &mut one).unwrap();
+        at.forward_derivatives(&mut narrow).unwrap();
+        let mut qdd = vec![0.0; nv];
+        let mut at = double.linearized_under(&tau64, &mut qdd).unwrap();
+        at.inverse_derivatives(&mut full).unwrap();
+        let scale = dense.mass_matrix().inverse().norm() * torques(&full, &qdd);
+        at.forward_derivatives(&mut full).unwrap();
+        check("∂q̈/∂q", narrow.by_q(), full.by_q(), scale);
+        check("∂q̈/∂q̇", narrow.by_qd(), full.by_qd(), scale);
     }
 }
 

@@ -13,7 +13,7 @@ use linkwork::spatial::Inertia;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Moving;
 use support::assert_close_of;
-use support::random::{random_state, random_tree};
+use support::random::{Random, random_state, random_tree};
 
 /// A mechanism with springs and dampers, and a point that is no equilibrium.
 fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
@@ -221,6 +221,111 @@ fn the_regulator_of_a_double_integrator_is_known() {
     let undriven = model.driven_by(&none).unwrap();
     assert_eq!(undriven.controllable_states(), 0);
     assert!(undriven.lqr(&[1.0; 4], &[]).is_err());
+}
+
+/// Oscillators of many frequencies, their states mixed by reflections: each alone has K = [x, √(1 + 2x)] with
+/// x = √(ω⁴ + 1) − ω².
+#[test]
+fn the_regulator_of_mixed_oscillators_is_known() {
+    let frequencies: Vec<f64> = (0..30).map(|i| 0.01 * 1.37_f64.powi(i)).collect();
+    let (m, n) = (frequencies.len(), 2 * frequencies.len());
+    let (mut a, mut b, mut expect) = (vec![0.0; n * n], vec![0.0; n * m], vec![0.0; m * n]);
+    for (i, w) in frequencies.iter().enumerate() {
+        a[2 * i * n + 2 * i + 1] = 1.0;
+        a[(2 * i + 1) * n + 2 * i] = -w * w;
+        b[(2 * i + 1) * m + i] = 1.0;
+        let x = 1.0 / ((w.powi(4) + 1.0).sqrt() + w * w);
+        (expect[i * n + 2 * i], expect[i * n + 2 * i + 1]) = (x, (1.0 + 2.0 * x).sqrt());
+    }
+    let mut random = Random::new(7);
+    for _ in 0..4 {
+        let v = random.numbers(n, 1.0);
+        let square: f64 = v.iter().map(|x| x * x).sum();
+        let reflect = |matrix: &mut [f64], start: usize, apart: usize| {
+            let along: f64 = (0..n).map(|i| v[i] * matrix[start + i * apart]).sum();
+            (0..n).for_each(|i| matrix[start + i * apart] -= 2.0 * along / square * v[i]);
+        };
+        (0..n).for_each(|j| reflect(&mut a, j, n));
+        (0..n).for_each(|i| reflect(&mut a, i * n, 1));
+        (0..m).for_each(|j| reflect(&mut b, j, m));
+        (0..m).for_each(|i| reflect(&mut expect, i * n, 1));
+    }
+    let model = StateSpace {
+        states: (0..n).map(|i| i.to_string()).collect(),
+        inputs: (0..m).map(|i| i.to_string()).collect(),
+        outputs: Vec::new(),
+        a,
+        b,
+        c: Vec::new(),
+        d: Vec::new(),
+        step: None,
+    };
+    let gain = model.lqr(&vec![1.0; n], &vec![1.0; m]).unwrap();
+    assert_close_of("gain", &gain, &expect, 1.0, 1e-10);
+    // Sampled so often that holding inputs matters no more than ω²h: the cost is a sum of steps.
+    let h = 1e-7;
+    let often = model.sampled(h).unwrap().lqr(&vec![h; n], &vec![h; m]).unwrap();
+    let most = frequencies[m - 1];
+    assert_close_of("gain of short steps", &often, &gain, most * most * h, 1.0);
+}
+
+/// The largest pole of a loop that a regulator closes.
+fn slowest(model: &StateSpace, weights: &[f64]) -> linkwork::Result<f64> {
+    let gain = model.lqr(weights, &vec![1.0; model.inputs.len()])?;
+    let poles = model.with_feedback(&gain)?.poles()?;
+    Ok(poles.iter().fold(0.0, |most, pole| pole.size().max(most)))
+}
+
+#[test]
+fn a_regulator_of_steps_stabilises_or_is_refused() {
+    // Two equal poles on one cart: their difference cannot be reached.
+    let rod = || Inertia::rod(0.1, [0.0, 0.0, 0.6]);
+    let cart = Mechanism::builder("two poles")
+        .link(Link::new("cart", Inertia::sphere(1.0, 0.1)))
+        .link(Link::new("first", rod()))
+        .link(Link::new("second", rod()))
+        .joint(Joint::prismatic("rail", [1.0, 0.0, 0.0]).between("world", "cart"))
+        .joint(Joint::revolute("one", [0.0, 1.0, 0.0]).between("cart", "first"))
+        .joint(Joint::revolute("other", [0.0, 1.0, 0.0]).between("cart", "second"))
+        .build()
+        .unwrap();
+    let point = OperatingPoint::at_rest(&cart, &cart.neutral()).unwrap();
+    let model = StateSpace::continuous(&cart, &point)
+        .unwrap()
+        .driven_by(&["rail"])
+        .unwrap();
+    assert!(model.lqr(&[1.0; 6], &[1.0]).is_err());
+    assert!(slowest(&model.sampled(0.01).unwrap(), &[1.0; 6]).is_err());
+    // Nothing weighed: what would fall is turned back at least.
+    let robot = examples::double_pendulum();
+    let point = OperatingPoint::at_rest(&robot, &[core::f64::consts::PI, 0.0]).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap().sampled(0.01).unwrap();
+    assert!(model.poles().unwrap()[0].re > 1.0);
+    assert!(slowest(&model, &[0.0; 4]).unwrap() < 1.0);
+    // Joints that nothing drives, holds or damps.
+    let scara = examples::scara();
+    let point = OperatingPoint::at_rest(&scara, &scara.neutral()).unwrap();
+    let model = StateSpace::continuous(&scara, &point).unwrap().sampled(0.01).unwrap();
+    let model = model.driven_by(&["joint1"]).unwrap();
+    assert!(model.lqr(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[1.0]).is_err());
+    // Steps that dry friction makes wild.
+    let puma = examples::puma560();
+    let point = OperatingPoint::at_rest(&puma, &puma.neutral()).unwrap();
+    for method in Method::ALL {
+        let model = StateSpace::of_step(&puma, &point, method, 0.01).unwrap();
+        assert!(slowest(&model, &[1.0; 12]).unwrap() < 1.0, "{method:?}");
+    }
+}
+
+#[test]
+fn what_is_not_finite_has_no_poles_and_reaches_nothing() {
+    let robot = examples::cart_pole();
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let mut model = StateSpace::continuous(&robot, &point).unwrap();
+    let held = model.with_feedback(&[f64::NAN; 8]).unwrap();
+    assert!(held.poles().is_err());
+    model.a.fill(f64::NAN);
+    assert!(model.poles().is_err() && model.controllable_states() <= 4);
 }
 
 #[test]

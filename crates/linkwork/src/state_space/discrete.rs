@@ -1,7 +1,7 @@
 //! x⁺ = Ax + Bu over one step.
 
 use super::dual_step::Stepper;
-use super::riccati::{inverse, product};
+use super::matrix::{identity, inverse, product};
 use super::{OperatingPoint, StateSpace};
 use crate::model::Mechanism;
 use crate::{Error, Result};
@@ -152,8 +152,4 @@ fn exponential(n: usize, a: &[f64]) -> Option<Vec<f64>> {
         e = product(n, n, n, &e, &e);
     }
     e.iter().all(|x| x.is_finite()).then_some(e)
-}
-
-fn identity(n: usize) -> Vec<f64> {
-    (0..n * n).map(|i| if i % (n + 1) == 0 { 1.0 } else { 0.0 }).collect()
 }

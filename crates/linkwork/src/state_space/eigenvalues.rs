@@ -79,7 +79,27 @@ const STEPS: usize = 60;
 
 /// The eigenvalues of an n × n matrix, those of the largest real part first.
 pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
-    let mut h = a.to_vec();
+    if a.len() != n * n {
+        return Err(Error::Length {
+            argument: "a",
+            needed: n * n,
+            given: a.len(),
+        });
+    }
+    if let Some(x) = a.iter().find(|x| !x.is_finite()) {
+        return Err(Error::Unsolved {
+            what: "the poles",
+            problem: format!("A has a number {x}; give finite ones"),
+        });
+    }
+    // By a power of two, so that squares neither vanish nor overflow.
+    let size = a.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let scale = if size > 0.0 {
+        size.log2().round().clamp(-1000.0, 1000.0).exp2()
+    } else {
+        1.0
+    };
+    let mut h: Vec<f64> = a.iter().map(|x| x / scale).collect();
     balance(n, &mut h);
     hessenberg(n, &mut h);
     let mut h: Vec<Pole> = h.into_iter().map(|x| Pole::new(x, 0.0)).collect();
@@ -111,6 +131,7 @@ pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
         step(n, &mut h, start, end, shift);
     }
     pair(&mut poles, norm);
+    poles.iter_mut().for_each(|pole| *pole = pole.scaled(scale));
     let order = |a: &Pole, b: &Pole| b.re.total_cmp(&a.re);
     poles.sort_by(|a, b| {
         order(a, b)
@@ -274,5 +295,18 @@ mod tests {
         let near = |re: f64, im: f64| poles.iter().any(|p| (p.re - re).hypot(p.im - im) < 1e-12);
         assert!(near(0.0, 2.0) && near(0.0, -2.0) && near(0.0, 0.0), "{poles:?}");
         assert!(of(0, &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn eigenvalues_have_the_scale_of_their_matrix() {
+        for scale in [1e-300, 1e-200, 1e-30, 1e30, 1e200, 1e300] {
+            let a = [1.0, 2.0, 0.0, -2.0, 1.0, 0.5, 0.0, 0.3, 4.0];
+            let poles = of(3, &a.map(|x| scale * x)).unwrap();
+            for (got, expect) in poles.iter().zip(of(3, &a).unwrap()) {
+                let near = (got.scaled(1.0 / scale) - expect).size() < 1e-13;
+                assert!(near, "{scale}: {got:?} {expect:?}");
+            }
+        }
+        assert!(of(1, &[f64::NAN]).is_err() && of(2, &[1.0]).is_err());
     }
 }

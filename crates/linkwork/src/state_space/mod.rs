@@ -21,6 +21,7 @@
 mod discrete;
 mod dual_step;
 mod eigenvalues;
+mod matrix;
 mod passive;
 mod riccati;
 
@@ -249,7 +250,9 @@ impl StateSpace {
                 }
             }
             let left = dot(&x, &x).sqrt();
-            if left <= NOTHING * before || before == 0.0 {
+            // What is not finite reaches nothing.
+            let counts = left.is_finite() && left > NOTHING * before;
+            if !counts || basis.len() == n {
                 continue;
             }
             x.iter_mut().for_each(|x| *x /= left);

@@ -1,44 +1,52 @@
 //! Linear quadratic regulators: K from the stabilising solution X of a Riccati equation.
+//!
+//! ```text
+//! continuous   A*X + XA − XGX + Q = 0                  closed loop A − GX
+//! discrete     A*X(I + GX)⁻¹A + Q − X = 0              closed loop (I + GX)⁻¹A           G = BR⁻¹B*
+//! ```
+//!
+//! The motions that die out are a subspace [I; X] of states and costates, which the sign of a matrix tells. Newton's steps
+//! then take off what rounding left; each asks whether the closed loop is stable, so that no other X gets through.
 
 use super::StateSpace;
-use crate::dense::{Orthogonal, dot};
+use super::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
+use crate::dense::Orthogonal;
 use crate::{Error, Result};
-
-/// Iterations before giving up; both converge quadratically.
-const STEPS: usize = 100;
 
 /// K of u = −K x.
 pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> {
     let (n, m) = (model.states.len(), model.inputs.len());
-    weights("q", q, n, |x| x >= 0.0, "at least nought")?;
-    weights("r", r, m, |x| x > 0.0, "above nought")?;
+    weights("weights of the states", q, n, |x| x >= 0.0, "at least nought")?;
+    weights("weights of the inputs", r, m, |x| x > 0.0, "above nought")?;
+    if n == 0 {
+        return Ok(Vec::new());
+    }
     let (a, b) = (&model.a, &model.b);
-    // BR⁻¹B*.
     let mut g = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..n {
             g[i * n + j] = (0..m).map(|k| b[i * m + k] * b[j * m + k] / r[k]).sum();
         }
     }
-    let x = match model.step {
-        None => continuous(n, a, &g, q)?,
-        Some(_) => discrete(n, a, &g, q)?,
+    let mut diagonal = vec![0.0; n * n];
+    (0..n).for_each(|i| diagonal[i * n + i] = q[i]);
+    let equation = Equation {
+        n,
+        a,
+        g: &g,
+        q: &diagonal,
+        is_discrete: model.step.is_some(),
     };
+    let x = equation.stabilising().ok_or_else(unsolvable)?;
     let bx = product(m, n, n, &transpose(n, m, b), &x);
-    let gain = match model.step {
-        None => bx
-            .chunks(n.max(1))
-            .zip(r)
-            .flat_map(|(row, r)| row.iter().map(move |x| x / r))
-            .collect(),
-        Some(_) => {
-            let mut inner = product(m, n, m, &bx, b);
-            (0..m).for_each(|i| inner[i * m + i] += r[i]);
-            let inverse = inverse(m, &inner).ok_or_else(unsolvable)?;
-            product(m, m, n, &inverse, &product(m, n, n, &bx, a))
-        }
-    };
-    Ok(gain)
+    if !equation.is_discrete {
+        let rows = bx.chunks(n).zip(r);
+        return Ok(rows.flat_map(|(row, r)| row.iter().map(move |x| x / r)).collect());
+    }
+    let mut inner = product(m, n, m, &bx, b);
+    (0..m).for_each(|i| inner[i * m + i] += r[i]);
+    let inverse = inverse(m, &inner).ok_or_else(unsolvable)?;
+    Ok(product(m, m, n, &inverse, &product(m, n, n, &bx, a)))
 }
 
 fn weights(argument: &'static str, x: &[f64], needed: usize, fits: impl Fn(f64) -> bool, bound: &str) -> Result<()> {
@@ -54,7 +62,7 @@ fn weights(argument: &'static str, x: &[f64], needed: usize, fits: impl Fn(f64) 
         None => Ok(()),
         Some(i) => Err(Error::Unsolved {
             what: "a regulator",
-            problem: format!("weight {argument}[{i}] is {}; give a finite number {bound}", x[i]),
+            problem: format!("number {i} of the {argument} is {}; give a finite one {bound}", x[i]),
         }),
     }
 }
@@ -66,146 +74,198 @@ fn unsolvable() -> Error {
     }
 }
 
-/// A*X + XA − XGX + Q = 0: the sign of the Hamiltonian matrix, by Newton's iteration, tells its stable subspace [I; X].
-fn continuous(n: usize, a: &[f64], g: &[f64], q: &[f64]) -> Result<Vec<f64>> {
-    let w = 2 * n;
-    let mut s = vec![0.0; w * w];
-    for i in 0..n {
-        for j in 0..n {
-            s[i * w + j] = a[i * n + j];
-            s[i * w + n + j] = -g[i * n + j];
-            s[(n + i) * w + n + j] = -a[j * n + i];
-        }
-        s[(n + i) * w + i] = -q[i];
-    }
-    let mut settled = false;
-    for _ in 0..STEPS {
-        let inverse = inverse(w, &s).ok_or_else(unsolvable)?;
-        // Scaled so that both have the same size: fewer steps far from the sign.
-        let scale = (norm(&inverse) / norm(&s)).sqrt();
-        let (mut change, mut size) = (0.0_f64, 0.0_f64);
-        for (s, inverse) in s.iter_mut().zip(&inverse) {
-            let next = 0.5 * (scale * *s + inverse / scale);
-            change = change.max((next - *s).abs());
-            size = size.max(next.abs());
-            *s = next;
-        }
-        if !size.is_finite() {
-            return Err(unsolvable());
-        }
-        if change <= 1e-13 * size {
-            settled = true;
-            break;
-        }
-        // Rounding may keep it from settling further.
-        settled = change <= 1e-9 * size;
-    }
-    if !settled {
-        return Err(unsolvable());
-    }
-    // (S + I)[I; X] = 0.
-    let (mut left, mut right) = (vec![0.0; w * n], vec![0.0; w * n]);
-    for i in 0..w {
-        for j in 0..n {
-            left[i * n + j] = s[i * w + n + j] + if i == n + j { 1.0 } else { 0.0 };
-            right[i * n + j] = -s[i * w + j] - if i == j { 1.0 } else { 0.0 };
-        }
-    }
-    let mut solver = Orthogonal::default();
-    if solver.factor(w, n, &left, 1e-12) < n {
-        return Err(unsolvable());
-    }
-    let (mut x, mut column) = (vec![0.0; n * n], vec![0.0; n]);
-    for j in 0..n {
-        let b: Vec<f64> = (0..w).map(|i| right[i * n + j]).collect();
-        solver.solve(&b, &mut column);
-        (0..n).for_each(|i| x[i * n + j] = column[i]);
-    }
-    Ok(symmetric(n, &x))
+/// A Riccati equation.
+struct Equation<'a> {
+    n: usize,
+    a: &'a [f64],
+    g: &'a [f64],
+    q: &'a [f64],
+    is_discrete: bool,
 }
 
-/// X = A*X(I + GX)⁻¹A + Q, by structure-preserving doubling.
-fn discrete(n: usize, a: &[f64], g: &[f64], q: &[f64]) -> Result<Vec<f64>> {
-    let (mut a, mut g, mut x) = (a.to_vec(), g.to_vec(), vec![0.0; n * n]);
-    (0..n).for_each(|i| x[i * n + i] = q[i]);
-    for _ in 0..STEPS {
-        let mut w = product(n, n, n, &g, &x);
-        (0..n).for_each(|i| w[i * n + i] += 1.0);
-        let w = inverse(n, &w).ok_or_else(unsolvable)?;
-        let (aw, wa) = (product(n, n, n, &a, &w), product(n, n, n, &w, &a));
-        let at = transpose(n, n, &a);
-        let dg = product(n, n, n, &product(n, n, n, &aw, &g), &at);
-        let dx = product(n, n, n, &product(n, n, n, &at, &x), &wa);
-        a = product(n, n, n, &aw, &a);
-        g.iter_mut().zip(&dg).for_each(|(g, d)| *g += d);
-        x.iter_mut().zip(&dx).for_each(|(x, d)| *x += d);
-        (g, x) = (symmetric(n, &g), symmetric(n, &x));
-        if !norm(&x).is_finite() {
-            break;
-        }
-        if norm(&dx) <= 1e-14 * norm(&x) {
-            return Ok(x);
-        }
-    }
-    Err(unsolvable())
-}
+impl Equation<'_> {
+    /// How much of the sizes of its terms may be left of an equation that is solved.
+    const SOLVED: f64 = 1e-5;
 
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
-}
-
-fn transpose(rows: usize, cols: usize, a: &[f64]) -> Vec<f64> {
-    let at = |i: usize| a[(i % rows) * cols + i / rows];
-    (0..rows * cols).map(at).collect()
-}
-
-fn symmetric(n: usize, a: &[f64]) -> Vec<f64> {
-    let at = |i: usize| 0.5 * (a[i] + a[(i % n) * n + i / n]);
-    (0..n * n).map(at).collect()
-}
-
-/// A (rows × inner) times B (inner × cols).
-pub(super) fn product(rows: usize, inner: usize, cols: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; rows * cols];
-    for i in 0..rows {
-        for k in 0..inner {
-            let weight = a[i * inner + k];
-            crate::dense::add_scaled(&mut out[i * cols..(i + 1) * cols], weight, &b[k * cols..(k + 1) * cols]);
-        }
-    }
-    out
-}
-
-/// A⁻¹ by elimination with partial pivoting; none if A is singular.
-pub(super) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
-    let (mut a, mut x) = (a.to_vec(), vec![0.0; n * n]);
-    (0..n).for_each(|i| x[i * n + i] = 1.0);
-    for k in 0..n {
-        let pivot = (k..n).fold(k, |best, i| {
-            if a[i * n + k].abs() > a[best * n + k].abs() {
-                i
-            } else {
-                best
+    /// X whose closed loop is stable; none if there is no such.
+    fn stabilising(&self) -> Option<Vec<f64>> {
+        const STEPS: usize = 10;
+        let (mut x, mut best) = (self.subspace()?, None::<(Vec<f64>, f64)>);
+        for _ in 0..STEPS {
+            let Some((left, change)) = self.improve(&x) else { break };
+            let before = best.as_ref().map_or(f64::INFINITY, |best| best.1);
+            if left < before {
+                best = Some((x.clone(), left));
             }
-        });
-        let size = a[pivot * n + k];
-        if size == 0.0 || !size.is_finite() {
+            // Until rounding is all that is left.
+            if left == 0.0 || left > 0.25 * before {
+                break;
+            }
+            x = symmetric(self.n, &sum(&x, 1.0, &change));
+        }
+        best.filter(|(_, left)| *left <= Self::SOLVED).map(|best| best.0)
+    }
+
+    /// What is left of the equation, compared with its terms, and Newton's change of X; none if the closed loop is not stable.
+    fn improve(&self, x: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let (n, a) = (self.n, self.a);
+        let (closed, left, size);
+        if self.is_discrete {
+            let bent = inverse(n, &shifted(n, &product(n, n, n, self.g, x), 1.0))?;
+            closed = product(n, n, n, &bent, a);
+            let carried = product(n, n, n, &transpose(n, n, a), &product(n, n, n, x, &closed));
+            left = sum(&sum(&carried, 1.0, self.q), -1.0, x);
+            size = norm(&carried) + norm(self.q) + norm(x);
+        } else {
+            let gx = product(n, n, n, self.g, x);
+            closed = sum(a, -1.0, &gx);
+            let (xa, xgx) = (product(n, n, n, x, a), product(n, n, n, x, &gx));
+            left = sum(&sum(&sum(&xa, 1.0, &transpose(n, n, &xa)), -1.0, &xgx), 1.0, self.q);
+            size = 2.0 * norm(&xa) + norm(&xgx) + norm(self.q);
+        }
+        let left = symmetric(n, &left);
+        let change = if self.is_discrete {
+            stein(n, closed, left.clone())?
+        } else {
+            lyapunov(n, &closed, &left)?
+        };
+        Some((norm(&left) / size.max(f64::MIN_POSITIVE), change))
+    }
+
+    /// X from the subspace [I; X] of motions that die out.
+    fn subspace(&self) -> Option<Vec<f64>> {
+        let (n, w) = (self.n, 2 * self.n);
+        // With costates of the size of the states.
+        let (g, q) = (norm(self.g), norm(self.q));
+        let scale = if g > 0.0 && q > 0.0 { (q / g).sqrt() } else { 1.0 };
+        let s = sign(w, self.hamiltonian(scale)?)?;
+        // (S + I)[I; X] = 0.
+        let (mut left, mut right) = (vec![0.0; w * n], vec![0.0; w * n]);
+        for i in 0..w {
+            for j in 0..n {
+                left[i * n + j] = s[i * w + n + j] + if i == n + j { 1.0 } else { 0.0 };
+                right[i * n + j] = -s[i * w + j] - if i == j { 1.0 } else { 0.0 };
+            }
+        }
+        let mut solver = Orthogonal::default();
+        if solver.factor(w, n, &left, 1e-14) < n {
             return None;
         }
+        let (mut x, mut column) = (vec![0.0; n * n], vec![0.0; n]);
         for j in 0..n {
-            a.swap(k * n + j, pivot * n + j);
-            x.swap(k * n + j, pivot * n + j);
+            let b: Vec<f64> = (0..w).map(|i| right[i * n + j]).collect();
+            solver.solve(&b, &mut column);
+            (0..n).for_each(|i| x[i * n + j] = scale * column[i]);
         }
-        for m in [&mut a, &mut x] {
-            m[k * n..(k + 1) * n].iter_mut().for_each(|v| *v /= size);
-        }
-        for i in (0..n).filter(|i| *i != k) {
-            let weight = a[i * n + k];
+        Some(symmetric(n, &x))
+    }
+
+    /// The matrix whose eigenvalues left of the axis belong to motions that die out: [[A, −G], [−Q, −A*]]. For steps, which
+    /// take L[x; p] of the next to M[x; p], it is (M + L)⁻¹(M − L): what shrinks goes to the left.
+    fn hamiltonian(&self, scale: f64) -> Option<Vec<f64>> {
+        let (n, w) = (self.n, 2 * self.n);
+        let (mut m, mut l) = (vec![0.0; w * w], vec![0.0; w * w]);
+        for i in 0..n {
             for j in 0..n {
-                a[i * n + j] -= weight * a[k * n + j];
-                x[i * n + j] -= weight * x[k * n + j];
+                let (a, across) = (self.a[i * n + j], self.a[j * n + i]);
+                let (g, q) = (scale * self.g[i * n + j], self.q[i * n + j] / scale);
+                m[i * w + j] = a;
+                m[(n + i) * w + j] = -q;
+                if self.is_discrete {
+                    l[i * w + n + j] = g;
+                    l[(n + i) * w + n + j] = across;
+                } else {
+                    m[i * w + n + j] = -g;
+                    m[(n + i) * w + n + j] = -across;
+                }
+            }
+            if self.is_discrete {
+                l[i * w + i] = 1.0;
+                m[(n + i) * w + n + i] = 1.0;
             }
         }
+        if !self.is_discrete {
+            return Some(m);
+        }
+        let both = inverse(w, &sum(&m, 1.0, &l))?;
+        Some(product(w, w, w, &both, &sum(&m, -1.0, &l)))
     }
-    Some(x)
+}
+
+/// The sign of a matrix by Newton's iteration S ← ½(S + S⁻¹); none if an eigenvalue is on the axis.
+fn sign(n: usize, mut s: Vec<f64>) -> Option<Vec<f64>> {
+    const STEPS: usize = 100;
+    let mut last = f64::INFINITY;
+    for _ in 0..STEPS {
+        let inverse = inverse(n, &s)?;
+        // Scaled so that both have the same size, as long as they are far apart.
+        let scale = if last > 1e-2 {
+            (norm(&inverse) / norm(&s)).sqrt()
+        } else {
+            1.0
+        };
+        let next: Vec<f64> = s
+            .iter()
+            .zip(&inverse)
+            .map(|(s, x)| 0.5 * (scale * s + x / scale))
+            .collect();
+        let change = norm(&sum(&next, -1.0, &s)) / norm(&next);
+        s = next;
+        if !change.is_finite() {
+            return None;
+        }
+        // It converges quadratically, until rounding keeps it from going on.
+        if change <= 1e-15 || change <= 1e-6 && change >= 0.5 * last {
+            return Some(s);
+        }
+        last = change;
+    }
+    None
+}
+
+/// Y of A*Y + YA + W = 0; none unless A is stable. (A + p)(A − p)⁻¹ makes steps of it.
+fn lyapunov(n: usize, a: &[f64], w: &[f64]) -> Option<Vec<f64>> {
+    // Between the fastest motion and the slowest.
+    let p = (norm(a) / norm(&inverse(n, a)?)).sqrt();
+    let f = inverse(n, &shifted(n, a, -p))?;
+    let steps = product(n, n, n, &shifted(n, a, p), &f);
+    let per_step = congruence(n, &f, w).into_iter().map(|x| 2.0 * p * x).collect();
+    stein(n, steps, per_step)
+}
+
+/// Y = A*YA + W, by doubling the number of steps: W + A*WA + A²*WA² + …; none unless all of it dies out.
+fn stein(n: usize, mut a: Vec<f64>, mut y: Vec<f64>) -> Option<Vec<f64>> {
+    const DOUBLINGS: usize = 60;
+    for _ in 0..DOUBLINGS {
+        let size = norm(&a);
+        if size <= 1e-9 {
+            return Some(y);
+        }
+        if !size.is_finite() {
+            return None;
+        }
+        y = sum(&y, 1.0, &congruence(n, &a, &y));
+        a = product(n, n, n, &a, &a);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matrix::identity;
+    use super::*;
+
+    #[test]
+    fn equations_of_steps_and_of_rates_have_known_solutions() {
+        // y = a²y + w and 2ay + w = 0 of one number.
+        assert!((stein(1, vec![0.5], vec![3.0]).unwrap()[0] - 4.0).abs() < 1e-14);
+        assert!((lyapunov(1, &[-0.5], &[3.0]).unwrap()[0] - 3.0).abs() < 1e-14);
+        assert_eq!(
+            (stein(1, vec![1.0], vec![1.0]), lyapunov(1, &[0.1], &[1.0])),
+            (None, None)
+        );
+        let s = sign(2, vec![1.0, 4.0, 2.0, 3.0]).unwrap();
+        // Eigenvalues 5 and −1: the sign squared is the identity.
+        assert!(norm(&sum(&product(2, 2, 2, &s, &s), -1.0, &identity(2))) < 1e-14);
+    }
 }

@@ -1,12 +1,12 @@
 //! Linear quadratic regulators: K from the stabilising solution X of a Riccati equation.
 //!
 //! ```text
-//! continuous   A*X + XA − XGX + Q = 0                  closed loop A − GX
-//! discrete     A*X(I + GX)⁻¹A + Q − X = 0              closed loop (I + GX)⁻¹A           G = BR⁻¹B*
+//! continuous   A*X + XA − XGX + Q = 0              K = R⁻¹B*X                      G = BR⁻¹B*
+//! discrete     A*X(I + GX)⁻¹A + Q − X = 0          K = (R + B*XB)⁻¹B*XA
 //! ```
 //!
 //! The motions that die out are a subspace [I; X] of states and costates, which the sign of a matrix tells. Newton's steps
-//! then take off what rounding left; each asks whether the closed loop is stable, so that no other X gets through.
+//! then take off what rounding left. Each asks whether the closed loop is stable, so that no other X gets through.
 
 use super::StateSpace;
 use super::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
@@ -21,32 +21,16 @@ pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> 
     if n == 0 {
         return Ok(Vec::new());
     }
-    let (a, b) = (&model.a, &model.b);
-    let mut g = vec![0.0; n * n];
-    for i in 0..n {
-        for j in 0..n {
-            g[i * n + j] = (0..m).map(|k| b[i * m + k] * b[j * m + k] / r[k]).sum();
-        }
-    }
-    let mut diagonal = vec![0.0; n * n];
-    (0..n).for_each(|i| diagonal[i * n + i] = q[i]);
     let equation = Equation {
         n,
-        a,
-        g: &g,
-        q: &diagonal,
+        m,
+        a: &model.a,
+        b: &model.b,
+        q,
+        r,
         is_discrete: model.step.is_some(),
     };
-    let x = equation.stabilising().ok_or_else(unsolvable)?;
-    let bx = product(m, n, n, &transpose(n, m, b), &x);
-    if !equation.is_discrete {
-        let rows = bx.chunks(n).zip(r);
-        return Ok(rows.flat_map(|(row, r)| row.iter().map(move |x| x / r)).collect());
-    }
-    let mut inner = product(m, n, m, &bx, b);
-    (0..m).for_each(|i| inner[i * m + i] += r[i]);
-    let inverse = inverse(m, &inner).ok_or_else(unsolvable)?;
-    Ok(product(m, m, n, &inverse, &product(m, n, n, &bx, a)))
+    equation.stabilising().ok_or_else(unsolvable)
 }
 
 fn weights(argument: &'static str, x: &[f64], needed: usize, fits: impl Fn(f64) -> bool, bound: &str) -> Result<()> {
@@ -74,71 +58,89 @@ fn unsolvable() -> Error {
     }
 }
 
-/// A Riccati equation.
+/// A Riccati equation, with the diagonals of Q and R.
 struct Equation<'a> {
     n: usize,
+    m: usize,
     a: &'a [f64],
-    g: &'a [f64],
+    b: &'a [f64],
     q: &'a [f64],
+    r: &'a [f64],
     is_discrete: bool,
 }
 
 impl Equation<'_> {
-    /// How much of the sizes of its terms may be left of an equation that is solved.
-    const SOLVED: f64 = 1e-5;
+    /// How much the last of Newton's steps may still change of K.
+    const SETTLED: f64 = 1e-4;
 
-    /// X whose closed loop is stable; none if there is no such.
+    /// K whose closed loop is stable; none if there is no such.
     fn stabilising(&self) -> Option<Vec<f64>> {
-        const STEPS: usize = 10;
-        let (mut x, mut best) = (self.subspace()?, None::<(Vec<f64>, f64)>);
+        const STEPS: usize = 15;
+        let (mut gain, mut best) = (self.gain(&self.subspace()?)?, None::<(Vec<f64>, f64)>);
         for _ in 0..STEPS {
-            let Some((left, change)) = self.improve(&x) else { break };
+            let Some(next) = self.improved(&gain) else { break };
+            let change = norm(&sum(&next, -1.0, &gain)) / norm(&next).max(f64::MIN_POSITIVE);
             let before = best.as_ref().map_or(f64::INFINITY, |best| best.1);
-            if left < before {
-                best = Some((x.clone(), left));
+            if change < before {
+                best = Some((gain, change));
             }
-            // Until rounding is all that is left.
-            if left == 0.0 || left > 0.25 * before {
+            // Until rounding is all that changes.
+            if change <= f64::EPSILON || change > 0.25 * before {
                 break;
             }
-            x = symmetric(self.n, &sum(&x, 1.0, &change));
+            gain = next;
         }
-        best.filter(|(_, left)| *left <= Self::SOLVED).map(|best| best.0)
+        best.filter(|(_, change)| *change <= Self::SETTLED).map(|best| best.0)
     }
 
-    /// What is left of the equation, compared with its terms, and Newton's change of X; none if the closed loop is not stable.
-    fn improve(&self, x: &[f64]) -> Option<(f64, Vec<f64>)> {
-        let (n, a) = (self.n, self.a);
-        let (closed, left, size);
-        if self.is_discrete {
-            let bent = inverse(n, &shifted(n, &product(n, n, n, self.g, x), 1.0))?;
-            closed = product(n, n, n, &bent, a);
-            let carried = product(n, n, n, &transpose(n, n, a), &product(n, n, n, x, &closed));
-            left = sum(&sum(&carried, 1.0, self.q), -1.0, x);
-            size = norm(&carried) + norm(self.q) + norm(x);
+    /// Newton's step: X is what the loop that K closes costs, a sum of squares over all times. None if the loop is not
+    /// stable.
+    fn improved(&self, gain: &[f64]) -> Option<Vec<f64>> {
+        let (n, m) = (self.n, self.m);
+        let closed = sum(self.a, -1.0, &product(n, m, n, self.b, gain));
+        let weighed: Vec<f64> = (0..m * n).map(|i| self.r[i / n] * gain[i]).collect();
+        let mut cost = product(n, m, n, &transpose(m, n, gain), &weighed);
+        (0..n).for_each(|i| cost[i * n + i] += self.q[i]);
+        let cost = symmetric(n, &cost);
+        let x = if self.is_discrete {
+            stein(n, closed, cost)?
         } else {
-            let gx = product(n, n, n, self.g, x);
-            closed = sum(a, -1.0, &gx);
-            let (xa, xgx) = (product(n, n, n, x, a), product(n, n, n, x, &gx));
-            left = sum(&sum(&sum(&xa, 1.0, &transpose(n, n, &xa)), -1.0, &xgx), 1.0, self.q);
-            size = 2.0 * norm(&xa) + norm(&xgx) + norm(self.q);
-        }
-        let left = symmetric(n, &left);
-        let change = if self.is_discrete {
-            stein(n, closed, left.clone())?
-        } else {
-            lyapunov(n, &closed, &left)?
+            lyapunov(n, &closed, &cost)?
         };
-        Some((norm(&left) / size.max(f64::MIN_POSITIVE), change))
+        self.gain(&symmetric(n, &x))
+    }
+
+    /// R⁻¹B*X, or (R + B*XB)⁻¹B*XA.
+    fn gain(&self, x: &[f64]) -> Option<Vec<f64>> {
+        let (n, m) = (self.n, self.m);
+        let bx = product(m, n, n, &transpose(n, m, self.b), x);
+        if !self.is_discrete {
+            return Some((0..m * n).map(|i| bx[i] / self.r[i / n]).collect());
+        }
+        let mut inner = product(m, n, m, &bx, self.b);
+        (0..m).for_each(|i| inner[i * m + i] += self.r[i]);
+        Some(product(m, m, n, &inverse(m, &inner)?, &product(m, n, n, &bx, self.a)))
+    }
+
+    /// BR⁻¹B*.
+    fn reach(&self) -> Vec<f64> {
+        let (n, m) = (self.n, self.m);
+        let weighed: Vec<f64> = (0..n * m).map(|i| self.b[i] / self.r[i % m]).collect();
+        product(n, m, n, &weighed, &transpose(n, m, self.b))
     }
 
     /// X from the subspace [I; X] of motions that die out.
     fn subspace(&self) -> Option<Vec<f64>> {
         let (n, w) = (self.n, 2 * self.n);
         // With costates of the size of the states.
-        let (g, q) = (norm(self.g), norm(self.q));
-        let scale = if g > 0.0 && q > 0.0 { (q / g).sqrt() } else { 1.0 };
-        let s = sign(w, self.hamiltonian(scale)?)?;
+        let reach = self.reach();
+        let sizes = norm(self.q) / norm(&reach);
+        let scale = if sizes > 0.0 && sizes.is_finite() {
+            sizes.sqrt()
+        } else {
+            1.0
+        };
+        let s = sign(w, self.hamiltonian(&reach, scale)?)?;
         // (S + I)[I; X] = 0.
         let (mut left, mut right) = (vec![0.0; w * n], vec![0.0; w * n]);
         for i in 0..w {
@@ -162,15 +164,14 @@ impl Equation<'_> {
 
     /// The matrix whose eigenvalues left of the axis belong to motions that die out: [[A, −G], [−Q, −A*]]. For steps, which
     /// take L[x; p] of the next to M[x; p], it is (M + L)⁻¹(M − L): what shrinks goes to the left.
-    fn hamiltonian(&self, scale: f64) -> Option<Vec<f64>> {
+    fn hamiltonian(&self, reach: &[f64], scale: f64) -> Option<Vec<f64>> {
         let (n, w) = (self.n, 2 * self.n);
         let (mut m, mut l) = (vec![0.0; w * w], vec![0.0; w * w]);
         for i in 0..n {
             for j in 0..n {
                 let (a, across) = (self.a[i * n + j], self.a[j * n + i]);
-                let (g, q) = (scale * self.g[i * n + j], self.q[i * n + j] / scale);
+                let g = scale * reach[i * n + j];
                 m[i * w + j] = a;
-                m[(n + i) * w + j] = -q;
                 if self.is_discrete {
                     l[i * w + n + j] = g;
                     l[(n + i) * w + n + j] = across;
@@ -179,6 +180,7 @@ impl Equation<'_> {
                     m[(n + i) * w + n + j] = -across;
                 }
             }
+            m[(n + i) * w + i] = -self.q[i] / scale;
             if self.is_discrete {
                 l[i * w + i] = 1.0;
                 m[(n + i) * w + n + i] = 1.0;

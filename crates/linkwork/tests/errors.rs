@@ -6,6 +6,7 @@ use linkwork::model::{Coupling, Joint, Link, Mechanism, examples};
 use linkwork::spatial::{Force, Inertia};
 use linkwork::{Error, Reference, Result};
 use std::time::{Duration, Instant};
+use support::random::Random;
 
 /// That a result is an error whose message has all these words.
 #[track_caller]
@@ -309,5 +310,51 @@ fn a_hundred_thousand_links_are_no_trouble() {
         let tip = mechanism.link("link99999").unwrap();
         assert!(moving.pose(tip).translation.is_finite());
         assert!(moving.com().is_finite() && moving.log_det_mass().unwrap().is_finite());
+    }
+}
+
+/// Three axes through a point, the first and the last of which are parallel: nothing resists turning one against the other.
+/// What is left of D there is rounding, of either sign.
+#[test]
+fn a_singular_state_is_refused_whatever_rounding_makes_of_it() {
+    let mut random = Random::new(3);
+    for _ in 0..300 {
+        let (first, second) = (random.direction(), random.direction());
+        if first.cross(second).norm() < 0.3 {
+            continue;
+        }
+        let aside = random.vector(1.0);
+        let gimbal = Mechanism::builder("gimbal")
+            .link(Link::massless("outer"))
+            .link(Link::massless("inner"))
+            .link(Link::new("body", random.inertia()))
+            .joint(
+                Joint::revolute("yaw", first)
+                    .between("world", "outer")
+                    .placed(random.pose()),
+            )
+            .joint(Joint::revolute("pitch", second).between("outer", "inner").at(aside))
+            .joint(Joint::revolute("roll", first).between("inner", "body").at(-aside))
+            .build()
+            .unwrap();
+        let (qd, tau) = ([0.1; 3], [0.2, 0.3, -0.1]);
+        let mut workspace = gimbal.workspace();
+        for (pitch, is_singular) in [(0.0, true), (0.01, false)] {
+            let q = [random.within(-3.0, 3.0), pitch, random.within(-3.0, 3.0)];
+            let mut all = Vec::new();
+            all.push(gimbal.forward_dynamics(&q, &qd, &tau).map(drop));
+            let mut posed = workspace.at(&q).unwrap();
+            all.push(posed.inverse_mass_times(&tau, &mut [0.0; 3]));
+            all.push(posed.mass_matrix_inverse(&mut [0.0; 9]));
+            all.push(posed.log_det_mass().map(drop));
+            let mut batch = gimbal.batch();
+            all.push(batch.forward_dynamics(&q, &qd, &tau, &mut [0.0; 3]));
+            if is_singular {
+                let narrow = |x: [f64; 3]| x.map(|x| x as f32);
+                let mut batch = gimbal.batch_of::<f32>();
+                all.push(batch.forward_dynamics(&narrow(q), &narrow(qd), &narrow(tau), &mut [0.0; 3]));
+            }
+            assert!(all.iter().all(|one| one.is_err() == is_singular), "{pitch}: {all:?}");
+        }
     }
 }

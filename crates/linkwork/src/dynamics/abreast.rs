@@ -4,7 +4,7 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Passed, Run};
+use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Passed, Run, sizes};
 use crate::scalar::{Pack, Register};
 use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
@@ -295,8 +295,9 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
         let mut eps = [P::ZERO];
         let gain;
         if let Some(rotors) = &row.rotors {
-            let u = p.column(2);
-            gain = Gain::new((u[2] + each(rotors)).recip(), u);
+            let (u, whole) = (p.column(2), sizes(&p)[0]);
+            let d = u[2] + each(rotors);
+            gain = Gain::new(d.recip(), u).judged(d, whole);
             p.subtract_outer(gain.g, u);
             Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
             let z_plus = p.times(a) + z;
@@ -305,7 +306,7 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
             p.a[5] += each(&row.unreal);
             let d_inv = p.a[5].recip();
             let (g, rest) = p.release_about_z(d_inv);
-            gain = Gain { d_inv, g };
+            gain = Gain { d_inv, g }.judged(p.a[5], sizes(&p)[0]);
             Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
             let z_plus = rest.times(a) + z;
             carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));

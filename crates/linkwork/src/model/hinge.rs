@@ -4,7 +4,7 @@
 //! of freedom is released one coordinate after the other: the pivots met on the way are the LDL* factors of D.
 
 use super::compiled::Hinge;
-use crate::scalar::{Scalar, put};
+use crate::scalar::{Builds, Scalar, put};
 use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
 
 /// 1/D and G of one degree of freedom.
@@ -14,8 +14,8 @@ pub(crate) struct Gain<S> {
     pub(crate) g: [S; 6],
 }
 
-/// As |G_i| ≤ √(P_ii / D), a huge G tells a D that is nought but for rounding.
-const HUGE: f64 = 1e15;
+/// How many units in the last place of the inertia that it is part of a D must have, to be more than its rounding.
+const ROUNDING: f64 = 32.0;
 
 impl<S: Scalar> Gain<S> {
     /// From 1/D and the column u = PH*: G = u/D.
@@ -32,23 +32,43 @@ impl<S: Scalar> Gain<S> {
         Self { d_inv, g }
     }
 
+    /// The same, and whether D is sound: 1/D stands as infinite where it is not more than the rounding of the whole that it is
+    /// part of.
+    #[inline(always)]
+    pub(crate) fn judged(mut self, d: S, whole: S) -> Self {
+        if const { judges::<S>() } {
+            let rounding_less_d = whole.mul_sub(S::lift(ROUNDING * S::EPSILON), d);
+            self.d_inv = rounding_less_d.where_below(0.0, self.d_inv, S::lift(f64::INFINITY));
+        }
+        self
+    }
+
     /// Whether, in one lane, D is positive and more than rounding.
     pub(crate) fn is_sound(&self, lane: usize) -> bool {
         let d_inv = self.d_inv.lane(lane);
-        let square = self.g.iter().fold(0.0, |sum, g| sum + g.lane(lane).powi(2));
-        (d_inv > 0.0) & (d_inv < f64::INFINITY) & (square < HUGE * HUGE)
+        d_inv > 0.0 && d_inv < f64::INFINITY
     }
 
     /// The same for all lanes at once: nought where it is sound, one elsewhere.
     #[inline(always)]
     pub(crate) fn unsound(&self) -> S {
-        let mut square = S::ZERO;
-        for g in self.g {
-            square = g.mul_add(g, square);
-        }
         let finite = self.d_inv.where_below(f64::INFINITY, S::ZERO, S::ONE);
-        let positive = (-self.d_inv).where_below(0.0, finite, S::ONE);
-        square.where_below(HUGE * HUGE, positive, S::ONE)
+        (-self.d_inv).where_below(0.0, finite, S::ONE)
+    }
+}
+
+/// Whether D is compared with what it is part of: not where operations are counted.
+const fn judges<S: Scalar>() -> bool {
+    !matches!(S::BUILDS, Builds::Once)
+}
+
+/// How large an inertia is, if that matters: the sum of the moments, and that of the masses along the axes.
+#[inline(always)]
+pub(crate) fn sizes<S: Scalar>(p: &Articulated<S>) -> [S; 2] {
+    if const { judges::<S>() } {
+        p.traces()
+    } else {
+        [S::ZERO; 2]
     }
 }
 
@@ -147,25 +167,29 @@ impl Hinge {
         if matches!(self, Self::Revolute) && armature[0] == 0.0 {
             let d_inv = p.a[5].recip();
             let (g, rest) = p.release_about_z(d_inv);
-            gains[0] = Gain { d_inv, g };
+            gains[0] = Gain { d_inv, g }.judged(p.a[5], sizes(&p)[0]);
             return rest.into();
         }
         if matches!(self, Self::Free) && armature[..6].iter().all(|&rotor| rotor == 0.0) {
             release_all(&p, gains);
             return Articulated::ZERO;
         }
+        let sizes = sizes(&p);
         for (i, &axis) in self.axes().iter().enumerate() {
             let mut u = p.column(axis);
-            let mut d = u[axis];
+            let (mut d, mut whole) = (u[axis], sizes[axis / 3]);
             if let Some(pitch) = self.pitch() {
                 let (h, other) = (S::lift(pitch), p.column(5));
+                if const { judges::<S>() } {
+                    whole = S::lift(pitch * pitch).mul_add(sizes[1], whole);
+                }
                 for j in 0..6 {
                     u[j] = h.mul_add(other[j], u[j]);
                 }
                 d = h.mul_add(u[5], u[2]);
             }
-            let d_inv = (d + S::lift(armature[i])).recip();
-            gains[i] = Gain::new(d_inv, u);
+            d += S::lift(armature[i]);
+            gains[i] = Gain::new(d.recip(), u).judged(d, whole);
             p.subtract_outer(gains[i].g, u);
             if armature[i] == 0.0 && self.pitch().is_none() {
                 p.clear(axis);
@@ -253,7 +277,7 @@ impl Hinge {
 /// Releases all six: the LDL* factors of P, with no P⁺ to keep up.
 #[inline(always)]
 fn release_all<S: Scalar>(p: &Articulated<S>, gains: &mut [Gain<S>]) {
-    let mut rows = p.to_rows();
+    let (mut rows, sizes) = (p.to_rows(), sizes(p));
     for i in 0..6 {
         let d_inv = rows[i][i].recip();
         let mut g = [S::ZERO; 6];
@@ -265,7 +289,7 @@ fn release_all<S: Scalar>(p: &Articulated<S>, gains: &mut [Gain<S>]) {
                 rows[j][l] = (-g[j]).mul_add(rows[i][l], rows[j][l]);
             }
         }
-        gains[i] = Gain { d_inv, g };
+        gains[i] = Gain { d_inv, g }.judged(rows[i][i], sizes[i / 3]);
     }
 }
 
@@ -273,18 +297,18 @@ fn release_all<S: Scalar>(p: &Articulated<S>, gains: &mut [Gain<S>]) {
 /// for any joint the loops stay, where so much code would slow down arms.
 #[inline(always)]
 pub(crate) fn release_base<S: Scalar>(p: &Articulated<S>, gains: &mut [Gain<S>]) {
-    let (mut rows, gains) = (p.to_rows(), &mut gains[..6]);
-    gains[0] = release_one::<S, 0>(&mut rows);
-    gains[1] = release_one::<S, 1>(&mut rows);
-    gains[2] = release_one::<S, 2>(&mut rows);
-    gains[3] = release_one::<S, 3>(&mut rows);
-    gains[4] = release_one::<S, 4>(&mut rows);
-    gains[5] = release_one::<S, 5>(&mut rows);
+    let (mut rows, sizes, gains) = (p.to_rows(), sizes(p), &mut gains[..6]);
+    gains[0] = release_one::<S, 0>(&mut rows, sizes);
+    gains[1] = release_one::<S, 1>(&mut rows, sizes);
+    gains[2] = release_one::<S, 2>(&mut rows, sizes);
+    gains[3] = release_one::<S, 3>(&mut rows, sizes);
+    gains[4] = release_one::<S, 4>(&mut rows, sizes);
+    gains[5] = release_one::<S, 5>(&mut rows, sizes);
 }
 
 /// One degree of freedom. Rows and columns are constants, so that all stays in registers.
 #[inline(always)]
-fn release_one<S: Scalar, const I: usize>(rows: &mut [[S; 6]; 6]) -> Gain<S> {
+fn release_one<S: Scalar, const I: usize>(rows: &mut [[S; 6]; 6], sizes: [S; 2]) -> Gain<S> {
     let (d_inv, mut g) = (rows[I][I].recip(), [S::ZERO; 6]);
     for j in I..6 {
         g[j] = rows[I][j] * d_inv;
@@ -294,7 +318,7 @@ fn release_one<S: Scalar, const I: usize>(rows: &mut [[S; 6]; 6]) -> Gain<S> {
     subtract::<S, I, 3>(&g, rows);
     subtract::<S, I, 4>(&g, rows);
     subtract::<S, I, 5>(&g, rows);
-    Gain { d_inv, g }
+    Gain { d_inv, g }.judged(rows[I][I], sizes[I / 3])
 }
 
 /// What row I takes from row J, right of the diagonal.

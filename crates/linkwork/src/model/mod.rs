@@ -32,7 +32,7 @@ pub use coupling::{Coupling, Function, Law};
 pub(crate) use coupling::{Elimination, Embedding, Follower, Reduction, Station};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
-pub(crate) use hinge::{Gain, release_base, resolve_base};
+pub(crate) use hinge::{Gain, release_base, resolve_base, sizes};
 pub(crate) use in_line::InLine;
 pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};

@@ -120,6 +120,13 @@ impl<S: Scalar> Articulated<S> {
         }
     }
 
+    /// How large it is: the sum of the moments of inertia, and that of the masses along the axes.
+    #[inline(always)]
+    pub(crate) fn traces(&self) -> [S; 2] {
+        let (a, c) = (&self.a, &self.c);
+        [a[0] + a[3] + a[5], c[0] + c[3] + c[5]]
+    }
+
     /// A column, coordinates angular first.
     #[inline(always)]
     pub(crate) fn column(&self, i: usize) -> [S; 6] {

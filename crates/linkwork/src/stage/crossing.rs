@@ -7,7 +7,7 @@
 use super::abreast::{pass_columns, read, write_column};
 use super::joints::Joints;
 use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
-use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed};
+use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed, sizes};
 use crate::scalar::{Pack, Register, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, Pose, Quarter, RigidBody, Row, Screw, Skew, Vec3,
@@ -124,7 +124,7 @@ impl<S: Scalar, T: ConstantTurn> Crossing<S> for Turning<'_, S, T> {
     fn release(self, p: Articulated<S>, _: &[f64], gains: &mut [Gain<S>]) -> Self::Rest {
         let d_inv = p.a[5].recip();
         let (g, rest) = p.release_about_z(d_inv);
-        gains[0] = Gain { d_inv, g };
+        gains[0] = Gain { d_inv, g }.judged(p.a[5], sizes(&p)[0]);
         rest
     }
 

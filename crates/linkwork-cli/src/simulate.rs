@@ -47,9 +47,9 @@ Examples:
   linkwork simulate quadruped --gravity 0,0,0 --v 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --seconds 2 --json
 
 Joints have what their model says: damping, friction, springs, and stops at their limits. Dry friction is
-friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what friction changes in one step if that is more. A stop is a
-critically damped spring that brings a joint to rest within some 5 ms, or 4 steps if that is longer. --ideal leaves all of it
-out. Units are SI. The same arguments give the same bits on every run.
+friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what friction changes in one step if that is more. A stop is an
+overdamped spring that gives back some 7 % of a joint's speed; its time constant is 5 ms, or 8 steps if that is longer. --ideal
+leaves all of it out. Units are SI. The same arguments give the same bits on every run.
 
 Logs: .csv, .npz (NumPy), .parquet, .mcap (Foxglove). Ctrl-C ends a run and keeps what was computed.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C.")]

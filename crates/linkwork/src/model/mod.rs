@@ -37,7 +37,7 @@ pub(crate) use in_line::InLine;
 pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
-pub(crate) use passive::SLOW;
+pub(crate) use passive::{Resisted, SLOW};
 pub(crate) use pattern::{GROUP, Noughts, joins, nought_ranges, path_order, waits_for_next};
 pub(crate) use tiles::{TILE, Tile, Tiles};
 

@@ -53,8 +53,16 @@ impl Passive {
 pub(crate) const SLOW: f64 = 1e-3;
 
 impl Mechanism {
-    /// −stiffness (q ⊖ rest) − damping q̇ − friction q̇ / √(q̇² + v₀²), with v₀ of each degree of freedom from `slow`.
-    pub(crate) fn passive_at(&self, q: &[f64], qd: &[f64], slow: impl Fn(usize) -> f64, out: &mut [f64]) -> Result<()> {
+    /// −stiffness (q ⊖ rest) − damping q̇ − friction q̇ / √(q̇² + v₀²), with v₀ of each degree of freedom from `slow`, and of
+    /// joints that follow by more than a ratio from `follower_slow`.
+    pub(crate) fn passive_at(
+        &self,
+        q: &[f64],
+        qd: &[f64],
+        slow: impl Fn(usize) -> f64,
+        follower_slow: impl Fn(usize) -> f64,
+        out: &mut [f64],
+    ) -> Result<()> {
         let passive = &self.passive;
         self.difference(&passive.rest, q, out)?;
         for (i, out) in out.iter_mut().enumerate() {
@@ -62,9 +70,9 @@ impl Mechanism {
             let slip = qd / qd.hypot(slow(i));
             *out = -(passive.stiffness[i] * *out + passive.damping[i] * qd + passive.friction[i] * slip);
         }
-        for resisted in &passive.followers {
+        for (k, resisted) in passive.followers.iter().enumerate() {
             let [at, to] = resisted.leader;
-            let ([torque, ..], [slope, _]) = resisted.at(q[at], qd[to], slow(to));
+            let ([torque, ..], [slope, _]) = resisted.at(q[at], qd[to], follower_slow(k));
             out[to] += slope * torque;
         }
         Ok(())

@@ -1,22 +1,30 @@
 //! What resists the joints by itself: springs, dampers, dry friction and stops.
 
-use crate::model::{Follower, JointId, Mechanism, SLOW, per_dof};
+use crate::model::{Follower, JointId, Mechanism, Resisted, SLOW, per_dof};
 use crate::{Error, Result};
 
-/// How fast a stop brings a joint to rest, in seconds, unless steps are too long for that.
+/// T of stops, in seconds, unless steps are too long for that.
 const FIRM: f64 = 5e-3;
-/// The depth over which the damper of a stop fades in, in rad or m.
-const SKIN: f64 = 1e-3;
+/// How many steps T takes at least.
+const STEPS: f64 = 8.0;
+/// The damper of a stop fades in over this share of the way that a joint goes in T.
+const SKIN: f64 = 0.1;
+/// Slopes below this share of the steepest one count as no less.
+const FLAT: f64 = 1e-3;
 
 /// The resistance of joints: what [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says, and stops at
 /// the joints' position limits.
 ///
 /// Dry friction is friction · q̇/√(q̇² + v₀²), with v₀ = 10⁻³ rad/s or m/s.
 ///
-/// A stop is a critically damped spring that only pushes. At a depth x beyond the limit it exerts k x + c ẋ, or nothing
-/// where that would pull, with k = I/T², c = 2I/T and T = 5 ms. I is the inertia that the joint shows with all others
-/// free, the least of several configurations. The damper fades in over the first 10⁻³ rad or m. So joints come to
-/// rest without bouncing, a few T after touching their limit.
+/// A stop is an overdamped spring that only pushes. At a depth x beyond the limit it exerts k x + c ẋ x/(x + T|ẋ|/10), or
+/// nothing where that would pull, with k = I/T², c = 4I/T and T = 5 ms. I is the inertia that the joint shows with all
+/// others free, the least of several configurations. A joint of that inertia goes 0.32 T ẋ deep and leaves the stop with
+/// 7 % of its speed, however fast it came; one that shows more goes deeper and keeps more. Pressed against the stop, it comes
+/// to rest.
+///
+/// The stop of a joint that follows by more than a ratio is the same, seen by its leader: x and ẋ are divided by the slope of
+/// the coupling there, and less so where the slope turns to nought within x.
 ///
 /// Both are stiff, and explicit steps of a length h bear only so much: [`Resistance::for_steps`] makes them softer where
 /// needed. Limits of planar, spherical and free joints have no stops.
@@ -25,12 +33,32 @@ pub struct Resistance {
     /// Whether there are springs, dampers or friction.
     passive: bool,
     slip: Vec<f64>,
+    /// v₀ of joints that follow by more than a ratio.
+    follower_slip: Vec<f64>,
     stops: Vec<Stop>,
+    /// T of the stops.
+    time: f64,
     /// The joints whose limits have no stops.
     unstopped: Vec<JointId>,
-    /// 1/(𝓜⁻¹)ᵢᵢ where it is needed, else nought.
-    inertia: Vec<f64>,
+    /// What is needed of them, else noughts.
+    inertia: Inertias,
     room: Vec<f64>,
+}
+
+/// What joints show with all others free.
+#[derive(Clone, Debug)]
+struct Inertias {
+    /// 1/(𝓜⁻¹)ᵢᵢ, the least of several configurations.
+    independent: Vec<f64>,
+    /// The same of joints that follow by more than a ratio.
+    followers: Vec<Shown>,
+}
+
+/// What a follower shows, and the most it moves as its leader does.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    inertia: f64,
+    steep: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -39,22 +67,23 @@ struct Stop {
     v: usize,
     lower: f64,
     upper: f64,
-    k: f64,
-    c: f64,
-    /// The joint that it stops, if that is one which follows by more than a ratio, and the most it turns as its leader does.
-    follower: Option<(Follower, f64)>,
+    /// The joint that it stops, if that is one which follows by more than a ratio, and its place among those.
+    follower: Option<(Follower, usize)>,
 }
 
 impl Resistance {
     /// Nothing at all, whatever the mechanism says.
     pub fn none(mechanism: &Mechanism) -> Self {
+        let (nv, followers) = (mechanism.nv(), mechanism.passive.followers.len());
         Self {
             passive: false,
-            slip: vec![SLOW; mechanism.nv()],
+            slip: vec![SLOW; nv],
+            follower_slip: vec![SLOW; followers],
             stops: Vec::new(),
+            time: FIRM,
             unstopped: Vec::new(),
-            inertia: vec![0.0; mechanism.nv()],
-            room: vec![0.0; mechanism.nv()],
+            inertia: Inertias::filled(0.0, nv, followers),
+            room: vec![0.0; nv],
         }
     }
 
@@ -62,13 +91,12 @@ impl Resistance {
     pub fn of(mechanism: &Mechanism) -> Result<Self> {
         let mut all = Self::none(mechanism);
         let passive = &mechanism.passive;
-        let some = |list: &[f64]| list.iter().any(|x| *x != 0.0);
+        let rubs = passive.friction.iter().any(|x| *x != 0.0) || passive.followers.iter().any(|f| f.friction != 0.0);
         all.passive = passive.is_any();
         all.find_stops(mechanism);
-        if !all.stops.is_empty() || some(&passive.friction) {
-            all.inertia = inertias(mechanism)?;
+        if !all.stops.is_empty() || rubs {
+            all.inertia = Inertias::of(mechanism)?;
         }
-        all.harden(FIRM);
         Ok(all)
     }
 
@@ -79,15 +107,27 @@ impl Resistance {
         self
     }
 
-    /// Soft enough for explicit steps of length h: T is at least 4h, and v₀ at least what friction changes in a step.
+    /// Soft enough for explicit steps of length h: T is at least 8h, and v₀ at least what friction changes in a step.
     pub fn for_steps(mut self, mechanism: &Mechanism, h: f64) -> Self {
+        let passive = &mechanism.passive;
+        // Frictions that act on one coordinate change it together.
+        let mut together: Vec<f64> = passive.friction.iter().map(|x| f64::from(*x > 0.0)).collect();
+        for follower in &passive.followers {
+            together[follower.leader[1]] += f64::from(follower.friction > 0.0);
+        }
         for (i, slip) in self.slip.iter_mut().enumerate() {
-            let friction = mechanism.passive.friction[i];
+            let friction = passive.friction[i];
             if friction > 0.0 {
-                *slip = (friction * h / self.inertia[i]).max(SLOW);
+                *slip = (together[i] * friction * h / self.inertia.independent[i]).max(SLOW);
             }
         }
-        self.harden(FIRM.max(4.0 * h));
+        let followers = passive.followers.iter().zip(&self.inertia.followers);
+        for (slip, (resisted, shown)) in self.follower_slip.iter_mut().zip(followers) {
+            if resisted.friction > 0.0 {
+                *slip = (together[resisted.leader[1]] * resisted.friction * h / shown.inertia).max(SLOW);
+            }
+        }
+        self.time = FIRM.max(STEPS * h);
         self
     }
 
@@ -125,53 +165,59 @@ impl Resistance {
                         v: v + i,
                         lower,
                         upper,
-                        k: 0.0,
-                        c: 0.0,
                         follower: None,
                     }));
             }
         }
     }
 
-    fn harden(&mut self, time: f64) {
-        for stop in &mut self.stops {
-            let steep = stop.follower.as_ref().map_or(1.0, |(_, steep)| *steep);
-            let inertia = self.inertia[stop.v] / (steep * steep);
-            stop.k = inertia / (time * time);
-            stop.c = 2.0 * inertia / time;
-        }
-    }
-
     /// Adds what resists at a state to `tau`.
     pub fn add(&mut self, mechanism: &Mechanism, q: &[f64], v: &[f64], tau: &mut [f64]) -> Result<()> {
         if self.passive {
-            mechanism.passive_at(q, v, |i| self.slip[i], &mut self.room)?;
+            let (own, followers) = (&self.slip, &self.follower_slip);
+            mechanism.passive_at(q, v, |i| own[i], |k| followers[k], &mut self.room)?;
             tau.iter_mut().zip(&self.room).for_each(|(tau, x)| *tau += x);
         }
         for stop in &self.stops {
-            let (mut q, mut v, mut slope) = (q[stop.q], v[stop.v], 1.0);
-            if let Some((follower, _)) = &stop.follower {
-                [q, slope, ..] = follower.at(q);
-                v *= slope;
-            }
-            let over = q - stop.upper;
-            if over > 0.0 {
-                tau[stop.v] -= slope * stop.push(over, v);
-            }
-            let under = stop.lower - q;
-            if under > 0.0 {
-                tau[stop.v] += slope * stop.push(under, -v);
-            }
+            tau[stop.v] += stop.torque(&self.inertia, q[stop.q], v[stop.v], self.time);
         }
         Ok(())
     }
 }
 
 impl Stop {
-    fn push(&self, depth: f64, rate: f64) -> f64 {
-        let fade = (depth / SKIN).min(1.0);
-        (self.k * depth + self.c * fade * rate).max(0.0)
+    /// What it exerts on the coordinate y.
+    fn torque(&self, inertia: &Inertias, y: f64, yd: f64, time: f64) -> f64 {
+        let (mut at, mut slope, mut bend, mut steep) = (y, 1.0, 0.0, 0.0);
+        let mut least = inertia.independent[self.v];
+        if let Some((follower, place)) = &self.follower {
+            [at, slope, bend, _] = follower.at(y);
+            let shown = inertia.followers[*place];
+            steep = shown.steep;
+            // The leader shows at least what it shows anywhere, and what its follower does.
+            let own = shown.inertia * slope.abs().min(steep).powi(2);
+            least = if own.is_finite() { least.max(own) } else { least };
+        }
+        let (over, under) = (at - self.upper, self.lower - at);
+        let (depth, outward) = if over > 0.0 { (over, slope) } else { (under, -slope) };
+        if depth.is_nan() || depth <= 0.0 {
+            return 0.0;
+        }
+        let square = slope.abs().max(FLAT * steep).powi(2) + bend.abs() * depth;
+        // As the leader sees them; where the follower stands, nothing can be done by its leader.
+        let (way, rate) = (depth * slope.abs() / square, yd * outward * slope.abs() / square);
+        if way > 0.0 && way.is_finite() {
+            -outward.signum() * least * push(way, rate, time)
+        } else {
+            0.0
+        }
     }
+}
+
+/// What a stop exerts on a unit of inertia.
+fn push(depth: f64, rate: f64, time: f64) -> f64 {
+    let fade = depth / (depth + SKIN * time * rate.abs());
+    (depth / (time * time) + 4.0 * rate / time * fade).max(0.0)
 }
 
 /// How many configurations are looked at for the inertia of joints.
@@ -180,22 +226,15 @@ const SEEDS: u64 = 8;
 /// The stop of a joint that follows another: by a ratio it is one of its leader's. None if the joint never moves.
 fn follower_stop(mechanism: &Mechanism, joint: JointId, [q, v]: [usize; 2], limits: (f64, f64)) -> Option<Stop> {
     let (lower, upper) = limits;
-    let reduction = mechanism.compiled.reduction.as_ref()?;
-    let own = |f: &&Follower| mechanism.joint_of_any_dof(f.v).0 == joint;
-    let follower = reduction.followers.iter().find(own)?;
-    let (k, c) = (0.0, 0.0);
-    if follower.is_curved() {
-        let slopes = (0..SEEDS).map(|seed| mechanism.coupling_at(joint, mechanism.random(seed)[q])[1].abs());
-        let steep = slopes.filter(|x| x.is_finite()).fold(0.0, f64::max);
-        let follower = (steep > 0.0).then(|| (follower.clone(), steep))?;
+    let bent = &mechanism.passive.followers;
+    let own = |f: &Resisted| mechanism.joint_of_any_dof(f.follower.v).0 == joint;
+    if let Some(place) = bent.iter().position(own) {
         return Some(Stop {
             q,
             v,
             lower,
             upper,
-            k,
-            c,
-            follower: Some(follower),
+            follower: Some((bent[place].follower.clone(), place)),
         });
     }
     let [offset, ratio, _] = mechanism.coupling_at(joint, 0.0);
@@ -205,35 +244,49 @@ fn follower_stop(mechanism: &Mechanism, joint: JointId, [q, v]: [usize; 2], limi
         v,
         lower: ends[0].min(ends[1]),
         upper: ends[0].max(ends[1]),
-        k,
-        c,
         follower: None,
     })
 }
 
-/// 1/(𝓜⁻¹)ᵢᵢ, the least at several configurations within the limits.
-fn inertias(mechanism: &Mechanism) -> Result<Vec<f64>> {
-    let nv = mechanism.nv();
-    let mut workspace = mechanism.workspace();
-    let (mut inverse, mut least) = (vec![0.0; nv * nv], vec![f64::INFINITY; nv]);
-    let mut problem = None;
-    for seed in 0..SEEDS {
-        let posed = workspace.at(&mechanism.random(seed));
-        match posed.and_then(|mut posed| posed.mass_matrix_inverse(&mut inverse)) {
-            Ok(()) => {
-                for (i, least) in least.iter_mut().enumerate() {
-                    *least = least.min(inverse[i * nv + i].recip());
-                }
-            }
-            Err(e) => problem = Some(e),
+impl Inertias {
+    fn filled(inertia: f64, nv: usize, followers: usize) -> Self {
+        Self {
+            independent: vec![inertia; nv],
+            followers: vec![Shown { inertia, steep: 0.0 }; followers],
         }
     }
-    match problem {
-        Some(e) if least.iter().any(|x| x.is_infinite()) => Err(e),
-        _ if least.iter().any(|x| x.is_nan()) => Err(Error::Parameter {
-            argument: "inertia",
-            value: f64::NAN,
-        }),
-        _ => Ok(least),
+
+    /// Those of several configurations within the limits.
+    fn of(mechanism: &Mechanism) -> Result<Self> {
+        let (nv, bent) = (mechanism.nv(), &mechanism.passive.followers);
+        let mut workspace = mechanism.workspace();
+        let (mut inverse, mut least) = (vec![0.0; nv * nv], Self::filled(f64::INFINITY, nv, bent.len()));
+        let mut problem = None;
+        for seed in 0..SEEDS {
+            let q = mechanism.random(seed);
+            let posed = workspace.at(&q);
+            if let Err(e) = posed.and_then(|mut posed| posed.mass_matrix_inverse(&mut inverse)) {
+                problem = Some(e);
+                continue;
+            }
+            for (i, least) in least.independent.iter_mut().enumerate() {
+                *least = least.min(inverse[i * nv + i].recip());
+            }
+            for (shown, resisted) in least.followers.iter_mut().zip(bent) {
+                let [at, to] = resisted.leader;
+                let [_, slope, ..] = resisted.follower.at(q[at]);
+                shown.inertia = shown.inertia.min((slope * slope * inverse[to * nv + to]).recip());
+                shown.steep = shown.steep.max(slope.abs());
+            }
+        }
+        let independent = &least.independent;
+        match problem {
+            Some(e) if independent.iter().any(|x| x.is_infinite()) => Err(e),
+            _ if independent.iter().any(|x| x.is_nan()) => Err(Error::Parameter {
+                argument: "inertia",
+                value: f64::NAN,
+            }),
+            _ => Ok(least),
+        }
     }
 }

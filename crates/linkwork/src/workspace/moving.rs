@@ -192,6 +192,6 @@ impl Moving<'_, '_, f64> {
     pub fn passive_torque(&mut self, out: &mut [f64]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
         let (q, qd) = self.view.given();
-        self.view.mechanism.passive_at(q, qd, |_| SLOW, out)
+        self.view.mechanism.passive_at(q, qd, |_| SLOW, |_| SLOW, out)
     }
 }

@@ -2,7 +2,7 @@
 
 mod model_support;
 
-use linkwork::model::{Joint, Link, Mechanism};
+use linkwork::model::{Coupling, Joint, Link, Mechanism};
 use linkwork::scalar::{Dual, Scalar};
 use linkwork::spatial::{Inertia, Motion, Pose, Vec3};
 use linkwork::{Error, Result};
@@ -268,6 +268,61 @@ fn random_configurations_repeat_and_respect_limits() {
         sum + joint_pose(kind, &q[at]).rotation.x * (1.0 / 2000.0)
     });
     assert!(mean.norm() < 0.06);
+}
+
+/// Slides x and y within limits, one of which follows the other, and one after them.
+fn train(x: (f64, f64), y: (f64, f64), coupling: Coupling) -> Mechanism {
+    let slide = |name: &str| Joint::prismatic(name, AXIS).between("world", format!("{name}_block"));
+    let mut builder = Mechanism::builder("train").couple(coupling);
+    for joint in [
+        slide("x").position_limits(x.0, x.1),
+        slide("y").position_limits(y.0, y.1),
+        slide("last"),
+    ] {
+        let block = Link::new(joint.child.clone(), Inertia::sphere(1.0, 0.2));
+        builder = builder.link(block).joint(joint);
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn random_configurations_respect_the_limits_of_followers() {
+    const NONE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+    let gear = |ratio, offset| Coupling::gear("y", "x", ratio, offset);
+    let cubic = Coupling::polynomial("y", "x", vec![0.0, 0.0, 0.0, 5.0]);
+    for (x, y, coupling) in [
+        ((-3.0, 3.0), (-0.5, 0.5), gear(1.0, 0.0)),
+        ((-3.0, 3.0), (-0.5, 2.0), gear(-2.0, 1.0)),
+        (NONE, (10.0, 12.0), gear(1.0, 0.0)),
+        (NONE, (f64::NEG_INFINITY, -4.0), gear(2.0, 0.0)),
+        ((-3.0, 3.0), (-1.0, 1.0), cubic.clone()),
+        ((-3.0, 3.0), (0.2, 0.3), cubic.clone()),
+    ] {
+        let m = train(x, y, coupling.clone());
+        for seed in 0..200 {
+            let q = m.random(seed);
+            assert_eq!(q, m.random(seed));
+            let all = m.all_coordinates(&q).unwrap();
+            assert!(x.0 <= all[0] && all[0] <= x.1, "{coupling:?}: {all:?}");
+            assert!(y.0 <= all[1] && all[1] <= y.1, "{coupling:?}: {all:?}");
+        }
+    }
+    // A chain: z = 10 (0.5 x) within ±1 lets x go to 0.2 alone.
+    let chain = train((-3.0, 3.0), (-0.5, 0.5), gear(0.5, 0.0)).to_builder();
+    let z = Joint::prismatic("z", AXIS).between("world", "z_block");
+    let chain = chain
+        .link(Link::new("z_block", Inertia::sphere(1.0, 0.2)))
+        .joint(z.position_limits(-1.0, 1.0))
+        .couple(Coupling::gear("z", "y", 10.0, 0.0))
+        .build()
+        .unwrap();
+    assert!((0..200).all(|seed| chain.random(seed)[0].abs() <= 0.2));
+    // Where limits exclude each other, or nothing is found, those of the leader hold, and the numbers are the usual ones.
+    let usual = train((-3.0, 3.0), NONE, gear(1.0, 0.0));
+    for coupling in [gear(1.0, 10.0), Coupling::polynomial("y", "x", vec![9.0, 0.0, 1.0])] {
+        let m = train((-3.0, 3.0), (-0.5, 0.5), coupling);
+        assert!((0..20).all(|seed| m.random(seed)[0] == usual.random(seed)[0]));
+    }
 }
 
 #[test]

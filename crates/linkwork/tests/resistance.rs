@@ -82,8 +82,8 @@ fn a_follower_on_a_curve_rests_on_its_stop() {
         let y = |state: &State| 5.0 * state.q[0].powi(3);
         let (deepest, end) = (states.iter().map(y).fold(0.0, f64::max), &states[9999]);
         println!("{turns} turns, up to {deepest}, rests at {}", y(end));
-        assert!(turns <= 4 && deepest < 1.02, "{turns} {deepest}");
-        assert!((1.0..1.001).contains(&y(end)) && end.v[0].abs() < 1e-9, "{end:?}");
+        assert!(turns <= 4 && deepest < 1.03, "{turns} {deepest}");
+        assert!((1.0..1.002).contains(&y(end)) && end.v[0].abs() < 1e-9, "{end:?}");
     }
 }
 

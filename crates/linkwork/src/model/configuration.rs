@@ -9,11 +9,13 @@ mod logarithm;
 mod random;
 
 pub(crate) use random::Generator;
+use random::Limited;
 
 use super::{JointId, JointKind, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::{Pose, Rotation, Vec3};
 use crate::{Error, Result};
+use std::collections::HashMap;
 
 /// How far from unit length a quaternion may be and still be meant as a rotation.
 pub(crate) const QUATERNION_TOLERANCE: f64 = 1e-3;
@@ -100,11 +102,28 @@ impl Mechanism {
     ///
     /// Within position limits where they are finite; else angles in [−π, π], lengths in [−1, 1] and quaternions uniform
     /// over all rotations. Limits of a spherical or free joint bound the components of its rotation vector.
+    ///
+    /// Joints that follow others are within their limits too. Those that follow by more than a ratio are drawn until they
+    /// are, up to 1000 times; where none is found, or limits exclude each other, only those of the leader hold.
     pub fn random(&self, seed: u64) -> Vec<f64> {
         let mut generator = Generator::new(seed);
         let mut q = Vec::with_capacity(self.nq());
-        for (joint, ..) in self.independent() {
-            q.extend(generator.configuration(joint.kind, &joint.position_limits));
+        let mut followers: HashMap<usize, Vec<Limited<'_>>> = HashMap::new();
+        for (joint, lead) in self.joints().iter().zip(&self.leads) {
+            if let Some((lead, limited)) = lead.as_ref().and_then(|l| Some((l, Limited::new(joint, l)?))) {
+                followers.entry(lead.joint).or_default().push(limited);
+            }
+        }
+        for (j, joint) in self
+            .joints()
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| self.leads[*j].is_none())
+        {
+            match followers.get(&j) {
+                None => q.extend(generator.configuration(joint.kind, &joint.position_limits)),
+                Some(followers) => q.push(generator.leading(joint, followers)),
+            }
         }
         q
     }

@@ -101,6 +101,11 @@ impl Lead {
     pub(crate) fn at(&self, y: f64) -> [f64; 4] {
         law::at(&self.laws, y)
     }
+
+    /// Whether it is more than a ratio and an offset.
+    pub(crate) fn is_curved(&self) -> bool {
+        self.laws.iter().any(Law::is_curved)
+    }
 }
 
 /// All coordinates from independent ones.

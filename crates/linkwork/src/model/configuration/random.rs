@@ -1,7 +1,8 @@
 //! Random configurations from a generator of our own: the same numbers on every machine.
 
 use super::{Measure, exponential};
-use crate::model::JointKind;
+use crate::model::coupling::Lead;
+use crate::model::{Joint, JointKind};
 use core::f64::consts::{PI, TAU};
 
 /// splitmix64: a counter through a mixer, so that every seed is a good one.
@@ -78,6 +79,73 @@ impl Generator {
         let mut turned = [0.0; 4];
         exponential::step(&JointKind::Spherical, &[0.0, 0.0, 0.0, 1.0], &vector, &mut turned);
         turned
+    }
+}
+
+/// How often a leader is drawn before its followers' limits are given up.
+const TRIES: usize = 1000;
+
+const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+/// A joint that follows another, and its limits.
+pub(crate) struct Limited<'m> {
+    lead: &'m Lead,
+    limits: (f64, f64),
+}
+
+impl<'m> Limited<'m> {
+    /// None where there are no limits.
+    pub(crate) fn new(joint: &Joint, lead: &'m Lead) -> Option<Self> {
+        let limits = *joint.position_limits.first()?;
+        Some(Self { lead, limits })
+    }
+
+    fn admits(&self, y: f64) -> bool {
+        let [q, ..] = self.lead.at(y);
+        self.limits.0 <= q && q <= self.limits.1
+    }
+
+    /// Where the leader must be, if it leads by a ratio and an offset.
+    fn bounds(&self) -> Option<(f64, f64)> {
+        let [offset, ratio, ..] = self.lead.at(0.0);
+        if self.lead.is_curved() || ratio == 0.0 {
+            return None;
+        }
+        let (lower, upper) = self.limits;
+        let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
+        Some((ends[0].min(ends[1]), ends[0].max(ends[1])))
+    }
+}
+
+impl Generator {
+    /// A coordinate of a joint that leads others: within its limits, and all others within theirs if such a one is found.
+    pub(crate) fn leading(&mut self, joint: &Joint, followers: &[Limited<'_>]) -> f64 {
+        let own = joint.position_limits.first().copied().unwrap_or(FREE);
+        let bounds = narrowed(own, joint.kind.measures()[0], followers);
+        let first = self.between(bounds);
+        let mut y = first;
+        for _ in 0..TRIES {
+            if followers.iter().all(|follower| follower.admits(y)) {
+                return y;
+            }
+            y = self.between(bounds);
+        }
+        first
+    }
+}
+
+/// What followers by a ratio leave of a leader's usual range, or of its limits; all of it if they leave nothing.
+fn narrowed(own: (f64, f64), measure: Measure, followers: &[Limited<'_>]) -> (f64, f64) {
+    let meet = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.min(b.1));
+    let limits = followers.iter().filter_map(Limited::bounds).fold(own, meet);
+    let usual = within(own, measure);
+    let both = meet(usual, limits);
+    if both.0 <= both.1 {
+        both
+    } else if limits.0 <= limits.1 {
+        within(limits, measure)
+    } else {
+        usual
     }
 }
 

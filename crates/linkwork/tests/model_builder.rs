@@ -277,6 +277,24 @@ fn lists_have_none_or_one_or_all() {
 }
 
 #[test]
+fn springs_rest_where_joints_can_be() {
+    let spring = |rest: f64| with_elbow(Joint::revolute("elbow", Z).spring(1.0, &[rest]));
+    refused(spring(1e61).build(), &["`elbow`", "rest", "1e60"]);
+    refused(spring(f64::NEG_INFINITY).build(), &["`elbow`", "rest", "-inf"]);
+    let far = spring(-1e60).build().unwrap();
+    let mut out = [0.0; 2];
+    let mut workspace = far.workspace();
+    let mut posed = workspace.at(&[0.0; 2]).unwrap();
+    posed.moving(&[0.0; 2]).unwrap().passive_torque(&mut out).unwrap();
+    assert_eq!(out, [0.0, -1e60]);
+    // A follower's spring rests where its leader's coordinate may be none.
+    let leader = far.joints()[0].name.clone();
+    let geared = |ratio: f64| spring(1e50).couple(Coupling::gear("elbow", leader.clone(), ratio, 0.0));
+    refused(geared(1e-20).build(), &[&format!("`{leader}`"), "rest", "1e60"]);
+    assert!(geared(1e-5).build().is_ok());
+}
+
+#[test]
 fn something_must_resist_every_joint() {
     let two = |first: Link, inner: Joint, second: Link, outer: Joint| {
         Mechanism::builder("two")

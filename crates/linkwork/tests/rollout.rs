@@ -323,3 +323,37 @@ fn arguments_of_the_wrong_length_are_named() {
         .unwrap_err();
     assert!(error.to_string().contains("dt"), "{error}");
 }
+
+#[test]
+fn steps_that_no_memory_holds_and_times_that_do_not_pass_are_refused() {
+    let robot = examples::double_pendulum();
+    let usual = Rollout {
+        method: Method::SemiImplicitEuler,
+        dt: 1e-3,
+        steps: 1,
+    };
+    for steps in [1 << 63, 1 << 62, usize::MAX, usize::MAX / 2 + 1] {
+        let endless = Rollout { steps, ..usual };
+        for tau in [None, Some(&[][..])] {
+            let error = robot
+                .batch()
+                .rollout(endless, &[0.0; 2], &[0.0; 2], tau, &mut [], &mut []);
+            assert!(matches!(error, Err(Error::Length { given: 0, .. })), "{error:?}");
+        }
+        robot
+            .batch()
+            .rollout(endless, &[], &[], None, &mut [], &mut [])
+            .unwrap();
+    }
+    for dt in [0.0, -1e-3, f64::NAN, f64::NEG_INFINITY] {
+        let still = Rollout { dt, ..usual };
+        let (mut q, mut qd) = ([0.0; 2], [0.0; 2]);
+        let error = robot
+            .batch()
+            .rollout(still, &[0.0; 2], &[0.0; 2], None, &mut q, &mut qd);
+        assert!(
+            matches!(error, Err(Error::Duration { argument: "dt", .. })),
+            "{error:?}"
+        );
+    }
+}

@@ -2,13 +2,14 @@
 
 mod support;
 
+use linkwork::Error;
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{
-    DormandPrince, Equations, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler, Standard,
-    State, Tolerance,
+    Diagonalized, DormandPrince, Equations, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4,
+    SemiImplicitEuler, Standard, State, Tolerance,
 };
 use linkwork::spatial::{Inertia, Vec3};
-use linkwork::workspace::Moving;
+use linkwork::workspace::{Moving, Scaling};
 use support::random::{random_state, random_tree};
 
 /// The equations of a mechanism without anything that resists.
@@ -460,6 +461,109 @@ fn wrong_states_and_steps_are_refused() {
         .step(&mut free(&racket), &mut spinning, 0.1)
         .unwrap_err();
     assert!(message.to_string().contains("circle"), "{message}");
+}
+
+#[test]
+fn steps_go_forward_and_the_midpoint_rule_back_too() {
+    let robot = examples::double_pendulum();
+    for h in [0.0, -1e-3, f64::NAN, f64::INFINITY] {
+        let mut state = State::at_rest(&robot, &[0.1, 0.2]);
+        let mut equations = free(&robot);
+        let fourth = RungeKutta4::new(&robot).step(&mut equations, &mut state, h);
+        let first = SemiImplicitEuler::new(&robot).step(&mut equations, &mut state, h);
+        let second = ImplicitMidpoint::new(&robot).step(&mut equations, &mut state, h);
+        assert!(
+            matches!(fourth, Err(Error::Duration { argument: "h", .. })),
+            "{fourth:?}"
+        );
+        assert!(matches!(first, Err(Error::Duration { argument: "h", .. })), "{first:?}");
+        assert_eq!(second.is_ok(), h < 0.0, "{second:?}");
+    }
+}
+
+#[test]
+fn a_state_that_is_not_finite_is_not_blamed_on_steps() {
+    let robot = examples::double_pendulum();
+    for bad in [f64::NAN, f64::INFINITY, 1e61] {
+        for (argument, index) in [("state.q", 0), ("state.v", 1)] {
+            let mut state = State::at_rest(&robot, &[0.1, 0.2]);
+            let numbers = if index == 0 { &mut state.q } else { &mut state.v };
+            numbers[index] = bad;
+            let name = format!("{argument}[{index}] (joint `{}`) is {bad}", robot.joints()[index].name);
+            let mut equations = free(&robot);
+            for result in [
+                RungeKutta4::new(&robot).step(&mut equations, &mut state, 1e-3),
+                SemiImplicitEuler::new(&robot).step(&mut equations, &mut state, 1e-3),
+                ImplicitMidpoint::new(&robot).step(&mut equations, &mut state, 1e-3),
+                DormandPrince::new(&robot).step(&mut equations, &mut state, 1.0),
+            ] {
+                let message = result.unwrap_err().to_string();
+                assert!(message.starts_with(&name), "{message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_that_ends_out_of_bounds_is_too_long() {
+    let robot = point_pendulum(1);
+    let mut state = State::at_rest(&robot, &[1.0]);
+    let mut equations = Standard::with(
+        &robot,
+        |_: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| {
+            tau[0] = 1e59;
+            Ok(())
+        },
+        Resistance::none(&robot),
+    );
+    let before = state.clone();
+    let message = SemiImplicitEuler::new(&robot)
+        .step(&mut equations, &mut state, 100.0)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("hinge0") && message.contains("shorter steps"),
+        "{message}"
+    );
+    assert_eq!(state, before);
+}
+
+#[test]
+fn a_drive_that_gives_no_number_is_named() {
+    let robot = examples::double_pendulum();
+    let drive = |bad: f64| {
+        move |now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| {
+            tau[1] = if now.t < 0.1 { 0.0 } else { bad };
+            Ok(())
+        }
+    };
+    for bad in [f64::NAN, f64::NEG_INFINITY] {
+        for t in [0.0, 0.2] {
+            let mut state = State::at_rest(&robot, &[0.1, 0.2]);
+            state.t = t;
+            let mut standard = Standard::with(&robot, drive(bad), Resistance::none(&robot));
+            let mut diagonal = Diagonalized::with(&robot, Scaling::Normalized, drive(bad), Resistance::none(&robot));
+            let mut from = [(); 5].map(|()| state.clone());
+            for result in [
+                RungeKutta4::new(&robot).step(&mut standard, &mut from[0], 0.15),
+                SemiImplicitEuler::new(&robot).step(&mut standard, &mut from[1], 0.15),
+                ImplicitMidpoint::new(&robot).step(&mut standard, &mut from[2], 0.25),
+                DormandPrince::new(&robot)
+                    .longest_step(0.15)
+                    .step(&mut standard, &mut from[3], 1.0),
+                RungeKutta4::new(&robot).step(&mut diagonal, &mut from[4], 0.15),
+            ] {
+                // The first step of Euler's method and of the adaptive one may end before the drive fails.
+                let Err(error) = result else {
+                    assert_eq!(t, 0.0);
+                    continue;
+                };
+                let message = error.to_string();
+                let elbow = format!("the drive gives joint `{}` a torque of {bad}", robot.joints()[1].name);
+                assert!(message.contains(&elbow) && !message.contains("shorter"), "{message}");
+            }
+        }
+    }
 }
 
 fn integrator_of(mechanism: &Mechanism) -> RungeKutta4 {

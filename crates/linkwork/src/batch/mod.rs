@@ -230,12 +230,13 @@ const BLOCK: usize = 16;
 
 /// An error unless an argument has so many numbers for each state.
 pub(crate) fn check_states(argument: &'static str, given: usize, each: usize, states: usize) -> Result<()> {
-    if given == each * states {
+    let needed = each.saturating_mul(states);
+    if given == needed {
         Ok(())
     } else {
         Err(Error::Length {
             argument,
-            needed: each * states,
+            needed,
             given,
         })
     }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub struct Rollout {
     /// The method of a step.
     pub method: Method,
-    /// The length of a step, in seconds.
+    /// The length of a step, in seconds; positive.
     pub dt: f64,
     /// How many.
     pub steps: usize,
@@ -103,8 +103,8 @@ impl<'a, T: Real> Course<'a, T> {
         [q_out, qd_out]: [usize; 2],
     ) -> Result<Self> {
         let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), rollout.steps);
-        if !rollout.dt.is_finite() {
-            return Err(Error::Parameter {
+        if !(rollout.dt > 0.0 && rollout.dt.is_finite()) {
+            return Err(Error::Duration {
                 argument: "dt",
                 value: rollout.dt,
             });
@@ -112,11 +112,13 @@ impl<'a, T: Real> Course<'a, T> {
         let states = q.len().checked_div(nq).unwrap_or(0);
         check_states("q", q.len(), nq, states)?;
         check_states("qd", qd.len(), nv, states)?;
+        // More than fits into memory is more than is given.
+        let (all_q, all_v) = (nq.saturating_mul(steps), nv.saturating_mul(steps));
         if let Some(tau) = tau {
-            check_states("tau", tau.len(), nv * steps, states)?;
+            check_states("tau", tau.len(), all_v, states)?;
         }
-        check_states("q_out", q_out, nq * steps, states)?;
-        check_states("qd_out", qd_out, nv * steps, states)?;
+        check_states("q_out", q_out, all_q, states)?;
+        check_states("qd_out", qd_out, all_v, states)?;
         Ok(Self {
             rollout,
             states,

@@ -2,7 +2,7 @@
 
 use super::posed::ClosedWorkspace;
 use super::{Closed, Stabilisation};
-use crate::simulate::{Drive, Equations, Now, Resistance};
+use crate::simulate::{Drive, Equations, Now, Resistance, driven};
 use crate::{Mechanism, Result};
 
 /// The equations of a closed mechanism for the integrators of [`crate::simulate`].
@@ -101,8 +101,7 @@ impl<D: Drive> Equations for ClosedMotion<'_, D> {
             posed.project_velocity(v)?;
         }
         let mut moving = posed.moving(v)?;
-        self.tau.fill(0.0);
-        self.drive.drive(Now { t, q, v }, moving.tree(), &mut self.tau)?;
+        driven(&mut self.drive, Now { t, q, v }, moving.tree(), &mut self.tau)?;
         self.resistance.add(self.closed.mechanism(), q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);

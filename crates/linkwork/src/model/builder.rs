@@ -3,6 +3,7 @@
 use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
+use super::configuration::LARGEST_COORDINATE;
 use super::coupling::Reduction;
 use super::mechanism::Names;
 use super::passive::Passive;
@@ -187,6 +188,7 @@ impl Builder {
                 *start = reduction.q_from[*start];
             }
             [q_start, v_start] = reduction.starts(&leads, &self.joints);
+            check_rest(&passive.rest, &q_start, &self.joints)?;
             // Sweeps over the whole tree then have partners of their own.
             compiled.bundles = None;
             compiled.reduction = Some(reduction);
@@ -228,6 +230,22 @@ impl Builder {
             placed,
         })
     }
+}
+
+/// An error where springs of leaders and followers balance at no configuration.
+fn check_rest(rest: &[f64], q_start: &[usize], joints: &[Joint]) -> Result<()> {
+    let Some(i) = rest.iter().position(|x| x.is_nan() || x.abs() > LARGEST_COORDINATE) else {
+        return Ok(());
+    };
+    let leader = &joints[q_start.partition_point(|&start| start <= i) - 1];
+    Err(Error::Joint {
+        joint: leader.name.clone(),
+        problem: format!(
+            "its spring and those of the joints that follow it rest at {}; every number must be finite, and at most \
+             {LARGEST_COORDINATE:e} in size: mend their rest positions, or the ratios of their couplings",
+            rest[i]
+        ),
+    })
 }
 
 /// One number per degree of freedom from none, one for all, or one each.

@@ -12,6 +12,7 @@ mod tree;
 pub use spelling::did_you_mean;
 pub(crate) use tree::Tree;
 
+use super::configuration::LARGEST_COORDINATE;
 use super::{Builder, Joint, JointKind, WORLD};
 use crate::spatial::{Pose, Rotation, Vec3};
 use crate::{Error, Result};
@@ -256,11 +257,11 @@ fn passive(joint: &Joint) -> Result<()> {
         let needed = format!("none or {nq}, one per coordinate of q");
         return Err(wrong_length(joint, "rest", joint.rest.len(), needed));
     }
-    if let Some(x) = joint.rest.iter().find(|x| !x.is_finite()) {
-        return Err(bad(
-            joint,
-            format!("its rest position holds {x}; every number must be finite"),
-        ));
+    if let Some(x) = joint.rest.iter().find(|x| x.is_nan() || x.abs() > LARGEST_COORDINATE) {
+        let problem = format!(
+            "its rest position holds {x}; every number must be finite, and at most {LARGEST_COORDINATE:e} in size"
+        );
+        return Err(bad(joint, problem));
     }
     if joint.kind.has_quaternion() && !joint.rest.is_empty() {
         let norm = joint.rest[..4].iter().map(|x| x * x).sum::<f64>().sqrt();

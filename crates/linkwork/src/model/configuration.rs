@@ -308,6 +308,9 @@ const fn largest<S: Scalar>() -> f64 {
     if S::EPSILON > f64::EPSILON { 1e12 } else { 1e60 }
 }
 
+/// The largest coordinate of a configuration.
+pub(crate) const LARGEST_COORDINATE: f64 = largest::<f64>();
+
 /// Between these squares of its length, a quaternion is surely of unit length within the tolerance.
 const SURELY_UNIT: (f64, f64) = {
     let edge = 0.99 * QUATERNION_TOLERANCE;

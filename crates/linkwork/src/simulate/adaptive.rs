@@ -1,7 +1,7 @@
 //! Dormand and Prince's pair of orders five and four, with steps of its own choice.
 
 use super::explicit::Stages;
-use super::{Equations, State, at_time, check};
+use super::{Equations, State, at_time, check, settled};
 use crate::{Error, Mechanism, Result};
 
 /// How exact the steps of an adaptive method are: per step, the error of every velocity stays below
@@ -129,7 +129,13 @@ impl DormandPrince {
     /// an error the state is as it was.
     pub fn step(&mut self, equations: &mut impl Equations, state: &mut State, end: f64) -> Result<()> {
         let rest = end - state.t;
-        check(equations.mechanism(), state, rest)?;
+        if !rest.is_finite() {
+            return Err(Error::Parameter {
+                argument: "end",
+                value: end,
+            });
+        }
+        check(equations.mechanism(), state)?;
         let Tolerance { relative, absolute } = self.tolerance;
         if !(relative >= 0.0 && absolute >= 0.0 && relative + absolute > 0.0) || rest <= 0.0 {
             return Err(Error::Step {
@@ -239,8 +245,7 @@ impl DormandPrince {
         self.end.t = t;
         self.end.q.copy_from_slice(&self.stages.q);
         self.end.v.copy_from_slice(&self.stages.v);
-        let settled = equations.settle(t, &mut self.end.q, &mut self.end.v);
-        let changed = settled.map_err(|e| at_time(state.t, e))?;
+        let changed = settled(equations, [state.t, t], &mut self.end.q, &mut self.end.v)?;
         copy(&self.end, state);
         self.ready = !changed;
         // A proportional and integral controller, as Hairer's.

@@ -1,6 +1,6 @@
 //! The diagonalized equations of motion, in q and total joint rates.
 
-use super::{Drive, Equations, Now, Resistance};
+use super::{Drive, Equations, Now, Resistance, driven};
 use crate::workspace::{Moving, Scaling};
 use crate::{Mechanism, Result, Workspace};
 
@@ -127,7 +127,6 @@ fn act<D: Drive>(
     moving: &mut Moving<'_, '_>,
     tau: &mut [f64],
 ) -> Result<()> {
-    tau.fill(0.0);
-    drive.drive(now, moving, tau)?;
+    driven(drive, now, moving, tau)?;
     resistance.add(moving.mechanism(), now.q, now.v, tau)
 }

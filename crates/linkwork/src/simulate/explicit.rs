@@ -1,7 +1,7 @@
 //! Explicit methods with steps of a given length.
 
 use super::chart::Chart;
-use super::{Equations, Integrator, State, at_time, check, too_far};
+use super::{Equations, Integrator, State, at_time, check, check_step, settled, too_far};
 use crate::{Mechanism, Result};
 
 /// First order and cheap, and energy stays near its value: v ← v + h v̇(q, v), then q ← q ⊕ h q̇(q, v).
@@ -27,7 +27,8 @@ impl SemiImplicitEuler {
 
 impl Integrator for SemiImplicitEuler {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
-        check(equations.mechanism(), state, h)?;
+        check_step(h)?;
+        check(equations.mechanism(), state)?;
         let (qd, vd) = (&mut self.qd[..], &mut self.vd[..]);
         let failed = |e| at_time(state.t, e);
         equations.rates(state.t, &state.q, &state.v, qd, vd).map_err(failed)?;
@@ -35,7 +36,7 @@ impl Integrator for SemiImplicitEuler {
         equations.velocities(&state.q, vd, qd).map_err(failed)?;
         qd.iter_mut().for_each(|u| *u *= h);
         self.chart.moved(&state.q, qd, &mut self.q);
-        equations.settle(state.t + h, &mut self.q, vd).map_err(failed)?;
+        settled(equations, [state.t, state.t + h], &mut self.q, vd)?;
         state.q.copy_from_slice(&self.q);
         state.v.copy_from_slice(vd);
         state.t += h;
@@ -60,7 +61,8 @@ impl RungeKutta4 {
 
 impl Integrator for RungeKutta4 {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
-        check(equations.mechanism(), state, h)?;
+        check_step(h)?;
+        check(equations.mechanism(), state)?;
         let (s, sixth, third) = (&mut self.stages, 1.0 / 6.0, 1.0 / 3.0);
         s.q.copy_from_slice(&state.q);
         s.v.copy_from_slice(&state.v);
@@ -68,8 +70,7 @@ impl Integrator for RungeKutta4 {
         s.stage(equations, state, h, 0.5, [0.0, 0.5])?;
         s.stage(equations, state, h, 0.5, [0.0, 0.0, 1.0])?;
         s.stage(equations, state, h, 1.0, [sixth, third, third, sixth])?;
-        let failed = |e| at_time(state.t, e);
-        equations.settle(state.t + h, &mut s.q, &mut s.v).map_err(failed)?;
+        settled(equations, [state.t, state.t + h], &mut s.q, &mut s.v)?;
         state.q.copy_from_slice(&s.q);
         state.v.copy_from_slice(&s.v);
         state.t += h;

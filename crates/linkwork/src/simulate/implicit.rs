@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::lu::Lu;
-use super::{Equations, Integrator, State, at_time, check, too_far};
+use super::{Equations, Integrator, State, at_time, check, check_step, settled, too_far};
 use crate::{Error, Mechanism, Result};
 
 /// The implicit midpoint rule on the manifold: order two, symmetric in time, and stable however stiff the equations are.
@@ -184,7 +184,9 @@ impl ImplicitMidpoint {
 
 impl Integrator for ImplicitMidpoint {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
-        check(equations.mechanism(), state, h)?;
+        // Back as well as forward.
+        check_step(h.abs())?;
+        check(equations.mechanism(), state)?;
         let nv = state.v.len();
         self.guess(equations, state, h)?;
         let solved = self.h == h && self.solve(equations, state, h).unwrap_or(false);
@@ -208,10 +210,7 @@ impl Integrator for ImplicitMidpoint {
             return Err(too_far(state.t));
         }
         self.chart.moved(&state.q, u, &mut self.q);
-        let failed = |e| at_time(state.t, e);
-        equations
-            .settle(state.t + h, &mut self.q, &mut self.v)
-            .map_err(failed)?;
+        settled(equations, [state.t, state.t + h], &mut self.q, &mut self.v)?;
         state.q.copy_from_slice(&self.q);
         state.v.copy_from_slice(&self.v);
         state.t += h;

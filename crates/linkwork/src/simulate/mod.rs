@@ -38,8 +38,10 @@ pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub(crate) use lu::Lu;
 pub use resistance::Resistance;
+pub(crate) use standard::driven;
 pub use standard::{Drive, Now, Standard};
 
+use crate::model::all_usable;
 use crate::{Error, Mechanism, Result};
 
 /// Where a simulation is.
@@ -106,18 +108,24 @@ pub trait Equations {
 
 /// A method that takes steps of a given length.
 pub trait Integrator {
-    /// Advances the state by `h` seconds. After an error the state is as it was.
+    /// Advances the state by `h` seconds, a positive number; [`ImplicitMidpoint`] goes back by a negative one. After an
+    /// error the state is as it was.
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()>;
 }
 
-/// An error unless a state fits a mechanism and a step makes sense.
-fn check(mechanism: &Mechanism, state: &State, h: f64) -> Result<()> {
-    if !h.is_finite() {
-        return Err(Error::Parameter {
-            argument: "h",
-            value: h,
-        });
+/// An error unless a step of length h goes forward.
+fn check_step(h: f64) -> Result<()> {
+    if h > 0.0 && h.is_finite() {
+        return Ok(());
     }
+    Err(Error::Duration {
+        argument: "h",
+        value: h,
+    })
+}
+
+/// An error unless a state fits a mechanism, and can be computed with.
+fn check(mechanism: &Mechanism, state: &State) -> Result<()> {
     for (argument, needed, given) in [
         ("q", mechanism.nq(), state.q.len()),
         ("v", mechanism.nv(), state.v.len()),
@@ -130,7 +138,23 @@ fn check(mechanism: &Mechanism, state: &State, h: f64) -> Result<()> {
             });
         }
     }
-    Ok(())
+    bounded(mechanism, ["state.q", "state.v"], &state.q, &state.v)
+}
+
+/// An error unless all numbers are finite and small enough.
+fn bounded(mechanism: &Mechanism, [q_name, v_name]: [&'static str; 2], q: &[f64], v: &[f64]) -> Result<()> {
+    if all_usable(q) && all_usable(v) {
+        return Ok(());
+    }
+    mechanism.check_configuration(q_name, q)?;
+    mechanism.check_vector(v_name, v)
+}
+
+/// Settles what a step of some `start` and `end` leads to, unless that is out of bounds. Whether it changed anything.
+fn settled(equations: &mut impl Equations, [start, end]: [f64; 2], q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+    let sound = bounded(equations.mechanism(), ["q", "v"], q, v);
+    let settled = sound.and_then(|()| equations.settle(end, q, v));
+    settled.map_err(|e| at_time(start, e))
 }
 
 /// The error of a step in which a joint turns about a whole circle.

@@ -2,7 +2,7 @@
 
 use super::{Equations, Resistance};
 use crate::workspace::Moving;
-use crate::{Mechanism, Result, Workspace};
+use crate::{Error, Mechanism, Result, Workspace};
 
 /// The present time and state, for a [`Drive`].
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,29 @@ impl<F: FnMut(Now<'_>, &mut Moving<'_, '_>, &mut [f64]) -> Result<()>> Drive for
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
         self(now, moving, tau)
     }
+}
+
+/// T of a drive, which is to blame for what is not finite.
+pub(crate) fn driven<D: Drive>(
+    drive: &mut D,
+    now: Now<'_>,
+    moving: &mut Moving<'_, '_>,
+    tau: &mut [f64],
+) -> Result<()> {
+    tau.fill(0.0);
+    drive.drive(now, moving, tau)?;
+    let Some(index) = tau.iter().position(|x| !x.is_finite()) else {
+        return Ok(());
+    };
+    let (joint, _) = moving.mechanism().joint_of_dof(index);
+    Err(Error::Drive {
+        problem: format!(
+            "at t = {} s the drive gives joint `{}` a torque of {}; every torque must be a finite number",
+            now.t,
+            moving.mechanism().joints()[joint.0].name,
+            tau[index]
+        ),
+    })
 }
 
 /// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
@@ -79,8 +102,7 @@ impl<D: Drive> Equations for Standard<'_, D> {
         let mechanism = self.workspace.mechanism();
         let mut posed = self.workspace.at(q)?;
         let mut moving = posed.moving(v)?;
-        self.tau.fill(0.0);
-        self.drive.drive(Now { t, q, v }, &mut moving, &mut self.tau)?;
+        driven(&mut self.drive, Now { t, q, v }, &mut moving, &mut self.tau)?;
         self.resistance.add(mechanism, q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);

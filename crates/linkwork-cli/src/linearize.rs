@@ -10,6 +10,7 @@ use crate::style::{self, pad};
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
+use linkwork::simulate::Resistance;
 use linkwork::state_space::{Method, OperatingPoint, Pole, StateSpace};
 use picture::Poles;
 use serde::Deserialize;
@@ -23,8 +24,8 @@ A state is a JSON object, such as {\"q\": [0, 0.1], \"v\": [0, 0], \"tau\": [0, 
 is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken.
 
 Written files take their form from their ending: .json, .csv (one file per matrix: model_A.csv …), .npz (NumPy) or
-.m (MATLAB and Octave). All hold the names of states, inputs and outputs, and the step of a discrete model: in .csv it
-stands in the corner above the rows' names. States are steps of q in its tangent space, then changes of q̇.
+.m (MATLAB and Octave). All hold the names of states, inputs and outputs, and the step of a discrete model, nought for a
+continuous one: `Ts` in .m, in .csv in the corner above the rows' names. States are steps of q in its tangent space, then changes of q̇.
 
 Examples:
   linkwork linearize cart_pole
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     /// A discrete model with this step, in seconds.
     #[arg(long, value_name = "SECONDS")]
     step: Option<f64>,
-    /// How the step is taken.
+    /// How the step is taken; explicit ones soften dry friction as `linkwork simulate` does.
     #[arg(long, value_enum, default_value_t = Sampling::Exact, requires = "step")]
     method: Sampling,
     /// Also find a regulator: weights of the states, one number each, or one for all.
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// Draw the poles: .svg or .png.
     #[arg(long, value_name = "FILE")]
     poles: Option<PathBuf>,
+    /// Leave closed loops open: the model is that of the tree.
+    #[arg(long)]
+    open: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -95,7 +99,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(path) = &arguments.poles {
         plot::Format::of(path)?;
     }
-    let loaded = arguments.chosen.load_tree()?;
+    if let Some(path) = &arguments.out {
+        write::Form::of(path)?;
+    }
+    let loaded = if arguments.open {
+        arguments.chosen.load_tree()?
+    } else {
+        arguments.chosen.load()?
+    };
+    if !arguments.open && !loaded.robot.loops.is_empty() {
+        return Err(Complaint::failure(
+            format!("{} has closed loops, about which no linear model is made", loaded.name),
+            "--open leaves them open; in Rust, `Closed::linearize` gives the derivatives of closed mechanisms",
+        ));
+    }
     let mechanism = &loaded.robot.mechanism;
     let point = point(arguments, mechanism)?;
     let model = model(arguments, mechanism, &point)?;
@@ -117,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(gain) => Some(model.with_feedback(gain)?.poles()?),
     };
     if let Some(path) = &arguments.out {
-        write::model(path, &model, gain.as_deref())?;
+        write::model(path, &model, gain.as_deref(), &poles, closed.as_deref())?;
     }
     if let Some(path) = &arguments.poles {
         let picture = Poles {
@@ -179,18 +196,42 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &OperatingPoint) -
     let mut model = match (arguments.step, arguments.method) {
         (None, _) => StateSpace::continuous(mechanism, point)?,
         (Some(h), Sampling::Exact) => StateSpace::continuous(mechanism, point)?.sampled(h)?,
-        (Some(h), Sampling::Euler) => StateSpace::of_step(mechanism, point, Method::SemiImplicitEuler, h)?,
-        (Some(h), Sampling::Rk4) => StateSpace::of_step(mechanism, point, Method::RungeKutta4, h)?,
-        (Some(h), Sampling::DormandPrince) => StateSpace::of_step(mechanism, point, Method::DormandPrince, h)?,
+        (Some(h), Sampling::Euler) => explicit_step(mechanism, point, Method::SemiImplicitEuler, h)?,
+        (Some(h), Sampling::Rk4) => explicit_step(mechanism, point, Method::RungeKutta4, h)?,
+        (Some(h), Sampling::DormandPrince) => explicit_step(mechanism, point, Method::DormandPrince, h)?,
         (Some(h), Sampling::Midpoint) => StateSpace::of_step(mechanism, point, Method::ImplicitMidpoint, h)?,
     };
     if !arguments.driven.is_empty() {
+        let all = model.inputs.clone();
         model = model.driven_by(&arguments.driven)?;
+        check_held(&all, &model.inputs, &point.tau)?;
     }
     if !arguments.output.is_empty() {
         model = model.seen_at(mechanism, &point.q, &arguments.output)?;
     }
     Ok(model)
+}
+
+/// An error where a torque of the point acts at a joint that nothing drives.
+fn check_held(all: &[String], driven: &[String], tau: &[f64]) -> Result<()> {
+    let largest = tau.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let idle = |i: &usize| !driven.contains(&all[*i]) && tau[*i].abs() > 1e-9 * (1.0 + largest);
+    match (0..all.len()).find(idle) {
+        None => Ok(()),
+        Some(i) => Err(Complaint::failure(
+            format!(
+                "the robot is not held there: `{}` would need {:.6} N m or N but is not driven",
+                all[i], tau[i]
+            ),
+            "choose a configuration in balance with --at, drive that joint too, or give \"tau\" in the state",
+        )),
+    }
+}
+
+/// A step as `linkwork simulate` takes it: dry friction is softened so that it bears the step.
+fn explicit_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<StateSpace> {
+    let resistance = Resistance::of(mechanism)?.for_steps(mechanism, h);
+    Ok(StateSpace::of_step_against(mechanism, point, &resistance, method, h)?)
 }
 
 /// Writes a file.

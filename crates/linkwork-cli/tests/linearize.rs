@@ -52,7 +52,7 @@ fn matrices_are_written_in_every_form() {
     let printed = run("model.json");
     let written = std::fs::read_to_string(here.join("model.json")).unwrap();
     let written: Value = serde_json::from_str(&written).unwrap();
-    assert_eq!(printed["A"], written["A"]);
+    assert_eq!((&printed["A"], &printed["step"]), (&written["A"], &0.0.into()));
     assert_eq!(printed["A"].as_array().unwrap().len(), 4);
     assert_eq!(printed["poles"].as_array().unwrap().len(), 4);
     run("model.csv");
@@ -63,7 +63,7 @@ fn matrices_are_written_in_every_form() {
     run("model.m");
     let matlab = std::fs::read_to_string(here.join("model.m")).unwrap();
     assert!(
-        matlab.contains("A = zeros(4, 4);") && matlab.contains("step = -1.0;"),
+        matlab.contains("A = zeros(4, 4);") && matlab.contains("Ts = 0.0;"),
         "{matlab}"
     );
 }
@@ -105,6 +105,7 @@ fn every_form_tells_the_names_and_the_step() {
     let read = |file: &str| std::fs::read_to_string(here.join(file)).unwrap();
     let json: Value = serde_json::from_str(&read("model.json")).unwrap();
     assert_eq!(json["step"], 0.02);
+    assert_eq!(json["closed_loop_poles"].as_array().unwrap().len(), 4);
     assert_eq!(json["states"][3], "d hinge");
     assert_eq!(
         (&json["inputs"][0], &json["outputs"][2]),
@@ -116,7 +117,7 @@ fn every_form_tells_the_names_and_the_step() {
     }
     let matlab = read("model.m");
     assert!(
-        matlab.contains("step = 0.02;") && matlab.contains("outputs = {'x of pole',"),
+        matlab.contains("Ts = 0.02;") && matlab.contains("outputs = {'x of pole',"),
         "{matlab}"
     );
     let npz = std::fs::read(here.join("model.npz")).unwrap();
@@ -157,6 +158,17 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         (&["linearize", "cart_pole", "--out", "model.xyz"], ".npz"),
         (&["linearize", "cart_pole", "--step", "-1"], "-1"),
         (
+            &[
+                "linearize",
+                "cart_pole",
+                "--at",
+                "{\"q\": [0, 0.5]}",
+                "--driven",
+                "rail",
+            ],
+            "`hinge` would need -0.235",
+        ),
+        (
             &["linearize", "cart_pole", "--lqr", "1", "--effort", "0"],
             "above nought",
         ),
@@ -164,4 +176,35 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         let (code, said) = complaint(arguments);
         assert!(code != 0 && said.contains(word), "{arguments:?}: {said}");
     }
+}
+
+/// A step of `linkwork simulate` bears the dry friction of a PUMA 560, and so does its model.
+#[test]
+fn explicit_steps_bear_dry_friction() {
+    let here = directory("linearize_friction");
+    for method in ["euler", "rk4", "dormand-prince"] {
+        let arguments = ["linearize", "puma560", "--step", "0.01", "--method", method, "--json"];
+        let output = linkwork(&here, &arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let model: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+        for pole in model["poles"].as_array().unwrap() {
+            let size = pole[0].as_f64().unwrap().hypot(pole[1].as_f64().unwrap());
+            assert!(size < 1.01, "{method}: {pole}");
+        }
+    }
+}
+
+#[test]
+fn closed_loops_are_not_left_open_unasked() {
+    let here = directory("linearize_loops");
+    let robot = "<mujoco><worldbody>
+        <body name='a'><joint name='one' type='hinge' axis='0 1 0'/><geom type='sphere' size='.1' pos='.5 0 0'/>
+        <body name='b' pos='1 0 0'><joint name='two' type='hinge' axis='0 1 0'/><geom type='sphere' size='.1' pos='0 0 -.5'/>
+        </body></body></worldbody><equality><connect body1='b' anchor='0 0 -1'/></equality></mujoco>";
+    std::fs::write(here.join("loop.xml"), robot).unwrap();
+    let refused = linkwork(&here, &["linearize", "loop.xml"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("--open"), "{}", text(&refused.stderr));
+    let open = linkwork(&here, &["linearize", "loop.xml", "--open"]);
+    assert!(open.status.success() && text(&open.stderr).contains("left open"));
 }

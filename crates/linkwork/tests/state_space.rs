@@ -28,7 +28,14 @@ fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
 }
 
 /// Where the simulator goes from q ⊕ δq, q̇ + δq̇ under T + δT, seen from where it goes without them.
-fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64, change: &[f64]) -> Vec<f64> {
+fn simulated(
+    mechanism: &Mechanism,
+    point: &OperatingPoint,
+    resistance: &Resistance,
+    method: Method,
+    h: f64,
+    change: &[f64],
+) -> Vec<f64> {
     let n = mechanism.nv();
     let end = |scale: f64| {
         let moved: Vec<f64> = change.iter().map(|x| scale * x).collect();
@@ -40,8 +47,7 @@ fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f
             out.copy_from_slice(&tau);
             Ok(())
         };
-        let resistance = Resistance::of(mechanism).unwrap().without_stops();
-        let mut equations = Standard::with(mechanism, drive, resistance);
+        let mut equations = Standard::with(mechanism, drive, resistance.clone());
         let v = add(&point.qd, &moved[n..2 * n]);
         let mut state = State { t: 0.0, q, v };
         match method {
@@ -78,23 +84,36 @@ fn simulated(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f
     fine.iter().zip(&coarse).map(|(f, c)| (4.0 * f - c) / 3.0).collect()
 }
 
+/// That a model of a step answers a random change as the simulator does.
+fn check_step(mechanism: &Mechanism, point: &OperatingPoint, resistance: &Resistance, method: Method, seed: u64) {
+    let (n, h) = (mechanism.nv(), 0.01);
+    let model = StateSpace::of_step_against(mechanism, point, resistance, method, h).unwrap();
+    let change = Random::new(seed).numbers(3 * n, 1.0);
+    let expect = simulated(mechanism, point, resistance, method, h, &change);
+    let mut got = vec![0.0; 2 * n];
+    for i in 0..2 * n {
+        got[i] = (0..2 * n).map(|j| model.a[i * 2 * n + j] * change[j]).sum::<f64>();
+        got[i] += (0..n).map(|j| model.b[i * n + j] * change[2 * n + j]).sum::<f64>();
+    }
+    let size = got.iter().chain(&expect).fold(1.0_f64, |m, x| m.max(x.abs()));
+    assert_close_of(&format!("{method:?} of {seed}"), &got, &expect, size, 1e-8);
+}
+
 #[test]
 fn the_model_of_a_step_is_what_the_simulator_does() {
     for method in Method::ALL {
         for seed in 0..12 {
             let (mechanism, point) = moving_point(seed);
-            let (n, h) = (mechanism.nv(), 0.01);
-            let model = StateSpace::of_step(&mechanism, &point, method, h).unwrap();
-            let mut random = support::random::Random::new(seed);
-            let change = random.numbers(3 * n, 1.0);
-            let expect = simulated(&mechanism, &point, method, h, &change);
-            let mut got = vec![0.0; 2 * n];
-            for i in 0..2 * n {
-                got[i] = (0..2 * n).map(|j| model.a[i * 2 * n + j] * change[j]).sum::<f64>();
-                got[i] += (0..n).map(|j| model.b[i * n + j] * change[2 * n + j]).sum::<f64>();
+            let resistance = Resistance::of(&mechanism).unwrap().without_stops();
+            check_step(&mechanism, &point, &resistance, method, seed);
+            if seed == 0 {
+                let same = StateSpace::of_step_against(&mechanism, &point, &resistance, method, 0.01).unwrap();
+                assert_eq!(StateSpace::of_step(&mechanism, &point, method, 0.01).unwrap(), same);
             }
-            let size = got.iter().chain(&expect).fold(1.0_f64, |m, x| m.max(x.abs()));
-            assert_close_of(&format!("{method:?} of {seed}"), &got, &expect, size, 1e-8);
+            // Friction softened for the step; and nothing that resists.
+            let soft = resistance.for_steps(&mechanism, 0.01);
+            check_step(&mechanism, &point, &soft, method, seed);
+            check_step(&mechanism, &point, &Resistance::none(&mechanism), method, seed);
         }
         // Many points at once are each as alone.
         let (mechanism, point) = moving_point(3);

@@ -37,26 +37,53 @@ fn matrices<'a>(model: &'a StateSpace, gain: Option<&'a [f64]>) -> Vec<Named<'a>
     all
 }
 
+/// The form of a file.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Json,
+    Csv,
+    Npz,
+    Matlab,
+}
+
+impl Form {
+    /// What a file's ending says.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        match &*ending.to_ascii_lowercase() {
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Csv),
+            "npz" => Ok(Self::Npz),
+            "m" => Ok(Self::Matlab),
+            _ => Err(Complaint::usage(
+                format!("`{}` does not say which form the model shall have", path.display()),
+                "let the name end in .json, .csv, .npz or .m",
+            )),
+        }
+    }
+}
+
 /// Writes a model in the form that the file's ending says.
-pub(super) fn model(path: &Path, model: &StateSpace, gain: Option<&[f64]>) -> Result<()> {
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    match ending {
-        "json" => {
-            let text = json(model, gain, &model.poles()?, None)?;
+pub(super) fn model(
+    path: &Path,
+    model: &StateSpace,
+    gain: Option<&[f64]>,
+    poles: &[Pole],
+    closed: Option<&[Pole]>,
+) -> Result<()> {
+    match Form::of(path)? {
+        Form::Json => {
+            let text = json(model, gain, poles, closed)?;
             save(path, format!("{text}\n").as_bytes())
         }
-        "csv" => {
+        Form::Csv => {
             for matrix in matrices(model, gain) {
                 save(&beside(path, matrix.name), csv(model, &matrix).as_bytes())?;
             }
             Ok(())
         }
-        "npz" => save(path, &npz(model, gain)?),
-        "m" => save(path, matlab(model, gain).as_bytes()),
-        _ => Err(Complaint::usage(
-            format!("`{}` does not say which form the model shall have", path.display()),
-            "let the name end in .json, .csv, .npz or .m",
-        )),
+        Form::Npz => save(path, &npz(model, gain)?),
+        Form::Matlab => save(path, matlab(model, gain).as_bytes()),
     }
 }
 
@@ -69,8 +96,7 @@ fn beside(path: &Path, name: &str) -> std::path::PathBuf {
 #[derive(Serialize)]
 #[allow(non_snake_case)]
 struct Page<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    step: Option<f64>,
+    step: f64,
     states: &'a [String],
     inputs: &'a [String],
     outputs: &'a [String],
@@ -86,7 +112,7 @@ struct Page<'a> {
     controllable_states: usize,
 }
 
-/// The model as JSON, matrices row by row, poles as [re, im].
+/// The model as JSON, matrices row by row, poles as [re, im]; a step of nought is that of a continuous model.
 pub(super) fn json(
     model: &StateSpace,
     gain: Option<&[f64]>,
@@ -96,7 +122,7 @@ pub(super) fn json(
     let (n, m) = (model.states.len().max(1), model.inputs.len().max(1));
     let pairs = |poles: &[Pole]| poles.iter().map(|p| [p.re, p.im]).collect();
     let page = Page {
-        step: model.step,
+        step: model.step.unwrap_or(0.0),
         states: &model.states,
         inputs: &model.inputs,
         outputs: &model.outputs,
@@ -140,9 +166,9 @@ fn csv(model: &StateSpace, matrix: &Named<'_>) -> String {
     text
 }
 
-/// For MATLAB and Octave: matrices, names as cell arrays, and the step (−1 for none).
+/// For MATLAB and Octave: matrices, names as cell arrays, and the step as they take it: `ss(A, B, C, D, Ts)`.
 fn matlab(model: &StateSpace, gain: Option<&[f64]>) -> String {
-    let mut text = String::from("% x' = A x + B u, y = C x + D u; with step > 0 it is x(k+1) instead of x'.\n");
+    let mut text = String::from("% x' = A x + B u, y = C x + D u; with Ts > 0 it is x(k+1) instead of x'.\n");
     for matrix in matrices(model, gain) {
         let _ = writeln!(text, "{} = zeros({}, {});", matrix.name, matrix.rows, matrix.cols);
         for i in 0..matrix.rows {
@@ -160,11 +186,11 @@ fn matlab(model: &StateSpace, gain: Option<&[f64]>) -> String {
     let _ = writeln!(text, "states = {{{}}};", cells(&model.states));
     let _ = writeln!(text, "inputs = {{{}}};", cells(&model.inputs));
     let _ = writeln!(text, "outputs = {{{}}};", cells(&model.outputs));
-    let _ = writeln!(text, "step = {:?};", model.step.unwrap_or(-1.0));
+    let _ = writeln!(text, "Ts = {:?};", model.step.unwrap_or(0.0));
     text
 }
 
-/// A NumPy archive: the matrices, the names, and the step of a discrete model.
+/// A NumPy archive: the matrices, the names, and the step, nought for a continuous model.
 fn npz(model: &StateSpace, gain: Option<&[f64]>) -> Result<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
     let mut archive = Archive::new(&mut bytes);
@@ -175,9 +201,7 @@ fn npz(model: &StateSpace, gain: Option<&[f64]>) -> Result<Vec<u8>> {
     archive.names("states", &model.states)?;
     archive.names("inputs", &model.inputs)?;
     archive.names("outputs", &model.outputs)?;
-    if let Some(step) = model.step {
-        archive.numbers("step", &[], [step])?;
-    }
+    archive.numbers("step", &[], [model.step.unwrap_or(0.0)])?;
     archive.finish()?;
     Ok(bytes.into_inner())
 }

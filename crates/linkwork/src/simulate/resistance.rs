@@ -100,6 +100,19 @@ impl Resistance {
         Ok(all)
     }
 
+    /// What the mechanism says but for stops, none of it softened.
+    pub(crate) fn passive(mechanism: &Mechanism) -> Self {
+        let mut passive = Self::none(mechanism);
+        passive.passive = mechanism.passive.is_any();
+        passive
+    }
+
+    /// v₀ of the dry friction at every degree of freedom, and of joints that follow by more than a ratio; none where nothing
+    /// resists but stops.
+    pub(crate) fn slips(&self) -> Option<(&[f64], &[f64])> {
+        self.passive.then_some((&self.slip[..], &self.follower_slip[..]))
+    }
+
     /// The same without stops at the position limits.
     pub fn without_stops(mut self) -> Self {
         self.stops.clear();

@@ -4,6 +4,7 @@ use super::dual_step::Stepper;
 use super::matrix::{identity, inverse, product};
 use super::{OperatingPoint, StateSpace};
 use crate::model::Mechanism;
+use crate::simulate::Resistance;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -33,10 +34,37 @@ impl Method {
 impl StateSpace {
     /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the
     /// step, by dual numbers, between the tangent spaces at its start and its end.
+    ///
+    /// Joints resist as [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little
+    /// dry friction near rest: see [`StateSpace::of_step_against`].
     pub fn of_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
+        Self::of_step_against(mechanism, point, &Resistance::passive(mechanism), method, h)
+    }
+
+    /// The same against another resistance, such as one that is softened for steps of that length. Stops are left out: within
+    /// the limits they do nothing.
+    ///
+    /// ```
+    /// use linkwork::model::examples;
+    /// use linkwork::simulate::Resistance;
+    /// use linkwork::state_space::{Method, OperatingPoint, StateSpace};
+    /// let (puma, h) = (examples::puma560(), 0.01);
+    /// let rest = OperatingPoint::at_rest(&puma, &puma.neutral())?;
+    /// let soft = Resistance::of(&puma)?.for_steps(&puma, h);
+    /// let model = StateSpace::of_step_against(&puma, &rest, &soft, Method::RungeKutta4, h)?;
+    /// assert!(model.poles()?.iter().all(|pole| pole.size() < 1.01));
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn of_step_against(
+        mechanism: &Mechanism,
+        point: &OperatingPoint,
+        resistance: &Resistance,
+        method: Method,
+        h: f64,
+    ) -> Result<Self> {
         check_step(h)?;
         let n = mechanism.nv();
-        let mut stepper = Stepper::new(mechanism, point, method, h)?;
+        let mut stepper = Stepper::new(mechanism, point, resistance, method, h)?;
         stepper.prepare()?;
         let (mut a, mut b) = (vec![0.0; 4 * n * n], vec![0.0; 2 * n * n]);
         let mut change = vec![0.0; 3 * n];

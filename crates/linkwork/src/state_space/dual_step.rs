@@ -15,6 +15,7 @@ type D = Dual<f64>;
 pub(super) struct Stepper<'m> {
     mechanism: &'m Mechanism,
     point: OperatingPoint,
+    resistance: Resistance,
     method: Method,
     h: D,
     workspace: Workspace<'m>,
@@ -32,13 +33,20 @@ const CLASSICAL: Tableau = (
 const DORMAND_PRINCE: Tableau = (&[&[0.2], &A3, &A4, &A5, &A6], &A7);
 
 impl<'m> Stepper<'m> {
-    pub(super) fn new(mechanism: &'m Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
+    pub(super) fn new(
+        mechanism: &'m Mechanism,
+        point: &OperatingPoint,
+        resistance: &Resistance,
+        method: Method,
+        h: f64,
+    ) -> Result<Self> {
         mechanism.check_configuration("q", &point.q)?;
         mechanism.check_vector("qd", &point.qd)?;
         mechanism.check_vector("tau", &point.tau)?;
         Ok(Self {
             mechanism,
             point: point.clone(),
+            resistance: resistance.clone().without_stops(),
             method,
             h: Dual::constant(h),
             workspace: mechanism.workspace(),
@@ -85,8 +93,7 @@ impl<'m> Stepper<'m> {
             out.copy_from_slice(&tau);
             Ok(())
         };
-        let resistance = Resistance::of(self.mechanism)?.without_stops();
-        let mut equations = Standard::with(self.mechanism, hold, resistance);
+        let mut equations = Standard::with(self.mechanism, hold, self.resistance.clone());
         let (q, v) = (self.point.q.clone(), self.point.qd.clone());
         let mut state = State { t: 0.0, q, v };
         ImplicitMidpoint::new(self.mechanism).step(&mut equations, &mut state, self.h.value)?;
@@ -211,7 +218,7 @@ impl<'m> Stepper<'m> {
         let value = |x: &[D]| x.iter().map(|x| x.value).collect::<Vec<_>>();
         let (q0, v0) = (value(q), value(v));
         let (mut torque, mut vd, mut rate) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-        let (by_q, by_qd) = passive::derivatives(self.mechanism, &q0, &v0)?;
+        let (by_q, by_qd) = passive::derivatives(self.mechanism, &self.resistance, &q0, &v0)?;
         let mut change = tangent(self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {
@@ -220,11 +227,8 @@ impl<'m> Stepper<'m> {
         }
         let mut posed = self.workspace.at(&q0)?;
         let mut moving = posed.moving(&v0)?;
-        moving.passive_torque(&mut torque)?;
-        torque
-            .iter_mut()
-            .zip(tau)
-            .for_each(|(torque, tau)| *torque += tau.value);
+        torque.iter_mut().zip(tau).for_each(|(torque, tau)| *torque = tau.value);
+        self.resistance.add(self.mechanism, &q0, &v0, &mut torque)?;
         let mut linearized = moving.linearized_under(&torque, &mut vd)?;
         linearized.acceleration_change(&change, &mut rate)?;
         Ok(vary(&vd, &rate))

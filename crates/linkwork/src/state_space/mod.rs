@@ -31,6 +31,7 @@ pub(crate) use eigenvalues::of as poles_of;
 
 use crate::dense::{add_scaled, dot};
 use crate::model::{JointKind, Mechanism};
+use crate::simulate::Resistance;
 use crate::{Error, Reference, Result};
 
 /// Where a model is linearized.
@@ -102,7 +103,7 @@ impl StateSpace {
         let mut moving = posed.moving(&point.qd)?;
         let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
         linearized.forward_derivatives(&mut derivatives)?;
-        let (stiff, damp) = passive::derivatives(mechanism, &point.q, &point.qd)?;
+        let (stiff, damp) = passive::derivatives(mechanism, &Resistance::passive(mechanism), &point.q, &point.qd)?;
         let inverse = derivatives.by_input();
         let mut a = vec![0.0; 4 * n * n];
         turning(mechanism, &point.qd, &mut a);

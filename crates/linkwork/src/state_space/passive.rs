@@ -1,11 +1,20 @@
 //! Derivatives of what joints do by themselves.
 
-use crate::model::{JointId, Mechanism, SLOW};
+use crate::model::{JointId, Mechanism};
+use crate::simulate::Resistance;
 use crate::{Error, Result};
 
 /// ∂/∂q, nv × nv, and the diagonal of ∂/∂q̇ of −stiffness (q ⊖ rest) − damping q̇ − friction q̇/√(q̇² + v₀²).
-pub(super) fn derivatives(mechanism: &Mechanism, q: &[f64], qd: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
+pub(super) fn derivatives(
+    mechanism: &Mechanism,
+    resistance: &Resistance,
+    q: &[f64],
+    qd: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = mechanism.nv();
+    let Some((slip, follower_slip)) = resistance.slips() else {
+        return Ok((vec![0.0; n * n], vec![0.0; n]));
+    };
     let passive = &mechanism.passive;
     let mut step = vec![0.0; n];
     mechanism.difference(&passive.rest, q, &mut step)?;
@@ -30,14 +39,14 @@ pub(super) fn derivatives(mechanism: &Mechanism, q: &[f64], qd: &[f64]) -> Resul
         }
     }
     let slope = |i: usize| {
-        let speed = qd[i].hypot(SLOW);
-        -(passive.damping[i] + passive.friction[i] * SLOW * SLOW / (speed * speed * speed))
+        let speed = qd[i].hypot(slip[i]);
+        -(passive.damping[i] + passive.friction[i] * slip[i] * slip[i] / (speed * speed * speed))
     };
     let mut by_qd: Vec<f64> = (0..n).map(slope).collect();
-    for resisted in &passive.followers {
+    for (resisted, slip) in passive.followers.iter().zip(follower_slip) {
         // g′T(g, g′ẏ) by y and by ẏ.
         let [at, to] = resisted.leader;
-        let ([torque, stiff, damp], [slope, bend]) = resisted.at(q[at], qd[to], SLOW);
+        let ([torque, stiff, damp], [slope, bend]) = resisted.at(q[at], qd[to], *slip);
         by_q[to * n + to] += bend * torque + slope * (stiff * slope + damp * bend * qd[to]);
         by_qd[to] += slope * slope * damp;
     }

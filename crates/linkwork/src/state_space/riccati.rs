@@ -16,8 +16,8 @@ use crate::{Error, Result};
 /// K of u = −K x.
 pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> {
     let (n, m) = (model.states.len(), model.inputs.len());
-    weights("weights of the states", q, n, |x| x >= 0.0, "at least nought")?;
-    weights("weights of the inputs", r, m, |x| x > 0.0, "above nought")?;
+    weights("list of state weights", q, n, |x| x >= 0.0, "at least nought")?;
+    weights("list of input weights", r, m, |x| x > 0.0, "above nought")?;
     if n == 0 {
         return Ok(Vec::new());
     }

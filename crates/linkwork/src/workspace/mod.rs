@@ -4,7 +4,7 @@
 //! [`Moving`] one; giving that q̈ or torques returns an [`Accelerating`] one. Each view computes a stage when it is first
 //! asked for and reuses it; setting a new q needs the workspace back, so that nothing can be read that belongs to
 //! another state. No method of a view that writes into a caller's memory allocates, except that beyond a thousand degrees of
-//! freedom the first dense inverse makes its room.
+//! freedom the first dense inverse makes its room, and where joints follow others the first regressor.
 
 mod accelerating;
 mod blocks;

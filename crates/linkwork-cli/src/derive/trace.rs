@@ -250,6 +250,7 @@ impl SubAssign for Traced {
 impl Scalar for Traced {
     const ZERO: Self = Self(0);
     const ONE: Self = Self(1);
+    const JUDGES: bool = false;
 
     fn lift(x: f64) -> Self {
         on(|tape| tape.lift(x))

@@ -4,7 +4,7 @@
 //! of freedom is released one coordinate after the other: the pivots met on the way are the LDL* factors of D.
 
 use super::compiled::Hinge;
-use crate::scalar::{Builds, Scalar, put};
+use crate::scalar::{Scalar, put};
 use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
 
 /// 1/D and G of one degree of freedom.
@@ -36,7 +36,7 @@ impl<S: Scalar> Gain<S> {
     /// part of.
     #[inline(always)]
     pub(crate) fn judged(mut self, d: S, whole: S) -> Self {
-        if const { judges::<S>() } {
+        if const { S::JUDGES } {
             let rounding_less_d = whole.mul_sub(S::lift(ROUNDING * S::EPSILON), d);
             self.d_inv = rounding_less_d.where_below(0.0, self.d_inv, S::lift(f64::INFINITY));
         }
@@ -57,19 +57,10 @@ impl<S: Scalar> Gain<S> {
     }
 }
 
-/// Whether D is compared with what it is part of: not where operations are counted.
-const fn judges<S: Scalar>() -> bool {
-    !matches!(S::BUILDS, Builds::Once)
-}
-
 /// How large an inertia is, if that matters: the sum of the moments, and that of the masses along the axes.
 #[inline(always)]
 pub(crate) fn sizes<S: Scalar>(p: &Articulated<S>) -> [S; 2] {
-    if const { judges::<S>() } {
-        p.traces()
-    } else {
-        [S::ZERO; 2]
-    }
+    if const { S::JUDGES } { p.traces() } else { [S::ZERO; 2] }
 }
 
 impl Hinge {
@@ -180,7 +171,7 @@ impl Hinge {
             let (mut d, mut whole) = (u[axis], sizes[axis / 3]);
             if let Some(pitch) = self.pitch() {
                 let (h, other) = (S::lift(pitch), p.column(5));
-                if const { judges::<S>() } {
+                if const { S::JUDGES } {
                     whole = S::lift(pitch * pitch).mul_add(sizes[1], whole);
                 }
                 for j in 0..6 {

@@ -107,6 +107,7 @@ impl Scalar for Count {
     const ZERO: Self = Self(0.0);
     const ONE: Self = Self(1.0);
     const BUILDS: Builds = Builds::Once;
+    const JUDGES: bool = false;
 
     fn lift(x: f64) -> Self {
         Self(x)

@@ -75,6 +75,9 @@ pub trait Scalar:
     #[doc(hidden)]
     const ORDER: usize = 0;
 
+    /// Whether sweeps compare D with the rounding of what it is part of: not where operations are counted or written down.
+    #[doc(hidden)]
+    const JUDGES: bool = true;
     /// For which instructions its sweeps are compiled.
     #[doc(hidden)]
     const BUILDS: Builds = Builds::Portable;

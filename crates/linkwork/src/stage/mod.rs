@@ -24,7 +24,7 @@ pub(crate) mod way;
 pub(crate) mod world;
 
 use crate::model::{Compiled, Course, Whole};
-use crate::scalar::{Builds, Pack, Scalar};
+use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use abreast::Abreast;
 use coupled::Coupled;
@@ -183,7 +183,7 @@ impl<S: Scalar> Stages<S> {
     }
 
     /// Whether forward dynamics looks at the pivots of D on its way: not where operations are counted or slow.
-    pub(crate) const JUDGES: bool = S::ORDER == 0 && !matches!(S::BUILDS, Builds::Once);
+    pub(crate) const JUDGES: bool = S::ORDER == 0 && S::JUDGES;
 
     /// Keeps what it saw.
     #[inline(always)]

@@ -114,7 +114,7 @@ pub trait Integrator {
 }
 
 /// An error unless a step of length h goes forward.
-fn check_step(h: f64) -> Result<()> {
+pub(crate) fn check_step(h: f64) -> Result<()> {
     if h > 0.0 && h.is_finite() {
         return Ok(());
     }

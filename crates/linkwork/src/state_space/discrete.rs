@@ -4,7 +4,7 @@ use super::dual_step::Stepper;
 use super::matrix::{identity, inverse, product};
 use super::{OperatingPoint, StateSpace};
 use crate::model::Mechanism;
-use crate::simulate::Resistance;
+use crate::simulate::{Resistance, check_step};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -145,16 +145,6 @@ impl StateSpace {
         sampled.step = Some(h);
         Ok(sampled)
     }
-}
-
-fn check_step(h: f64) -> Result<()> {
-    if h > 0.0 && h.is_finite() {
-        return Ok(());
-    }
-    Err(Error::Duration {
-        argument: "h",
-        value: h,
-    })
 }
 
 /// exp A by a diagonal Padé approximant of order six, halving and squaring; none if it overflows.

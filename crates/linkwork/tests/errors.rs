@@ -358,3 +358,51 @@ fn a_singular_state_is_refused_whatever_rounding_makes_of_it() {
         }
     }
 }
+
+/// The same of sliders that a turning joint brings in line, and of gimbals side by side on a floating base.
+#[test]
+fn a_singular_state_is_refused_for_sliders_and_in_lanes() {
+    let mut random = Random::new(5);
+    for _ in 0..100 {
+        let (along, about) = (random.direction(), random.direction());
+        if along.cross(about).norm() < 0.3 {
+            continue;
+        }
+        let slider = Mechanism::builder("slider")
+            .link(Link::massless("outer"))
+            .link(Link::massless("inner"))
+            .link(Link::new("body", random.inertia()))
+            .joint(
+                Joint::prismatic("first", along)
+                    .between("world", "outer")
+                    .placed(random.pose()),
+            )
+            .joint(Joint::revolute("turn", about).between("outer", "inner"))
+            .joint(Joint::prismatic("second", along).between("inner", "body"))
+            .build()
+            .unwrap();
+        let mut gimbals = Mechanism::builder("gimbals")
+            .link(Link::new("base", random.inertia()))
+            .joint(Joint::free("float").between("world", "base"));
+        for i in 0..4 {
+            let name = |part: &str| format!("{part}{i}");
+            gimbals = gimbals
+                .link(Link::massless(name("outer")))
+                .link(Link::massless(name("inner")))
+                .link(Link::new(name("body"), random.inertia()))
+                .joint(Joint::revolute(name("yaw"), along).between("base", name("outer")))
+                .joint(Joint::revolute(name("pitch"), about).between(name("outer"), name("inner")))
+                .joint(Joint::revolute(name("roll"), along).between(name("inner"), name("body")));
+        }
+        for (mechanism, middle) in [(slider, 1), (gimbals.build().unwrap(), 8)] {
+            let mut q = mechanism.random(1);
+            let tau = random.numbers(mechanism.nv(), 1.0);
+            for (angle, is_singular) in [(0.0, true), (0.02, false)] {
+                q[middle..].iter_mut().skip(3).step_by(3).for_each(|pitch| *pitch = 0.5);
+                q[middle] = angle;
+                let got = mechanism.forward_dynamics(&q, &tau, &tau);
+                assert_eq!(got.is_err(), is_singular, "{}: {angle}, {got:?}", mechanism.name());
+            }
+        }
+    }
+}

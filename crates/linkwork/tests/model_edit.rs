@@ -2,7 +2,7 @@
 
 mod model_support;
 
-use linkwork::model::{Base, Joint, JointKind, Link, Mechanism, examples};
+use linkwork::model::{Base, Coupling, Joint, JointKind, Link, Mechanism, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork::{Error, Result};
 use model_support::{gap, pose_of, potential_energy};
@@ -91,6 +91,28 @@ fn an_extracted_limb_moves_as_it_did_on_the_robot() {
     let whole = robot.extract("trunk", Base::Kept).unwrap();
     assert_eq!((whole.nv(), whole.links().len(), whole.frames().len()), (18, 13, 5));
     says(robot.extract("imu", Base::Free), &["`imu`", "that is a frame"]);
+}
+
+#[test]
+fn an_extracted_joint_keeps_the_one_that_it_follows() {
+    let geared = |leader: &str, follower: &str| {
+        let gear = Coupling::gear(follower, leader, 0.5, 0.0);
+        examples::quadruped().to_builder().couple(gear).build().unwrap()
+    };
+    let within = geared("hind_left_swing", "hind_left_knee");
+    let leg = within.extract("hind_left_hip", Base::Kept).unwrap();
+    assert_eq!((leg.nv(), leg.couplings().len()), (2, 1));
+    // The leader stays outside, or is replaced.
+    let across = geared("front_left_knee", "hind_left_knee");
+    let without = ["`hind_left_knee`", "`front_left_knee`", "lock"];
+    says(across.extract("hind_left_hip", Base::Kept), &without);
+    for base in [Base::Fixed, Base::Free] {
+        let replaced = within.extract("hind_left_thigh", base);
+        says(replaced, &["`hind_left_knee`", "`hind_left_swing`", "lock"]);
+    }
+    // A follower may go, and so may one that is replaced.
+    assert_eq!(across.extract("front_left_hip", Base::Kept).unwrap().nv(), 3);
+    assert_eq!(across.extract("hind_left_shank", Base::Fixed).unwrap().nv(), 0);
 }
 
 #[test]

@@ -90,7 +90,8 @@ impl Mechanism {
     /// The sub-mechanism outward of a link: that link, everything it carries, and their frames.
     ///
     /// The link's own joint keeps its name and becomes what `base` says. Gravity stays as the world sees it; joints
-    /// stay in order. The name is the mechanism's and the link's with a dot between.
+    /// stay in order. A joint cannot stay without the one that it follows. The name is the mechanism's and the link's with a
+    /// dot between.
     ///
     /// ```
     /// use linkwork::model::{Base, examples};
@@ -107,10 +108,7 @@ impl Mechanism {
         given.links.retain(|l| keeps(&l.name));
         given.frames.retain(|f| keeps(&f.link));
         given.joints.retain(|j| keeps(&j.child));
-        let kept_joint = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.0].child));
-        given
-            .couplings
-            .retain(|c| kept_joint(&c.follower) && kept_joint(&c.leader));
+        let mut replaced = None;
         for joint in given.joints.iter_mut().filter(|j| j.child == link) {
             let kind = match base {
                 Base::Fixed => JointKind::Fixed,
@@ -118,13 +116,25 @@ impl Mechanism {
                 Base::Kept => joint.kind,
             };
             if kind != joint.kind {
-                given
-                    .couplings
-                    .retain(|c| c.follower != joint.name && c.leader != joint.name);
+                replaced = Some(joint.name.clone());
                 *joint = Joint::new(joint.name.clone(), kind).between(WORLD, link);
             }
             joint.parent = WORLD.to_owned();
             joint.origin = Pose::IDENTITY;
+        }
+        let is_kept = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.0].child));
+        let stays = |name: &str| replaced.as_deref() != Some(name) && is_kept(name);
+        given.couplings.retain(|c| stays(&c.follower));
+        if let Some(cut) = given.couplings.iter().find(|c| !stays(&c.leader)) {
+            let problem = format!(
+                "it follows joint `{}`, which does not stay as it is; lock that one first, extract a link that carries \
+                 both, or take the mechanism `uncoupled`",
+                cut.leader
+            );
+            return Err(Error::Joint {
+                joint: cut.follower.clone(),
+                problem,
+            });
         }
         given.build()
     }

@@ -240,11 +240,16 @@ fn every_view_computes_in_place() {
     let mechanism = every_kind();
     every_method::<f64>(&mechanism);
     every_method::<f64>(&every_kind_coupled());
-    let state = random_state(&mechanism, 4);
-    let (mut workspace, mut out) = (mechanism.workspace(), vec![0.0; mechanism.nv()]);
-    let mut posed = workspace.at(&state.q).unwrap();
-    let mut moving = posed.moving(&state.qd).unwrap();
-    quietly("passive_torque", || moving.passive_torque(&mut out));
+    for mechanism in [mechanism, every_kind_coupled()] {
+        let (state, n) = (random_state(&mechanism, 4), mechanism.nv());
+        let (mut workspace, mut out, mut by_q) = (mechanism.workspace(), vec![0.0; n], vec![0.0; n * n]);
+        let mut posed = workspace.at(&state.q).unwrap();
+        let mut moving = posed.moving(&state.qd).unwrap();
+        quietly("passive_torque", || moving.passive_torque(&mut out));
+        quietly("passive_derivatives", || {
+            moving.passive_derivatives(&mut by_q, &mut out)
+        });
+    }
 }
 
 #[test]

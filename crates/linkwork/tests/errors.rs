@@ -67,6 +67,14 @@ fn wrong_lengths_are_refused_by_argument() {
         says(moving.accelerating(&long, &mut [0.0; 6]), &["qdd", &given, "6"]);
         says(moving.accelerating(&x, &mut out), &["tau", &given, "6"]);
         says(moving.passive_torque(&mut out), &[&given, "6"]);
+        says(
+            moving.passive_derivatives(&mut out, &mut [0.0; 6]),
+            &["by_q", &given, "36"],
+        );
+        says(
+            moving.passive_derivatives(&mut [0.0; 36], &mut out),
+            &["by_qd", &given, "6"],
+        );
     }
     says(
         arm.forward_dynamics(&[0.0; 6], &[0.0; 6], &[0.0; 2]),

@@ -14,10 +14,11 @@ use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Moving;
 use support::assert_close_of;
 use support::random::{Random, random_state, random_tree};
+use support::resisted::resisted;
 
-/// A mechanism with springs and dampers, and a point that is no equilibrium.
+/// A mechanism with springs, dampers and friction, and a point that is no equilibrium.
 fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
-    let mechanism = random_tree(seed, 8);
+    let mechanism = resisted(&random_tree(seed, 8), seed);
     let state = random_state(&mechanism, seed);
     let point = OperatingPoint {
         q: state.q,
@@ -69,7 +70,7 @@ fn simulated(
         .unwrap();
         state
     };
-    // Central differences with a second pair: errors of order s⁴.
+    // Central differences with a second pair: errors of order s⁴. A hundredth of the speed at which dry friction fades.
     let base = end(0.0);
     let difference = |s: f64| {
         let (plus, minus) = (end(s), end(-s));
@@ -80,7 +81,7 @@ fn simulated(
         let v = plus.v.iter().zip(&minus.v).map(|(a, b)| (a - b) / (2.0 * s));
         q.chain(v).collect::<Vec<f64>>()
     };
-    let (fine, coarse) = (difference(1e-4), difference(2e-4));
+    let (fine, coarse) = (difference(1e-5), difference(2e-5));
     fine.iter().zip(&coarse).map(|(f, c)| (4.0 * f - c) / 3.0).collect()
 }
 

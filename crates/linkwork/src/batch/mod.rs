@@ -170,7 +170,8 @@ impl<'m, T: Real> Batch<'m, T> {
     }
 
     /// ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ under given torques, one after another, 3 nv × nv numbers for each state: a whole trajectory
-    /// linearized in one call.
+    /// linearized in one call. What springs, dampers and friction add is told by
+    /// [`passive_derivatives`](crate::workspace::Moving::passive_derivatives).
     ///
     /// ```
     /// let arm = linkwork::model::examples::arm7();

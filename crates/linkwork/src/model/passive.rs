@@ -1,8 +1,8 @@
 //! What joints do by themselves.
 
-use super::Mechanism;
 use super::coupling::Follower;
-use crate::Result;
+use super::{JointId, Mechanism};
+use crate::{Error, Result};
 
 /// What resists the joints by itself, per degree of freedom.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +74,55 @@ impl Mechanism {
             let [at, to] = resisted.leader;
             let ([torque, ..], [slope, _]) = resisted.at(q[at], qd[to], follower_slow(k));
             out[to] += slope * torque;
+        }
+        Ok(())
+    }
+
+    /// The derivatives of [`Mechanism::passive_at`]: ∂/∂q, nv × nv, and the diagonal of ∂/∂q̇, which is all of it.
+    pub(crate) fn passive_derivatives_at(
+        &self,
+        q: &[f64],
+        qd: &[f64],
+        slow: impl Fn(usize) -> f64,
+        follower_slow: impl Fn(usize) -> f64,
+        by_q: &mut [f64],
+        by_qd: &mut [f64],
+    ) -> Result<()> {
+        let (n, passive) = (self.nv(), &self.passive);
+        // Until ∂/∂q̇ is known its place holds q ⊖ rest.
+        self.difference(&passive.rest, q, by_qd)?;
+        by_q.fill(0.0);
+        for (j, joint) in self.joints().iter().enumerate() {
+            let v = self.v_range(JointId(j));
+            let stiffness = &passive.stiffness[v.clone()];
+            if stiffness.iter().all(|x| *x == 0.0) {
+                continue;
+            }
+            for k in 0..v.len() {
+                // How q ⊖ rest answers a step along one direction.
+                let mut rate = [0.0; 6];
+                rate[k] = 1.0;
+                if !joint.kind.chart_rate(&by_qd[v.clone()], &mut rate[..v.len()]) {
+                    return Err(Error::Joint {
+                        joint: joint.name.clone(),
+                        problem: "is turned so far from where its spring rests that the spring's torque has no derivative; linearize at another configuration".into(),
+                    });
+                }
+                for (i, stiffness) in stiffness.iter().enumerate() {
+                    by_q[(v.start + i) * n + v.start + k] = -stiffness * rate[i];
+                }
+            }
+        }
+        for (i, by_qd) in by_qd.iter_mut().enumerate() {
+            let (slow, speed) = (slow(i), qd[i].hypot(slow(i)));
+            *by_qd = -(passive.damping[i] + passive.friction[i] * slow * slow / (speed * speed * speed));
+        }
+        for (k, resisted) in passive.followers.iter().enumerate() {
+            // g′T(g, g′ẏ) by y and by ẏ.
+            let [at, to] = resisted.leader;
+            let ([torque, stiff, damp], [slope, bend]) = resisted.at(q[at], qd[to], follower_slow(k));
+            by_q[to * n + to] += bend * torque + slope * (stiff * slope + damp * bend * qd[to]);
+            by_qd[to] += slope * slope * damp;
         }
         Ok(())
     }

@@ -107,12 +107,6 @@ impl Resistance {
         passive
     }
 
-    /// v₀ of the dry friction at every degree of freedom, and of joints that follow by more than a ratio; none where nothing
-    /// resists but stops.
-    pub(crate) fn slips(&self) -> Option<(&[f64], &[f64])> {
-        self.passive.then_some((&self.slip[..], &self.follower_slip[..]))
-    }
-
     /// The same without stops at the position limits.
     pub fn without_stops(mut self) -> Self {
         self.stops.clear();
@@ -195,6 +189,24 @@ impl Resistance {
             tau[stop.v] += stop.torque(&self.inertia, q[stop.q], v[stop.v], self.time);
         }
         Ok(())
+    }
+
+    /// ∂/∂q, nv × nv, and the diagonal of ∂/∂q̇ of what resists at a state but for stops.
+    pub(crate) fn derivatives(
+        &self,
+        mechanism: &Mechanism,
+        q: &[f64],
+        v: &[f64],
+        by_q: &mut [f64],
+        by_qd: &mut [f64],
+    ) -> Result<()> {
+        if !self.passive {
+            by_q.fill(0.0);
+            by_qd.fill(0.0);
+            return Ok(());
+        }
+        let (own, followers) = (&self.slip, &self.follower_slip);
+        mechanism.passive_derivatives_at(q, v, |i| own[i], |k| followers[k], by_q, by_qd)
     }
 }
 

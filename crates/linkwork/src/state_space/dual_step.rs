@@ -1,6 +1,6 @@
 //! A step of an integrator over dual numbers.
 
-use super::{Method, OperatingPoint, passive};
+use super::{Method, OperatingPoint};
 use crate::dense::dot;
 use crate::model::{JointId, JointKind, Mechanism};
 use crate::scalar::Dual;
@@ -218,7 +218,9 @@ impl<'m> Stepper<'m> {
         let value = |x: &[D]| x.iter().map(|x| x.value).collect::<Vec<_>>();
         let (q0, v0) = (value(q), value(v));
         let (mut torque, mut vd, mut rate) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-        let (by_q, by_qd) = passive::derivatives(self.mechanism, &self.resistance, &q0, &v0)?;
+        let (mut by_q, mut by_qd) = (vec![0.0; n * n], vec![0.0; n]);
+        self.resistance
+            .derivatives(self.mechanism, &q0, &v0, &mut by_q, &mut by_qd)?;
         let mut change = tangent(self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {

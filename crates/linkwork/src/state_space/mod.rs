@@ -22,7 +22,6 @@ mod discrete;
 mod dual_step;
 mod eigenvalues;
 mod matrix;
-mod passive;
 mod riccati;
 
 pub use discrete::Method;
@@ -31,7 +30,6 @@ pub(crate) use eigenvalues::of as poles_of;
 
 use crate::dense::{add_scaled, dot};
 use crate::model::{JointKind, Mechanism};
-use crate::simulate::Resistance;
 use crate::{Error, Reference, Result};
 
 /// Where a model is linearized.
@@ -101,9 +99,10 @@ impl StateSpace {
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&point.q)?;
         let mut moving = posed.moving(&point.qd)?;
+        let (mut stiff, mut damp) = (vec![0.0; n * n], vec![0.0; n]);
+        moving.passive_derivatives(&mut stiff, &mut damp)?;
         let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
         linearized.forward_derivatives(&mut derivatives)?;
-        let (stiff, damp) = passive::derivatives(mechanism, &Resistance::passive(mechanism), &point.q, &point.qd)?;
         let inverse = derivatives.by_input();
         let mut a = vec![0.0; 4 * n * n];
         turning(mechanism, &point.qd, &mut a);

@@ -81,8 +81,7 @@ impl<S> Derivatives<S> {
 /// A mechanism about a point (q, q̇, q̈): how torques and accelerations answer small changes.
 ///
 /// Changes of q are steps in its tangent space, as [`Mechanism::integrate`] takes them. External forces keep to their links:
-/// they turn and move with them. What springs, dampers and friction of the joints do is not in it, but in
-/// [`crate::state_space`].
+/// they turn and move with them.
 ///
 /// ```
 /// let arm = linkwork::model::examples::arm7();
@@ -95,6 +94,45 @@ impl<S> Derivatives<S> {
 /// let mut gradient = [0.0; 21];
 /// linearized.acceleration_adjoint(&[1.0; 7], &mut gradient)?; // its transpose times a vector, without a matrix
 /// assert!((gradient[0] - (0..7).map(|i| out.by_q()[7 * i]).sum::<f64>()).abs() < 1e-9);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+///
+/// What springs, dampers and friction of the joints do, T_p, is not in it. With its derivatives, from
+/// [`Moving::passive_derivatives`], those of everything are ∂q̈/∂q + 𝓜⁻¹∂T_p/∂q and ∂q̈/∂q̇ + 𝓜⁻¹∂T_p/∂q̇ about q̈ under the
+/// motors' torques and T_p, and of the torques that the motors need ∂T/∂q − ∂T_p/∂q and ∂T/∂q̇ − ∂T_p/∂q̇. A batch is
+/// completed in the same way, state by state. [`crate::state_space`] does so by itself:
+///
+/// ```
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::spatial::Inertia;
+/// use linkwork::state_space::{OperatingPoint, StateSpace};
+/// let rod = Inertia::rod(1.0, [0.0, 0.0, -1.0]);
+/// let joint = |name| Joint::revolute(name, [0.0, 1.0, 0.0]).spring(3.0, &[0.2]).damping(0.4).friction(0.1);
+/// let arm = Mechanism::builder("two rods")
+///     .link(Link::new("upper", rod))
+///     .link(Link::new("lower", rod))
+///     .joint(joint("shoulder").between("world", "upper"))
+///     .joint(joint("elbow").between("upper", "lower").at([0.0, 0.0, -1.0]))
+///     .build()?;
+/// let point = OperatingPoint { q: vec![0.3, -0.5], qd: vec![0.1, 0.2], tau: vec![2.0, 1.0] };
+/// let (mut workspace, mut out) = (arm.workspace(), arm.derivatives());
+/// let mut posed = workspace.at(&point.q)?;
+/// let mut moving = posed.moving(&point.qd)?;
+/// let (mut torque, mut by_q, mut by_qd) = ([0.0; 2], [0.0; 4], [0.0; 2]);
+/// moving.passive_torque(&mut torque)?;
+/// moving.passive_derivatives(&mut by_q, &mut by_qd)?;
+/// torque.iter_mut().zip(&point.tau).for_each(|(sum, motor)| *sum += motor);
+/// let mut linearized = moving.linearized_under(&torque, &mut [0.0; 2])?;
+/// linearized.forward_derivatives(&mut out)?;
+/// let model = StateSpace::continuous(&arm, &point)?;
+/// for i in 0..2 {
+///     let (row, inverse) = (&model.a[(2 + i) * 4..][..4], &out.by_input()[2 * i..][..2]);
+///     for j in 0..2 {
+///         let sprung = inverse[0] * by_q[j] + inverse[1] * by_q[2 + j];
+///         assert!((row[j] - out.by_q()[2 * i + j] - sprung).abs() < 1e-12);
+///         assert!((row[2 + j] - out.by_qd()[2 * i + j] - inverse[j] * by_qd[j]).abs() < 1e-12);
+///     }
+/// }
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 ///

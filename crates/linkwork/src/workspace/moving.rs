@@ -194,4 +194,17 @@ impl Moving<'_, '_, f64> {
         let (q, qd) = self.view.given();
         self.view.mechanism.passive_at(q, qd, |_| SLOW, |_| SLOW, out)
     }
+
+    /// The derivatives of [`Moving::passive_torque`]: ∂/∂q, nv × nv, in the tangent space, and the diagonal of ∂/∂q̇, nv
+    /// numbers. Nothing else is in either: ∂/∂q has a block for every joint, of one number where the joint has an axis.
+    ///
+    /// [`Linearized`](super::Linearized) shows what to do with them.
+    pub fn passive_derivatives(&mut self, by_q: &mut [f64], by_qd: &mut [f64]) -> Result<()> {
+        let nv = self.view.nv();
+        check_length("by_q", by_q.len(), nv * nv)?;
+        check_length("by_qd", by_qd.len(), nv)?;
+        let (q, qd) = self.view.given();
+        let mechanism = self.view.mechanism;
+        mechanism.passive_derivatives_at(q, qd, |_| SLOW, |_| SLOW, by_q, by_qd)
+    }
 }

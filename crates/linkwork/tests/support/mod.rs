@@ -13,6 +13,7 @@ pub mod library;
 pub mod manifold;
 pub mod matrix;
 pub mod random;
+pub mod resisted;
 pub mod riccati;
 pub mod rigid;
 pub mod scale;

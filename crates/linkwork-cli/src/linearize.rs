@@ -1,6 +1,7 @@
 //! `linkwork linearize`: a linear model about a state, its poles, and files of its matrices.
 
 mod picture;
+mod push;
 mod write;
 
 use crate::complaint::Complaint;
@@ -21,7 +22,9 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 A state is a JSON object, such as {\"q\": [0, 0.1], \"v\": [0, 0], \"tau\": [0, 0]}: in a file, or written out after --at. What
-is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken.
+is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken, against pushes too.
+
+Pushes are those of `linkwork simulate` and last for ever: they keep to the world's axes while the robot moves, which is part of A.
 
 Written files take their form from their ending: .json, .csv (one file per matrix: model_A.csv …), .npz (NumPy) or
 .m (MATLAB and Octave). All hold the names of states, inputs and outputs, and the step of a discrete model, nought for a
@@ -31,6 +34,7 @@ Examples:
   linkwork linearize cart_pole
   linkwork linearize cart_pole --driven rail --lqr 1,1,0.1,0.1 --effort 0.1
   linkwork linearize robot.urdf --at state.json --out model.npz --poles poles.svg
+  linkwork linearize cart_pole --push tip:0,0,-2
   linkwork linearize arm7 --at '{\"q\": [0, 0.5, 0, -1, 0, 1, 0]}' --output flange --step 0.002 --method rk4")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -38,6 +42,9 @@ pub(crate) struct Arguments {
     /// The state to linearize about: a JSON file, or JSON itself. The neutral configuration at rest if left out.
     #[arg(long, value_name = "STATE")]
     at: Option<String>,
+    /// Push a frame, with N and N m along the world's axes; may be given several times.
+    #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
+    push: Vec<String>,
     /// The joints that motors drive; all if left out.
     #[arg(long, value_name = "JOINT", value_delimiter = ',')]
     driven: Vec<String>,
@@ -164,7 +171,9 @@ fn point(arguments: &Arguments, mechanism: &Mechanism) -> Result<OperatingPoint>
         }
     };
     let q = state.q.unwrap_or_else(|| mechanism.neutral());
-    let mut point = OperatingPoint::at_rest(mechanism, &q).context("the state's q does not fit")?;
+    let pushes = arguments.push.iter().map(|text| push::parse(text, mechanism));
+    let pushes = pushes.collect::<Result<Vec<_>>>()?;
+    let mut point = OperatingPoint::at_rest_under(mechanism, &q, &pushes).context("the state's q does not fit")?;
     let nv = mechanism.nv();
     for (name, given, into) in [("v", state.v, &mut point.qd), ("tau", state.tau, &mut point.tau)] {
         let Some(given) = given else { continue };

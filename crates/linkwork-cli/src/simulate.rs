@@ -5,7 +5,7 @@ mod control;
 mod course;
 mod figure;
 mod log;
-mod push;
+pub(crate) mod push;
 mod record;
 mod report;
 mod start;

@@ -194,6 +194,47 @@ fn explicit_steps_bear_dry_friction() {
     }
 }
 
+/// A bob of 2 kg on a rod of 0.5 m: down by 7 N more than by gravity it swings with ω² = (g + 7/2)/0.5, up by 30 N it does
+/// not stay where it hangs.
+#[test]
+fn pushes_keep_to_the_worlds_axes() {
+    let here = directory("linearize_push");
+    let robot = "<mujoco><option gravity='0 0 -10'/><worldbody><body name='bob'>
+        <joint name='hinge' type='hinge' axis='0 1 0'/>
+        <inertial pos='0 0 -.5' mass='2' diaginertia='1e-12 1e-12 1e-12'/><site name='a:b' pos='0 0 -.5'/>
+        </body></worldbody></mujoco>";
+    std::fs::write(here.join("bob.xml"), robot).unwrap();
+    let stiffness = |pushes: &[&str]| {
+        let arguments = [&["linearize", "bob.xml", "--json"], pushes].concat();
+        let output = linkwork(&here, &arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let model: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+        -model["A"][1][0].as_f64().unwrap()
+    };
+    for (pushes, expect) in [
+        (&[][..], 20.0),
+        (&["--push", "a:b:0,0,-7"], 27.0),
+        (&["--push", "a:b:0,0,-3", "--push", "a:b:0,0,-4,0,1,0"], 27.0),
+        (&["--push", "a:b:0,0,30"], -10.0),
+    ] {
+        let got = stiffness(pushes);
+        assert!((got - expect).abs() < 1e-9, "{pushes:?}: {got}");
+    }
+    for (push, word) in [
+        ("bob", "missing"),
+        ("bob:1,2", "2 numbers"),
+        ("bob:1,2,x", "`x` is no number"),
+        ("bib:1,2,3", "bob"),
+    ] {
+        let output = linkwork(&here, &["linearize", "bob.xml", "--push", push]);
+        let said = text(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && said.contains(word) && said.contains("FRAME:FX"),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn closed_loops_are_not_left_open_unasked() {
     let here = directory("linearize_loops");

@@ -13,10 +13,11 @@ use linkwork::spatial::Inertia;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Moving;
 use support::assert_close_of;
+use support::pushes::random_pushes;
 use support::random::{Random, random_state, random_tree};
 use support::resisted::resisted;
 
-/// A mechanism with springs, dampers and friction, and a point that is no equilibrium.
+/// A mechanism with springs, dampers and friction, and a point that is no equilibrium, under forces of every kind.
 fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
     let mechanism = resisted(&random_tree(seed, 8), seed);
     let state = random_state(&mechanism, seed);
@@ -24,6 +25,7 @@ fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
         q: state.q,
         qd: state.qd,
         tau: state.tau,
+        pushes: random_pushes(&mechanism, seed),
     };
     (mechanism, point)
 }
@@ -44,9 +46,10 @@ fn simulated(
         mechanism.integrate(&point.q, &moved[..n], &mut q).unwrap();
         let add = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + d).collect::<Vec<_>>();
         let tau = add(&point.tau, &moved[2 * n..]);
-        let drive = move |_: Now<'_>, _: &mut Moving<'_, '_>, out: &mut [f64]| -> linkwork::Result<()> {
+        let drive = |_: Now<'_>, moving: &mut Moving<'_, '_>, out: &mut [f64]| -> linkwork::Result<()> {
             out.copy_from_slice(&tau);
-            Ok(())
+            let mut pushes = point.pushes.iter();
+            pushes.try_for_each(|push| moving.push(push.frame, push.reference, push.force))
         };
         let mut equations = Standard::with(mechanism, drive, resistance.clone());
         let v = add(&point.qd, &moved[n..2 * n]);

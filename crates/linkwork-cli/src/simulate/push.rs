@@ -31,25 +31,16 @@ impl Push {
         else {
             return Err(wrong("some of its four parts are missing".to_owned()));
         };
-        let number = |word: &str| match word.trim().parse::<f64>() {
-            Ok(x) if x.is_finite() => Ok(x),
-            _ => Err(wrong(format!("`{word}` is no number"))),
-        };
-        let (from, to) = (number(from)?, number(to)?);
+        let seconds = |word: &str| number(word).map_err(wrong);
+        let (from, to) = (seconds(from)?, seconds(to)?);
         if to <= from {
             return Err(wrong(format!("it ends at {to} s, before it starts")));
         }
-        let force = force.split(',').map(number).collect::<Result<Vec<f64>>>()?;
-        let (moment, force) = match force[..] {
-            [fx, fy, fz] => ([0.0; 3], [fx, fy, fz]),
-            [fx, fy, fz, nx, ny, nz] => ([nx, ny, nz], [fx, fy, fz]),
-            _ => return Err(wrong(format!("{} numbers where 3 or 6 are needed", force.len()))),
-        };
         Ok(Self {
             frame: mechanism.frame(frame).map_err(|e| wrong(e.to_string()))?,
             from,
             to,
-            force: Force::new(moment, force),
+            force: force_of(force).map_err(wrong)?,
         })
     }
 
@@ -59,6 +50,23 @@ impl Push {
             moving.push(self.frame, Reference::Aligned, self.force)?;
         }
         Ok(())
+    }
+}
+
+/// FX,FY,FZ[,NX,NY,NZ] as a force, or what is wrong with it.
+pub(crate) fn force_of(text: &str) -> Result<Force, String> {
+    let numbers = text.split(',').map(number).collect::<Result<Vec<f64>, String>>()?;
+    match numbers[..] {
+        [fx, fy, fz] => Ok(Force::new([0.0; 3], [fx, fy, fz])),
+        [fx, fy, fz, nx, ny, nz] => Ok(Force::new([nx, ny, nz], [fx, fy, fz])),
+        _ => Err(format!("{} numbers where 3 or 6 are needed", numbers.len())),
+    }
+}
+
+fn number(word: &str) -> Result<f64, String> {
+    match word.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() => Ok(x),
+        _ => Err(format!("`{word}` is no number")),
     }
 }
 

@@ -35,8 +35,9 @@ impl StateSpace {
     /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the
     /// step, by dual numbers, between the tangent spaces at its start and its end.
     ///
-    /// Joints resist as [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little
-    /// dry friction near rest: see [`StateSpace::of_step_against`].
+    /// The point's pushes act throughout the step, each the same in its own axes. Joints resist as
+    /// [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little dry friction near
+    /// rest: see [`StateSpace::of_step_against`].
     pub fn of_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
         Self::of_step_against(mechanism, point, &Resistance::passive(mechanism), method, h)
     }

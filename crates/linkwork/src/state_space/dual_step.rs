@@ -1,6 +1,6 @@
 //! A step of an integrator over dual numbers.
 
-use super::{Method, OperatingPoint};
+use super::{Method, OperatingPoint, push};
 use crate::dense::dot;
 use crate::model::{JointId, JointKind, Mechanism};
 use crate::scalar::Dual;
@@ -43,13 +43,16 @@ impl<'m> Stepper<'m> {
         mechanism.check_configuration("q", &point.q)?;
         mechanism.check_vector("qd", &point.qd)?;
         mechanism.check_vector("tau", &point.tau)?;
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&point.q)?;
+        push::act(&point.pushes, &mut posed)?;
         Ok(Self {
             mechanism,
             point: point.clone(),
             resistance: resistance.clone().without_stops(),
             method,
             h: Dual::constant(h),
-            workspace: mechanism.workspace(),
+            workspace,
             middle: Vec::new(),
             matrix: Lu::new(if method == Method::ImplicitMidpoint {
                 2 * mechanism.nv()
@@ -88,10 +91,10 @@ impl<'m> Stepper<'m> {
 
     /// u and w, by the simulator's own step.
     fn solve_middle(&self) -> Result<Vec<f64>> {
-        let tau = self.point.tau.clone();
-        let hold = move |_: Now<'_>, _: &mut Moving<'_, '_>, out: &mut [f64]| {
-            out.copy_from_slice(&tau);
-            Ok(())
+        let point = &self.point;
+        let hold = |_: Now<'_>, moving: &mut Moving<'_, '_>, out: &mut [f64]| {
+            out.copy_from_slice(&point.tau);
+            push::act(&point.pushes, moving)
         };
         let mut equations = Standard::with(self.mechanism, hold, self.resistance.clone());
         let (q, v) = (self.point.q.clone(), self.point.qd.clone());
@@ -212,7 +215,7 @@ impl<'m> Stepper<'m> {
         Ok(())
     }
 
-    /// q̈ under the motors' torques and what the joints do by themselves.
+    /// q̈ under the motors' torques, what the joints do by themselves, and forces from outside.
     fn rates(&mut self, q: &[D], v: &[D], tau: &[D]) -> Result<Vec<D>> {
         let n = v.len();
         let value = |x: &[D]| x.iter().map(|x| x.value).collect::<Vec<_>>();
@@ -221,13 +224,15 @@ impl<'m> Stepper<'m> {
         let (mut by_q, mut by_qd) = (vec![0.0; n * n], vec![0.0; n]);
         self.resistance
             .derivatives(self.mechanism, &q0, &v0, &mut by_q, &mut by_qd)?;
+        let mut posed = self.workspace.at(&q0)?;
+        push::act(&self.point.pushes, &mut posed)?;
+        push::add_derivatives(&self.point.pushes, &mut posed, &mut by_q)?;
         let mut change = tangent(self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {
-            let passive = dot(&by_q[i * n..(i + 1) * n], &change[..n]) + by_qd[i] * v[i].derivative;
-            change.push(tau[i].derivative + passive);
+            let aside = dot(&by_q[i * n..(i + 1) * n], &change[..n]) + by_qd[i] * v[i].derivative;
+            change.push(tau[i].derivative + aside);
         }
-        let mut posed = self.workspace.at(&q0)?;
         let mut moving = posed.moving(&v0)?;
         torque.iter_mut().zip(tau).for_each(|(torque, tau)| *torque = tau.value);
         self.resistance.add(self.mechanism, &q0, &v0, &mut torque)?;

@@ -2,7 +2,8 @@
 //!
 //! The state x is a small step of the configuration in its tangent space, then a change of velocity; the inputs u are
 //! changes of the motors' torques; the outputs y are changes of configuration, or of the places of frames. What joints
-//! do by themselves, springs, dampers and friction, is part of A.
+//! do by themselves, springs, dampers and friction, is part of A, and so is what forces from outside do as they stay the
+//! same, each in the axes that its [`Push`] says.
 //!
 //! ```
 //! use linkwork::model::examples;
@@ -22,18 +23,20 @@ mod discrete;
 mod dual_step;
 mod eigenvalues;
 mod matrix;
+mod push;
 mod riccati;
 
 pub use discrete::Method;
 pub use eigenvalues::Pole;
 pub(crate) use eigenvalues::of as poles_of;
+pub use push::Push;
 
 use crate::dense::{add_scaled, dot};
 use crate::model::{JointKind, Mechanism};
 use crate::{Error, Reference, Result};
 
 /// Where a model is linearized.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatingPoint {
     /// Configuration.
     pub q: Vec<f64>,
@@ -41,31 +44,46 @@ pub struct OperatingPoint {
     pub qd: Vec<f64>,
     /// The motors' torques.
     pub tau: Vec<f64>,
+    /// Forces from outside.
+    pub pushes: Vec<Push>,
 }
 
 impl OperatingPoint {
     /// At rest, with the torques that hold the mechanism there: against gravity and its joints' springs.
     pub fn at_rest(mechanism: &Mechanism, q: &[f64]) -> Result<Self> {
+        Self::at_rest_under(mechanism, q, &[])
+    }
+
+    /// The same under forces from outside, which the torques hold the mechanism against too.
+    ///
+    /// ```
+    /// use linkwork::model::examples;
+    /// use linkwork::spatial::Force;
+    /// use linkwork::state_space::{OperatingPoint, Push, StateSpace};
+    /// use linkwork::Reference;
+    /// let robot = examples::cart_pole();
+    /// let (frame, lift) = (robot.frame("tip")?, Force::new([0.0; 3], [0.0, 0.0, 1.0]));
+    /// let falls = |reference| {
+    ///     let push = Push { frame, reference, force: lift };
+    ///     let upright = OperatingPoint::at_rest_under(&robot, &robot.neutral(), &[push])?;
+    ///     Ok::<bool, linkwork::Error>(StateSpace::continuous(&robot, &upright)?.poles()?[0].re > 1.0)
+    /// };
+    /// assert!(!falls(Reference::Aligned)?, "a balloon at its tip holds a pole upright");
+    /// assert!(falls(Reference::Local)?, "a thrust along the pole, which turns with it, does not");
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn at_rest_under(mechanism: &Mechanism, q: &[f64], pushes: &[Push]) -> Result<Self> {
         let nv = mechanism.nv();
         let (qd, mut tau, mut passive) = (vec![0.0; nv], vec![0.0; nv], vec![0.0; nv]);
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(q)?;
-        posed.gravity_torque(&mut tau)?;
-        posed.moving(&qd)?.passive_torque(&mut passive)?;
+        push::act(pushes, &mut posed)?;
+        let mut moving = posed.moving(&qd)?;
+        moving.bias(&mut tau)?;
+        moving.passive_torque(&mut passive)?;
         tau.iter_mut().zip(passive).for_each(|(tau, x)| *tau -= x);
-        let q = q.to_vec();
-        Ok(Self { q, qd, tau })
-    }
-
-    /// The motors' torques and what the joints do by themselves.
-    fn torques(&self, mechanism: &Mechanism) -> Result<Vec<f64>> {
-        let mut tau = vec![0.0; mechanism.nv()];
-        let mut workspace = mechanism.workspace();
-        let mut posed = workspace.at(&self.q)?;
-        posed.moving(&self.qd)?.passive_torque(&mut tau)?;
-        mechanism.check_vector("tau", &self.tau)?;
-        tau.iter_mut().zip(&self.tau).for_each(|(sum, x)| *sum += x);
-        Ok(tau)
+        let (q, pushes) = (q.to_vec(), pushes.to_vec());
+        Ok(Self { q, qd, tau, pushes })
     }
 }
 
@@ -94,13 +112,17 @@ impl StateSpace {
     /// ẋ = Ax + Bu about a point. Every degree of freedom is driven, and the outputs are the configuration's states.
     pub fn continuous(mechanism: &Mechanism, point: &OperatingPoint) -> Result<Self> {
         let n = mechanism.nv();
-        let total = point.torques(mechanism)?;
         let mut derivatives = mechanism.derivatives();
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&point.q)?;
+        push::act(&point.pushes, &mut posed)?;
         let mut moving = posed.moving(&point.qd)?;
-        let (mut stiff, mut damp) = (vec![0.0; n * n], vec![0.0; n]);
+        mechanism.check_vector("tau", &point.tau)?;
+        let (mut total, mut stiff, mut damp) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n]);
+        moving.passive_torque(&mut total)?;
+        total.iter_mut().zip(&point.tau).for_each(|(sum, x)| *sum += x);
         moving.passive_derivatives(&mut stiff, &mut damp)?;
+        push::add_derivatives(&point.pushes, &mut moving, &mut stiff)?;
         let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
         linearized.forward_derivatives(&mut derivatives)?;
         let inverse = derivatives.by_input();

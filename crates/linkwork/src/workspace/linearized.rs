@@ -114,7 +114,8 @@ impl<S> Derivatives<S> {
 ///     .joint(joint("shoulder").between("world", "upper"))
 ///     .joint(joint("elbow").between("upper", "lower").at([0.0, 0.0, -1.0]))
 ///     .build()?;
-/// let point = OperatingPoint { q: vec![0.3, -0.5], qd: vec![0.1, 0.2], tau: vec![2.0, 1.0] };
+/// let (q, qd, tau) = (vec![0.3, -0.5], vec![0.1, 0.2], vec![2.0, 1.0]);
+/// let point = OperatingPoint { q, qd, tau, pushes: vec![] };
 /// let (mut workspace, mut out) = (arm.workspace(), arm.derivatives());
 /// let mut posed = workspace.at(&point.q)?;
 /// let mut moving = posed.moving(&point.qd)?;

@@ -12,6 +12,7 @@ pub mod golden;
 pub mod library;
 pub mod manifold;
 pub mod matrix;
+pub mod pushes;
 pub mod random;
 pub mod resisted;
 pub mod riccati;

@@ -1,0 +1,27 @@
+//! Pushes that never end.
+
+use crate::complaint::Complaint;
+use crate::simulate::push::force_of;
+use anyhow::Result;
+use linkwork::state_space::Push;
+use linkwork::{Mechanism, Reference};
+
+/// How a push is written.
+pub(super) const FORM: &str = "FRAME:FX,FY,FZ[,NX,NY,NZ]";
+
+/// A push as `linkwork simulate` gives it while it lasts: along the world's axes, at the frame's origin.
+pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<Push> {
+    let wrong = |problem: String| {
+        let hint = format!("write it as {FORM}: newtons and newton metres along the world's axes");
+        Complaint::usage(format!("--push {text}: {problem}"), hint)
+    };
+    // A frame's name may hold colons; the force does not.
+    let Some((frame, force)) = text.rsplit_once(':') else {
+        return Err(wrong("its frame or its force is missing".to_owned()));
+    };
+    Ok(Push {
+        frame: mechanism.frame(frame).map_err(|e| wrong(e.to_string()))?,
+        reference: Reference::Aligned,
+        force: force_of(force).map_err(wrong)?,
+    })
+}

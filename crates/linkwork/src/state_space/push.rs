@@ -1,0 +1,77 @@
+//! Forces from outside.
+
+use crate::model::{FrameId, Mechanism};
+use crate::spatial::{Force, Motion, Reference, Vec3};
+use crate::workspace::Configured;
+use crate::{Error, Result};
+
+/// A force from outside on a frame of a mechanism, as [`Configured::push`] takes it: its numbers stay what they are while
+/// the mechanism moves.
+///
+/// `reference` says in which axes they stay. In [`Reference::Local`] the force turns with the frame, as that of a propeller;
+/// in [`Reference::Aligned`] it keeps the world's axes and moves with the frame's origin, as a weight that hangs there or a
+/// push of `linkwork simulate`; in [`Reference::World`] it also stays where it is, being taken about the world's origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Push {
+    /// The frame it acts on.
+    pub frame: FrameId,
+    /// The axes it is in and stays in, and the point that it is about.
+    pub reference: Reference,
+    /// Moment and force, N m and N.
+    pub force: Force,
+}
+
+/// Lets all of them act at a configuration.
+pub(super) fn act(pushes: &[Push], at: &mut Configured<'_, '_>) -> Result<()> {
+    for (index, push) in pushes.iter().enumerate() {
+        check_frame(index, push, at.mechanism())?;
+        at.push(push.frame, push.reference, push.force)?;
+    }
+    Ok(())
+}
+
+/// Adds to ∂T/∂q what forces do by not turning with their links, for which linearized dynamics takes them.
+///
+/// A force f that keeps its axes changes in the frame's by −crf(V)f along a motion V = J δq of the frame, and does J\* of that
+/// to the joints; if it moves with the frame's origin, V is the turn alone.
+pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_, '_>, by_q: &mut [f64]) -> Result<()> {
+    let n = at.mechanism().nv();
+    let mut jacobian = vec![0.0; 6 * n];
+    for push in pushes {
+        let pose = at.pose(push.frame);
+        let Force { moment, force } = push.force;
+        let moment = match push.reference {
+            Reference::Local => continue,
+            Reference::Aligned => moment,
+            Reference::World => moment - pose.translation.cross(force),
+        };
+        let force = Force::new(pose.rotation.inverse_mul(moment), pose.rotation.inverse_mul(force));
+        at.jacobian(push.frame, Reference::Local, &mut jacobian)?;
+        let column = |j: usize| Motion::from_array(core::array::from_fn(|i| jacobian[i * n + j]));
+        for j in 0..n {
+            let mut motion = column(j);
+            if push.reference == Reference::Aligned {
+                motion.linear = Vec3::ZERO;
+            }
+            let change = motion.cross_force(force);
+            for i in 0..n {
+                by_q[i * n + j] -= column(i).dot(change);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An error if a push acts on a frame that the mechanism does not have.
+fn check_frame(index: usize, push: &Push, mechanism: &Mechanism) -> Result<()> {
+    if push.frame.0 < mechanism.placed.len() {
+        return Ok(());
+    }
+    Err(Error::Unsolved {
+        what: "a linear model",
+        problem: format!(
+            "push number {index} (from nought) acts on a frame that mechanism `{}` does not have; find its frame there by name",
+            mechanism.name()
+        ),
+    })
+}

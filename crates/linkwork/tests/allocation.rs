@@ -253,6 +253,28 @@ fn every_view_computes_in_place() {
 }
 
 #[test]
+fn second_derivatives_are_found_in_place() {
+    for mechanism in [every_kind(), every_kind_coupled()] {
+        let (state, nv) = (random_state(&mechanism, 8), mechanism.nv());
+        let (mut second, mut rates) = (mechanism.second_order(), mechanism.derivative_rates());
+        let (mut qdd, mut dqdd, mut product) = (vec![0.0; nv], vec![0.0; nv], vec![0.0; 3 * nv]);
+        let (frame, d) = (mechanism.frame("a tip").unwrap(), &state.qdd);
+        for _ in 0..2 {
+            quietly("second derivatives", || {
+                let mut posed = second.at(&state.q, d)?;
+                posed.push(frame, Reference::World, Force::new([1.0; 3], [2.0; 3]))?;
+                let mut moving = posed.moving(&state.qd, d)?;
+                moving.linearized(&state.qdd, d)?.torque_adjoint(d, &mut product)?;
+                let mut linearized = moving.linearized_under(&state.tau, d, &mut qdd, &mut dqdd)?;
+                linearized.acceleration_adjoint(d, &mut product)?;
+                linearized.inverse_derivatives(&mut rates)?;
+                linearized.forward_derivatives(&mut rates)
+            });
+        }
+    }
+}
+
+#[test]
 fn integrators_step_in_place() {
     steps_in_place(&every_kind());
     steps_in_place(&every_kind_coupled());

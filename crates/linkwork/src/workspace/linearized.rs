@@ -137,7 +137,7 @@ impl<S> Derivatives<S> {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 ///
-/// Second derivatives come from the same code over [`crate::scalar::Dual`]: derivatives of the matrices along a direction.
+/// [`Mechanism::second_order`] tells how all this changes along a direction: second derivatives.
 pub struct Linearized<'w, 'm, S: 'static = f64> {
     view: View<'w, 'm, S>,
 }

@@ -20,6 +20,7 @@ mod operational;
 mod plain;
 mod posed;
 mod refine;
+mod second_order;
 mod shapes;
 mod sweeps;
 
@@ -33,6 +34,7 @@ pub use meaning::TotalRate;
 pub use moving::Moving;
 pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
+pub use second_order::{Along, DerivativeRates, SecondOrder};
 
 use crate::dynamics::forward;
 use crate::model::{Compiled, FrameId, Mechanism};

@@ -64,8 +64,38 @@ fn with_rotors(robot: &Mechanism) -> Mechanism {
     builder.build().unwrap()
 }
 
+/// Fingers of two links on a hub, or on the world; the first joint of each leads the last one of another, or of itself.
+fn fingers(name: &str, parent: &str, count: usize, next: usize) -> Mechanism {
+    let body = Inertia::cuboid(1.0, [0.1, 0.05, 0.2]);
+    let mut builder = Mechanism::builder(name)
+        .link(Link::new("hub", body))
+        .joint(Joint::free("float").between("world", "hub"));
+    for i in 0..count {
+        let at = Pose::from_translation([(i as f64).cos(), (i as f64).sin(), 0.1]);
+        let (near, far) = (format!("near{i}"), format!("far{i}"));
+        builder = builder
+            .link(Link::new(near.as_str(), body))
+            .joint(
+                Joint::revolute(format!("base{i}"), [0.0, 0.6, 0.8])
+                    .between(parent, near.as_str())
+                    .placed(at),
+            )
+            .link(Link::new(far.as_str(), body))
+            .joint(
+                Joint::revolute(format!("tip{i}"), [1.0, 0.0, 0.0])
+                    .between(near, far)
+                    .placed(at),
+            );
+    }
+    for i in 0..count {
+        let gear = Coupling::gear(format!("tip{}", (i + next) % count), format!("base{i}"), 0.7, 0.1);
+        builder = builder.couple(gear);
+    }
+    builder.build().unwrap_or_else(|e| panic!("{e}"))
+}
+
 /// Wherever couplings can reach: neighbours, both ends, inside each other, across each other, several on one leader, from
-/// tree to tree, over a floating base, and everywhere at once.
+/// tree to tree, over a floating base, between fingers of a hub, and everywhere at once.
 fn mechanisms() -> Vec<Mechanism> {
     let two = chain("one of two", 6, turning(), &[(4, 2)]);
     let two = two
@@ -96,6 +126,9 @@ fn mechanisms() -> Vec<Mechanism> {
             .fold(two.to_builder(), |b, c| b.couple(c))
             .build()
             .unwrap(),
+        fingers("fingers", "hub", 9, 0),
+        fingers("fingers two by two", "hub", 9, 1),
+        fingers("trees two by two", "world", 9, 2),
         with_rotors(&examples::arm7()),
         with_rotors(&examples::quadruped()),
         with_rotors(&examples::humanoid()),
@@ -179,4 +212,9 @@ fn a_coupling_costs_what_it_reaches_over() {
     let (bare, geared) = (examples::humanoid(), with_rotors(&examples::humanoid()));
     let ratio = operations(&geared) as f64 / operations(&bare) as f64;
     assert!(ratio < 3.0, "{ratio}");
+    // Twice as many on one hub or on the world: twice as many operations, also where each has to do with the next.
+    for (parent, next) in [("hub", 0), ("hub", 1), ("world", 1), ("hub", 7)] {
+        let [some, more] = [100, 200].map(|count| operations(&fingers("fingers", parent, count, next)) as f64);
+        assert!(more < 2.1 * some, "{parent}, {next}: {some} {more}");
+    }
 }

@@ -206,27 +206,29 @@ pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Op
         }
         direct[follower] = Some((leader, coupling));
     }
-    let mut found = Vec::with_capacity(joints.len());
+    let mut found: Vec<Option<Lead>> = vec![None; joints.len()];
+    let mut met = Vec::new();
     for j in 0..joints.len() {
-        let Some((mut leader, coupling)) = direct[j] else {
-            found.push(None);
-            continue;
-        };
-        let mut laws = vec![coupling.law.clone()];
-        let mut steps = 0;
-        while let Some((next, inner)) = direct[leader] {
-            steps += 1;
-            if steps > joints.len() {
+        // Inward to one that leads or is settled, then back.
+        let mut at = j;
+        while let (None, Some((leader, coupling))) = (&found[at], direct[at]) {
+            if met.len() > joints.len() {
                 return Err(bad(
                     &joints[j].name,
                     "it follows itself in the end; let one joint of the ring lead",
                 ));
             }
-            laws = law::after(&laws, &inner.law);
-            leader = next;
+            met.push((at, &coupling.law));
+            at = leader;
         }
-        let joint = leader;
-        found.push(Some(Lead { joint, laws }));
+        for (follower, law) in met.drain(..).rev() {
+            let (joint, laws) = found[at]
+                .as_ref()
+                .map_or((at, &[][..]), |lead| (lead.joint, &lead.laws));
+            let laws = law::after(law, laws);
+            found[follower] = Some(Lead { joint, laws });
+            at = follower;
+        }
     }
     Ok(found)
 }
@@ -303,8 +305,11 @@ impl Reduction {
             rest: vec![0.0; self.nq],
             followers: Vec::new(),
         };
-        let follows = |q: usize| self.followers.iter().any(|f| f.q == q);
-        for q in (0..all.rest.len()).filter(|&q| !follows(q)) {
+        let mut follows = vec![false; all.rest.len()];
+        for follower in &self.followers {
+            follows[follower.q] = true;
+        }
+        for q in (0..all.rest.len()).filter(|&q| !follows[q]) {
             passive.rest[self.q_from[q]] = all.rest[q];
         }
         for follower in &self.followers {

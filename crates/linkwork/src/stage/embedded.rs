@@ -17,7 +17,7 @@ pub(crate) struct Embedded<S> {
     columns: Vec<Force<S>>,
     /// −HB of columns that pass joints, per column and degree of freedom.
     passed: Vec<S>,
-    /// A, pair by pair.
+    /// A, group by group and then pair by pair.
     a: Vec<S>,
     /// Per group: D⁻¹ and G at its closing, and the sum that D is what is left of.
     pub(crate) closed: Vec<Gain<S>>,
@@ -59,21 +59,25 @@ impl<S: Scalar> Embedded<S> {
         self.theta.fill(S::ZERO);
     }
 
-    /// Eliminates the groups that close at a link: D = A_gg, G = B_g D⁻¹, P loses G B_g*, and the other columns their shares.
+    /// Eliminates the groups that close at a link: D = A_gg, G = B_g D⁻¹, P loses G B_g*, and the columns that they have to do
+    /// with their shares.
     #[inline(always)]
     pub(crate) fn close(&mut self, e: &Embedding, station: &Station, mut p: Articulated<S>) -> Articulated<S> {
         for c in station.start..station.open {
-            let b = self.columns[c];
-            let d_inv = self.a[e.pair(station, c, c)].recip();
+            let (b, group) = (self.columns[c], e.columns[c].group);
+            let d_inv = self.a[group].recip();
             let g = (b * d_inv).to_array();
-            self.closed[e.columns[c].group] = Gain { d_inv, g };
+            self.closed[group] = Gain { d_inv, g };
             p.subtract_outer(g, b.to_array());
-            for i in c + 1..station.end {
-                let share = self.a[e.pair(station, c, i)] * d_inv;
-                self.columns[i] = b.mul_add(-share, self.columns[i]);
-                for j in c + 1..=i {
-                    let other = self.a[e.pair(station, c, j)];
-                    self.a[e.pair(station, i, j)] -= share * other;
+            let (near, mut products) = e.neighbours(&e.columns[c]);
+            for (i, neighbour) in near.iter().enumerate() {
+                let share = self.a[neighbour.product] * d_inv;
+                self.columns[neighbour.column] = b.mul_add(-share, self.columns[neighbour.column]);
+                let row;
+                (row, products) = products.split_at(i + 1);
+                for (other, &product) in near.iter().zip(row) {
+                    let other = self.a[other.product];
+                    self.a[product] -= share * other;
                 }
             }
         }
@@ -83,13 +87,12 @@ impl<S: Scalar> Embedded<S> {
     /// What their torques do: z gains Gθ, and the others' θ lose A D⁻¹θ.
     #[inline(always)]
     pub(crate) fn close_torques(&mut self, e: &Embedding, station: &Station, mut z: Force<S>) -> Force<S> {
-        for c in station.start..station.open {
-            let group = e.columns[c].group;
-            let (gain, theta) = (&self.closed[group], self.theta[group]);
+        for column in &e.columns[station.start..station.open] {
+            let (gain, theta) = (&self.closed[column.group], self.theta[column.group]);
             z = Force::from_array(gain.g).mul_add(theta, z);
             let share = gain.d_inv * theta;
-            for i in c + 1..station.end {
-                self.theta[e.columns[i].group] -= self.a[e.pair(station, c, i)] * share;
+            for neighbour in e.neighbours(column).0 {
+                self.theta[neighbour.group] -= self.a[neighbour.product] * share;
             }
         }
         z
@@ -98,14 +101,13 @@ impl<S: Scalar> Embedded<S> {
     /// Their accelerations, from the link's and those that are known: y = D⁻¹(θ − Ay) − G*α.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, e: &Embedding, station: &Station, alpha: Motion<S>) {
-        for c in (station.start..station.open).rev() {
-            let group = e.columns[c].group;
-            let mut left = self.theta[group];
-            for i in c + 1..station.end {
-                left -= self.a[e.pair(station, c, i)] * self.y[e.columns[i].group];
+        for column in e.columns[station.start..station.open].iter().rev() {
+            let mut left = self.theta[column.group];
+            for neighbour in e.neighbours(column).0 {
+                left -= self.a[neighbour.product] * self.y[neighbour.group];
             }
-            let gain = &self.closed[group];
-            self.y[group] = gain.d_inv.mul_sub(left, alpha.dot(Force::from_array(gain.g)));
+            let gain = &self.closed[column.group];
+            self.y[column.group] = gain.d_inv.mul_sub(left, alpha.dot(Force::from_array(gain.g)));
         }
     }
 

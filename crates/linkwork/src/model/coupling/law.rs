@@ -155,15 +155,12 @@ fn substituted(outer: &[f64; MOST], inner: &[f64; MOST]) -> [f64; MOST] {
     sum
 }
 
-/// Laws one after another, as few as possible: ratios and offsets go into their neighbours.
-pub(super) fn after(outer: &[Law], inner: &Law) -> Vec<Law> {
-    let mut laws = vec![inner.clone()];
-    laws.extend_from_slice(outer);
-    if let [Law::Polynomial(a), Law::Polynomial(b), ..] = &laws[..]
-        && (a.len() <= 2 || b.len() <= 2)
-    {
-        let both = Law::Polynomial(composed(b, a));
-        laws.splice(..2, [both]);
+/// Laws and one more after them, as few as possible: ratios and offsets go into their neighbours.
+pub(super) fn after(outer: &Law, inner: &[Law]) -> Vec<Law> {
+    let mut laws = inner.to_vec();
+    match (laws.last_mut(), outer) {
+        (Some(Law::Polynomial(a)), Law::Polynomial(b)) if a.len() <= 2 || b.len() <= 2 => *a = composed(b, a),
+        _ => laws.push(outer.clone()),
     }
     laws
 }
@@ -202,7 +199,7 @@ mod tests {
     #[test]
     fn chains_of_laws_have_the_derivatives_of_the_whole() {
         // sin(1 + y + 2y²), by a function of a polynomial.
-        let laws = after(&[sine()], &Law::Polynomial(vec![1.0, 1.0, 2.0]));
+        let laws = after(&sine(), &[Law::Polynomial(vec![1.0, 1.0, 2.0])]);
         for y in [-0.7, 0.0, 0.4] {
             let u: f64 = 1.0 + y + 2.0 * y * y;
             let (s, c, d) = (u.sin(), u.cos(), 1.0 + 4.0 * y);

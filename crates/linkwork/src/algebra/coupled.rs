@@ -16,7 +16,6 @@ use super::sum::{Factor, Sum, Term, Vector};
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
-use crate::stage::coupled::Coupled;
 use crate::workspace::{Configured, Scaling};
 use crate::{Error, Result};
 
@@ -319,7 +318,7 @@ fn tree<S: Scalar>(
     }
     if range == Space::Joint {
         let mut narrow = state.room.take(r.nv);
-        Coupled::contract(r, &state.view.access(false).stages.coupled.ratio, &out, &mut narrow);
+        state.view.access(false).stages.coupled.contract(r, &out, &mut narrow);
         state.room.give_back(core::mem::replace(&mut out, narrow));
     }
     Ok(out)
@@ -381,7 +380,7 @@ fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, '_, S>) -> Vec<S> {
     for (x, armature) in bend.iter_mut().zip(&m.armature) {
         *x = *x * S::lift(*armature);
     }
-    Coupled::contract(r, &c.ratio, &bend, &mut out);
+    c.contract(r, &bend, &mut out);
     state.room.give_back(bend);
     out
 }

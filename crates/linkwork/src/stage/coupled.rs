@@ -3,6 +3,47 @@
 use super::coupled_factor::Factor;
 use crate::model::{Compiled, Reduction};
 use crate::scalar::{Dual, Scalar};
+use core::ops::{Deref, DerefMut};
+
+/// Memory that can be taken out of the stages while sweeps run on them, at the cost of a pointer.
+#[derive(Clone, Debug)]
+pub(crate) struct Lent<T>(Option<Box<T>>);
+
+impl<T> Lent<T> {
+    pub(crate) fn new(memory: T) -> Self {
+        Self(Some(Box::new(memory)))
+    }
+}
+
+/// What is left behind.
+impl<T> Default for Lent<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Deref for Lent<T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(memory) => memory,
+            None => unreachable!("{LENT}"),
+        }
+    }
+}
+
+impl<T> DerefMut for Lent<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        match &mut self.0 {
+            Some(memory) => memory,
+            None => unreachable!("{LENT}"),
+        }
+    }
+}
+
+const LENT: &str = "nothing asks for what is lent while it is";
 
 /// The memory of a mechanism with couplings; empty for others.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +74,7 @@ pub(crate) struct Coupled<S> {
     /// Dense results of all joints, made when first needed.
     pub(crate) matrix: Vec<S>,
     /// Beside the tree's 𝓜⁻¹, per follower: a row of C𝓜⁻¹, C having e_f − r e_l; the factor LL* of W = C𝓜⁻¹C*, diagonal
-    /// inverted; and numbers per follower.
+    /// inverted; and rows of numbers per follower.
     rows: Vec<S>,
     factor: Vec<S>,
     lambda: Vec<S>,
@@ -45,8 +86,6 @@ pub(crate) struct Coupled<S> {
     /// Numbers per rank.
     pub(crate) ranked: Vec<S>,
     pub(crate) ranked_rate: Vec<Dual<S>>,
-    /// Whether the last sweep is not defined for followers, and was not run.
-    pub(crate) is_refused: bool,
 }
 
 impl<S: Scalar> Coupled<S> {
@@ -75,8 +114,7 @@ impl<S: Scalar> Coupled<S> {
             matrix: zeros(dense * n * n.max(6)),
             rows: zeros(dense * n * c),
             factor: zeros(dense * c * c),
-            lambda: zeros(c),
-            is_refused: false,
+            lambda: zeros(dense * c * r.nv),
             mass: zeros(dense * r.nv * r.nv),
             coriolis: Vec::with_capacity(dense * r.nv * r.nv),
             m: Factor::new(dense * r.nv),
@@ -104,7 +142,7 @@ impl<S: Scalar> Coupled<S> {
         for (i, follower) in r.followers.iter().enumerate() {
             let from = r.v_from[follower.v];
             let yd = self.yd[from];
-            self.ratio_bend[follower.v] = self.third[i].mul_add(yd * yd, self.bend[i] * ydd[from]);
+            self.ratio_bend[follower.v] = self.third[i] * (yd * yd) + self.bend[i] * ydd[from];
         }
     }
 
@@ -113,7 +151,7 @@ impl<S: Scalar> Coupled<S> {
         self.load.fill(S::ZERO);
         for (follower, bend) in r.followers.iter().zip(&self.bend) {
             let to = &mut self.load[r.v_from[follower.v]];
-            *to = bend.mul_add(tau[follower.v], *to);
+            *to += *bend * tau[follower.v];
         }
     }
 
@@ -143,23 +181,52 @@ impl<S: Scalar> Coupled<S> {
     /// out += Ṙẏ.
     pub(crate) fn add_bend(&self, r: &Reduction, out: &mut [S]) {
         for ((out, &from), rate) in out.iter_mut().zip(&r.v_from).zip(&self.ratio_rate) {
-            *out = rate.mul_add(self.yd[from], *out);
+            *out += *rate * self.yd[from];
         }
     }
 
-    /// out += R*x, or Ṙ*x.
-    pub(crate) fn contract(r: &Reduction, ratio: &[S], x: &[S], out: &mut [S]) {
-        for ((x, &to), ratio) in x.iter().zip(&r.v_from).zip(ratio) {
-            out[to] = ratio.mul_add(*x, out[to]);
+    // What is independent has one in its row of R: only followers need products. Sums of plain products, since this code is
+    // not compiled for processors that fuse them.
+
+    /// out += R*x.
+    pub(crate) fn contract(&self, r: &Reduction, x: &[S], out: &mut [S]) {
+        for (out, &v) in out.iter_mut().zip(&r.independent) {
+            *out += x[v];
+        }
+        Self::contract_followers(r, &self.ratio, x, out);
+    }
+
+    /// out += W*x, where W has rows of one number for followers alone, as Ṙ and R̈.
+    pub(crate) fn contract_followers(r: &Reduction, w: &[S], x: &[S], out: &mut [S]) {
+        for f in &r.followers {
+            out[r.v_from[f.v]] += w[f.v] * x[f.v];
         }
     }
 
-    /// out += R*XR, or R*XṘ.
-    pub(crate) fn congruence(&self, r: &Reduction, right: &[S], x: &[S], out: &mut [S]) {
-        for ((row, &i), left) in x.chunks_exact(r.v_from.len()).zip(&r.v_from).zip(&self.ratio) {
-            for ((x, &j), right) in row.iter().zip(&r.v_from).zip(right) {
-                let to = &mut out[i * r.nv + j];
-                *to = (*left * *right).mul_add(*x, *to);
+    /// out += R*XR.
+    pub(crate) fn congruence(&self, r: &Reduction, x: &[S], out: &mut [S]) {
+        let n = r.v_from.len();
+        for (out, &v) in out.chunks_exact_mut(r.nv).zip(&r.independent) {
+            self.contract(r, &x[v * n..][..n], out);
+        }
+        for f in &r.followers {
+            let (row, ratio, to) = (&x[f.v * n..][..n], self.ratio[f.v], r.v_from[f.v]);
+            let out = &mut out[to * r.nv..][..r.nv];
+            for (out, &v) in out.iter_mut().zip(&r.independent) {
+                *out += ratio * row[v];
+            }
+            for g in &r.followers {
+                out[r.v_from[g.v]] += ratio * self.ratio[g.v] * row[g.v];
+            }
+        }
+    }
+
+    /// out += R*XW, where W has rows for followers alone.
+    pub(crate) fn congruence_followers(&self, r: &Reduction, w: &[S], x: &[S], out: &mut [S]) {
+        let n = r.v_from.len();
+        for ((row, &to), ratio) in x.chunks_exact(n).zip(&r.v_from).zip(&self.ratio) {
+            for f in &r.followers {
+                out[to * r.nv + r.v_from[f.v]] += *ratio * w[f.v] * row[f.v];
             }
         }
     }
@@ -191,62 +258,75 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
-    /// λ ← (LL*)⁻¹λ.
-    fn solve(&mut self) {
-        let (c, l) = (self.lambda.len(), &self.factor);
+    /// λ ← (LL*)⁻¹λ, rows of so many numbers.
+    fn solve(&mut self, width: usize) {
+        let (c, l) = (self.lambda.len() / width.max(1), &self.factor);
         for i in 0..c {
-            let mut x = self.lambda[i];
-            for j in 0..i {
-                x -= l[i * c + j] * self.lambda[j];
+            let (before, own) = self.lambda.split_at_mut(i * width);
+            let own = &mut own[..width];
+            for (j, other) in before.chunks_exact(width).enumerate() {
+                subtract(l[i * c + j], other, own);
             }
-            self.lambda[i] = x * l[i * c + i];
+            own.iter_mut().for_each(|x| *x = *x * l[i * c + i]);
         }
         for i in (0..c).rev() {
-            let mut x = self.lambda[i];
-            for j in i + 1..c {
-                x -= l[j * c + i] * self.lambda[j];
+            let (own, after) = self.lambda[i * width..].split_at_mut(width);
+            for (j, other) in after.chunks_exact(width).enumerate() {
+                subtract(l[(i + 1 + j) * c + i], other, own);
             }
-            self.lambda[i] = x * l[i * c + i];
+            own.iter_mut().for_each(|x| *x = *x * l[i * c + i]);
         }
     }
 
-    /// What is left of a number of an independent row when followers are kept in step by λ.
-    #[inline(always)]
-    fn in_step(&self, n: usize, row: usize, x: S) -> S {
-        let mut x = x;
-        for (of_c, lambda) in self.rows.chunks_exact(n).zip(&self.lambda) {
-            x -= of_c[row] * *lambda;
+    /// Takes off an independent row what keeps followers in step: as many rows of λ as there are followers.
+    fn keep_in_step(&self, n: usize, width: usize, row: usize, out: &mut [S]) {
+        for (of_c, lambda) in self.rows.chunks_exact(n).zip(self.lambda.chunks_exact(width)) {
+            subtract(of_c[row], lambda, out);
         }
-        x
     }
 
     /// The independent part of 𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹, from the tree's 𝓜⁻¹ that was taken in.
     pub(crate) fn constrain_inverse(&mut self, r: &Reduction, inverse: &[S], out: &mut [S]) {
-        let n = r.v_from.len();
-        for (i, &a) in r.independent.iter().enumerate() {
-            for (lambda, row) in self.lambda.iter_mut().zip(self.rows.chunks_exact(n)) {
+        let (n, nv) = (r.v_from.len(), r.nv);
+        self.lambda.resize(r.followers.len() * nv, S::ZERO);
+        for (lambda, row) in self.lambda.chunks_exact_mut(nv.max(1)).zip(self.rows.chunks_exact(n)) {
+            for (lambda, &a) in lambda.iter_mut().zip(&r.independent) {
                 *lambda = row[a];
             }
-            self.solve();
-            for (j, &b) in r.independent.iter().enumerate().take(i + 1) {
-                let x = self.in_step(n, b, inverse[b * n + a]);
-                out[j * r.nv + i] = x;
-                out[i * r.nv + j] = x;
+        }
+        self.solve(nv);
+        for (i, &a) in r.independent.iter().enumerate() {
+            let own = &mut out[i * nv..][..=i];
+            for (x, &b) in own.iter_mut().zip(&r.independent) {
+                *x = inverse[a * n + b];
+            }
+            self.keep_in_step(n, nv, a, own);
+            for j in 0..i {
+                out[j * nv + i] = out[i * nv + j];
             }
         }
     }
 
-    /// −1 times the independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of all.
+    /// The independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of all.
     pub(crate) fn constrain_columns(&mut self, r: &Reduction, z: &[S], out: &mut [S]) {
-        let n = r.v_from.len();
-        for column in 0..r.nv {
-            for (i, f) in r.followers.iter().enumerate() {
-                self.lambda[i] = z[f.v * n + column] - self.ratio[f.v] * z[f.leader * n + column];
-            }
-            self.solve();
-            for (row, &a) in r.independent.iter().enumerate() {
-                out[row * r.nv + column] = -self.in_step(n, a, z[a * n + column]);
-            }
+        let (n, nv) = (r.v_from.len(), r.nv);
+        self.lambda.resize(r.followers.len() * nv, S::ZERO);
+        for (lambda, f) in self.lambda.chunks_exact_mut(nv.max(1)).zip(&r.followers) {
+            lambda.copy_from_slice(&z[f.v * n..][..nv]);
+            subtract(self.ratio[f.v], &z[f.leader * n..][..nv], lambda);
         }
+        self.solve(nv);
+        for (out, &a) in out.chunks_exact_mut(nv.max(1)).zip(&r.independent) {
+            out.copy_from_slice(&z[a * n..][..nv]);
+            self.keep_in_step(n, nv, a, out);
+        }
+    }
+}
+
+/// out −= a x, as far as there is room.
+#[inline(always)]
+fn subtract<S: Scalar>(a: S, x: &[S], out: &mut [S]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out -= a * *x;
     }
 }

@@ -27,7 +27,7 @@ use crate::model::{Compiled, Course, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use abreast::Abreast;
-use coupled::Coupled;
+use coupled::{Coupled, Lent};
 use diagonal::Diagonal;
 use embedded::Embedded;
 use home::HomeGain;
@@ -84,7 +84,9 @@ pub(crate) struct Stages<S: 'static> {
     pub(crate) columns: Vec<S>,
     /// Columns in registers, and the rows that they make.
     pub(crate) tiles: Vec<S>,
-    pub(crate) coupled: Coupled<S>,
+    pub(crate) coupled: Lent<Coupled<S>>,
+    /// Whether the last sweep is not defined for followers, and was not run.
+    pub(crate) is_refused: bool,
     pub(crate) embedded: Embedded<S>,
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
@@ -154,7 +156,8 @@ impl<S: Scalar> Stages<S> {
                 0
             }),
             tiles: Vec::with_capacity(Self::tiles(m)),
-            coupled: Coupled::new(m),
+            coupled: Lent::new(Coupled::new(m)),
+            is_refused: false,
             embedded: Embedded::new(m),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),

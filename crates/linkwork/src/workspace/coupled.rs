@@ -24,7 +24,7 @@ use crate::model::{Layout, Reduction};
 use crate::scalar::Scalar;
 use crate::simd::{At, Ready, Sweep};
 use crate::spatial::Reference;
-use crate::stage::coupled::Coupled;
+use crate::stage::coupled::{Coupled, Lent};
 
 /// What a sweep takes and gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl<'m, S: Scalar> View<'_, 'm, S> {
     }
 
     /// The couplings, and their memory taken out of the stages.
-    fn take_coupled(&mut self) -> Option<(&'m Reduction, Coupled<S>)> {
+    fn take_coupled(&mut self) -> Option<(&'m Reduction, Lent<Coupled<S>>)> {
         let r = self.mechanism.compiled.reduction.as_ref()?;
         Some((r, core::mem::take(&mut self.stages.coupled)))
     }
@@ -85,7 +85,12 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some(r) = &self.mechanism.compiled.reduction else {
             return;
         };
-        if const { matches!(W::SHAPE, Shape::Motions) } {
+        self.stages.is_refused = const { matches!(W::SHAPE, Shape::Tree) };
+        if const { matches!(W::SHAPE, Shape::Plain) } {
+            self.raw::<W>(at, input, out);
+        } else if const { matches!(W::SHAPE, Shape::Tree) } {
+            out.fill(S::lift(f64::NAN));
+        } else if const { matches!(W::SHAPE, Shape::Motions) } {
             self.embedded_inverse(r, input, out);
         } else if const { matches!(W::SHAPE, Shape::Forward) } {
             self.embedded::<ForwardEmbedded>(r, input, out);
@@ -118,10 +123,7 @@ impl<S: Scalar> View<'_, '_, S> {
             partner.run(view.instructions, m, view.stages, at, input, out);
         };
         let curved = r.is_curved;
-        c.is_refused = shape == Shape::Tree;
         match shape {
-            Shape::Plain => run(self, input, out),
-            Shape::Tree => out.fill(S::lift(f64::NAN)),
             Shape::Torques | Shape::Dynamics => {
                 let (mut x, mut tau) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
                 let moves = shape == Shape::Dynamics && curved;
@@ -133,28 +135,28 @@ impl<S: Scalar> View<'_, '_, S> {
                 }
                 run(self, if input.is_empty() { &[] } else { &x }, &mut tau);
                 out.fill(S::ZERO);
-                Coupled::contract(r, &c.ratio, &tau, out);
+                c.contract(r, &tau, out);
                 if moves && input.is_empty() {
                     x.fill(S::ZERO);
                     c.add_bend(r, &mut x);
                     run_partner(self, &x, &mut tau);
-                    Coupled::contract(r, &c.ratio, &tau, out);
+                    c.contract(r, &tau, out);
                 }
                 (c.input, c.output) = (x, tau);
             }
             Shape::Columns | Shape::ColumnsRate => {
                 let rows = out.len() / r.nv.max(1);
-                c.matrix.resize(c.matrix.len().max(rows * n), S::ZERO);
                 let mut wide = core::mem::take(&mut c.matrix);
+                wide.resize(wide.len().max(rows * n), S::ZERO);
                 run(self, &[], &mut wide[..rows * n]);
                 out.fill(S::ZERO);
                 for (wide, out) in wide.chunks_exact(n).zip(out.chunks_exact_mut(r.nv)) {
-                    Coupled::contract(r, &c.ratio, wide, out);
+                    c.contract(r, wide, out);
                 }
                 if shape == Shape::ColumnsRate && curved {
                     run_partner(self, &[], &mut wide[..rows * n]);
                     for (wide, out) in wide.chunks_exact(n).zip(out.chunks_exact_mut(r.nv)) {
-                        Coupled::contract(r, &c.ratio_rate, wide, out);
+                        Coupled::contract_followers(r, &c.ratio_rate, wide, out);
                     }
                 }
                 c.matrix = wide;
@@ -164,10 +166,10 @@ impl<S: Scalar> View<'_, '_, S> {
                 wide.resize(wide.len().max(n * n), S::ZERO);
                 run(self, &[], &mut wide[..n * n]);
                 out.fill(S::ZERO);
-                c.congruence(r, &c.ratio, &wide[..n * n], out);
+                c.congruence(r, &wide[..n * n], out);
                 if shape == Shape::CoriolisForm && curved {
                     run_partner(self, &[], &mut wide[..n * n]);
-                    c.congruence(r, &c.ratio_rate, &wide[..n * n], out);
+                    c.congruence_followers(r, &c.ratio_rate, &wide[..n * n], out);
                 }
                 c.matrix = wide;
             }
@@ -182,7 +184,7 @@ impl<S: Scalar> View<'_, '_, S> {
                 c.constrain_inverse(r, &wide[..n * n], out);
                 c.matrix = wide;
             }
-            Shape::Motions | Shape::Forward | Shape::BiasFree => {}
+            Shape::Plain | Shape::Tree | Shape::Motions | Shape::Forward | Shape::BiasFree => {}
         }
         self.stages.coupled = c;
     }
@@ -197,7 +199,6 @@ impl<S: Scalar> View<'_, '_, S> {
     /// Torques to accelerations, by a sweep that knows couplings.
     fn embedded<W: Listed + Sweep<S>>(&mut self, r: &Reduction, input: &[S], out: &mut [S]) {
         let c = &mut self.stages.coupled;
-        c.is_refused = false;
         let (mut tau, mut qdd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
         tau.fill(S::ZERO);
         for (x, &v) in input.iter().zip(&r.independent) {
@@ -265,11 +266,10 @@ impl<S: Scalar> View<'_, '_, S> {
         wide.resize(wide.len().max(n * n), S::ZERO);
         out.fill(S::ZERO);
         for v in (0..n).filter(|&v| r.v_from[v] == dof) {
-            self.stages.coupled = Coupled::default();
             self.tree_mass_derivative(v, &mut wide[..n * n]);
             let along = c.ratio[v];
             wide[..n * n].iter_mut().for_each(|x| *x = along * *x);
-            c.congruence(r, &c.ratio, &wide[..n * n], out);
+            c.congruence(r, &wide[..n * n], out);
         }
         if r.is_curved {
             self.raw::<MassMatrix>(self.nowhere(), &[], &mut wide[..n * n]);

@@ -303,7 +303,7 @@ impl<S: Scalar> View<'_, '_, S> {
     /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs to.
     fn check_pivots(&mut self) -> Result<()> {
         // A refusal is told once: the next call is judged on its own.
-        if core::mem::take(&mut self.stages.coupled.is_refused) {
+        if core::mem::take(&mut self.stages.is_refused) {
             return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
         }
         // Only what is compiled for this; and no counter counts the check.

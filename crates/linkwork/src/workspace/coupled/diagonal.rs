@@ -238,7 +238,7 @@ impl<S: Scalar> View<'_, '_, S> {
         };
         ranked(r, |dof| out[dof], &mut c.ranked);
         if scaling == Scaling::Unnormalized {
-            let Coupled { m, ranked, .. } = &mut c;
+            let Coupled { m, ranked, .. } = &mut *c;
             m.inertias(&r.elimination, ranked);
         }
         unranked(r, |rank| -c.ranked[rank], out);

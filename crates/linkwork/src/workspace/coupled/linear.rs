@@ -52,14 +52,14 @@ impl<S: Scalar> View<'_, '_, S> {
             let [ratio, rate, bend] = [c.ratio[i], c.ratio_rate[i], c.ratio_bend[i]];
             let (y, yd) = (dy[from], dyd[from]);
             wide[i] = ratio * y;
-            wide[n + i] = ratio.mul_add(yd, rate * y);
-            wide[2 * n + i] = ratio.mul_add(dydd[from], (rate + rate).mul_add(yd, bend * y));
+            wide[n + i] = ratio * yd + rate * y;
+            wide[2 * n + i] = ratio * dydd[from] + (rate + rate) * yd + bend * y;
         }
         self.raw::<TorqueChange>(self.nowhere(), &wide, &mut tau);
         for (out, (load, dy)) in out.iter_mut().zip(c.load.iter().zip(dy)) {
             *out = *load * *dy;
         }
-        Coupled::contract(r, &c.ratio, &tau, out);
+        c.contract(r, &tau, out);
         (c.change, c.output) = (wide, tau);
         self.stages.coupled = c;
     }
@@ -81,9 +81,9 @@ impl<S: Scalar> View<'_, '_, S> {
         for (i, &to) in r.v_from.iter().enumerate() {
             let [ratio, rate, bend] = [c.ratio[i], c.ratio_rate[i], c.ratio_bend[i]];
             let [a, b, m] = [wide[i], wide[n + i], wide[2 * n + i]];
-            dy[to] = ratio.mul_add(a, rate.mul_add(b, bend.mul_add(m, dy[to])));
-            dyd[to] = ratio.mul_add(b, (rate + rate).mul_add(m, dyd[to]));
-            dydd[to] = ratio.mul_add(m, dydd[to]);
+            dy[to] += ratio * a + rate * b + bend * m;
+            dyd[to] += ratio * b + (rate + rate) * m;
+            dydd[to] += ratio * m;
         }
         (c.change, c.input) = (wide, all);
         self.stages.coupled = c;
@@ -122,17 +122,18 @@ impl<S: Scalar> View<'_, '_, S> {
         self.raw::<InverseDerivatives>(self.nowhere(), &[], &mut room[..3 * n * n]);
         out.fill(S::ZERO);
         let (by_q, rest) = room.split_at(n * n);
-        let (by_qd, mass) = rest.split_at(n * n);
-        for (i, &to) in r.v_from.iter().enumerate() {
-            for (j, &from) in r.v_from.iter().enumerate() {
-                let [ratio, rate, bend] = [c.ratio[j], c.ratio_rate[j], c.ratio_bend[j]];
-                let [a, b, m] = [by_q, by_qd, mass].map(|x| c.ratio[i] * x[i * n + j]);
-                let at = to * nv + from;
-                out[at] = ratio.mul_add(a, rate.mul_add(b, bend.mul_add(m, out[at])));
-                let at = at + nv * nv;
-                out[at] = ratio.mul_add(b, (rate + rate).mul_add(m, out[at]));
-                let at = at + nv * nv;
-                out[at] = ratio.mul_add(m, out[at]);
+        let (by_qd, rest) = rest.split_at(n * n);
+        let mass = &rest[..n * n];
+        let (out_q, rest) = out.split_at_mut(nv * nv);
+        let (out_qd, out_mass) = rest.split_at_mut(nv * nv);
+        c.congruence(r, by_q, out_q);
+        c.congruence(r, by_qd, out_qd);
+        c.congruence(r, mass, out_mass);
+        if r.is_curved {
+            c.congruence_followers(r, &c.ratio_rate, by_qd, out_q);
+            c.congruence_followers(r, &c.ratio_bend, mass, out_q);
+            for _twice in 0..2 {
+                c.congruence_followers(r, &c.ratio_rate, mass, out_qd);
             }
         }
         for (l, load) in c.load.iter().enumerate() {
@@ -150,20 +151,21 @@ impl<S: Scalar> View<'_, '_, S> {
         let (by_qd, rest) = rest.split_at_mut(n * n);
         let inverse = &rest[..n * n];
         c.take_inverse(r, inverse);
-        // Z = 𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ + 𝓜R̈ | ∂T/∂q̇ R + 2𝓜Ṙ), row by row over what the tree's took.
+        // −Z = −𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ | ∂T/∂q̇ R) − (R̈ | 2Ṙ), row by row over what the tree's took.
         let (mut z_q, mut z_qd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
         for (i, (row_q, row_qd)) in by_q.chunks_exact_mut(n).zip(by_qd.chunks_exact_mut(n)).enumerate() {
+            let (z_q, z_qd) = (&mut z_q[..nv], &mut z_qd[..nv]);
             z_q.fill(S::ZERO);
             z_qd.fill(S::ZERO);
-            for (j, &from) in r.v_from.iter().enumerate() {
-                let (ratio, rate) = (c.ratio[j], c.ratio_rate[j]);
-                z_q[from] -= ratio.mul_add(row_q[j], rate * row_qd[j]);
-                z_qd[from] -= ratio * row_qd[j];
+            c.contract(r, row_q, z_q);
+            c.contract(r, row_qd, z_qd);
+            if r.is_curved {
+                Coupled::contract_followers(r, &c.ratio_rate, row_qd, z_q);
+                z_q[r.v_from[i]] -= c.ratio_bend[i];
+                z_qd[r.v_from[i]] -= c.ratio_rate[i] + c.ratio_rate[i];
             }
-            z_q[r.v_from[i]] += c.ratio_bend[i];
-            z_qd[r.v_from[i]] += c.ratio_rate[i] + c.ratio_rate[i];
-            row_q[..nv].copy_from_slice(&z_q[..nv]);
-            row_qd[..nv].copy_from_slice(&z_qd[..nv]);
+            row_q[..nv].copy_from_slice(z_q);
+            row_qd[..nv].copy_from_slice(z_qd);
         }
         (c.input, c.output) = (z_q, z_qd);
         let (out_q, rest) = out.split_at_mut(nv * nv);
@@ -191,7 +193,7 @@ impl<S: Scalar> View<'_, '_, S> {
         out.fill(S::ZERO);
         for ((row, &to), ratio) in wide.chunks_exact(columns).zip(&r.v_from).zip(&c.ratio) {
             for (out, x) in out[to * columns..(to + 1) * columns].iter_mut().zip(row) {
-                *out = ratio.mul_add(*x, *out);
+                *out += *ratio * *x;
             }
         }
         c.matrix = wide;

@@ -189,8 +189,6 @@ impl Builder {
             }
             [q_start, v_start] = reduction.starts(&leads, &self.joints);
             check_rest(&passive.rest, &q_start, &self.joints)?;
-            // Sweeps over the whole tree then have partners of their own.
-            compiled.bundles = None;
             compiled.reduction = Some(reduction);
         }
         let world = Placed {

@@ -119,6 +119,8 @@ pub(crate) struct Reduction {
     pub(crate) v_from: Vec<usize>,
     /// Per independent degree of freedom: its place among all.
     pub(crate) independent: Vec<usize>,
+    /// The same where they follow each other.
+    pub(crate) pieces: Vec<Piece>,
     pub(crate) followers: Vec<Follower>,
     /// Whether any coupling is more than a ratio and an offset, or is given by a function.
     pub(crate) is_curved: bool,
@@ -132,6 +134,14 @@ pub(crate) struct Reduction {
     pub(crate) v_start: Vec<usize>,
     /// Where 𝓜 is not nought, once somebody asks.
     pub(crate) mass_pattern: OnceLock<Vec<(usize, usize)>>,
+}
+
+/// Degrees of freedom that are independent and follow each other: where they start among all and among users', and how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) count: usize,
 }
 
 /// A degree of freedom that follows another, as places among all.
@@ -257,6 +267,12 @@ impl Reduction {
                 reduction.v_from[v_start[j] + i] = reduction.nv;
                 reduction.independent.push(v_start[j] + i);
                 reduction.nv += 1;
+            }
+        }
+        for (to, &from) in reduction.independent.iter().enumerate() {
+            match reduction.pieces.last_mut() {
+                Some(last) if last.from + last.count == from => last.count += 1,
+                _ => reduction.pieces.push(Piece { from, to, count: 1 }),
             }
         }
         for (j, lead) in leads.iter().enumerate() {

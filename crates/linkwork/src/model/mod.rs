@@ -29,7 +29,7 @@ pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passag
 pub(crate) use configuration::check_length;
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};
-pub(crate) use coupling::{Elimination, Embedding, Follower, Reduction, Station};
+pub(crate) use coupling::{Elimination, Embedding, Follower, Piece, Reduction, Station};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;
 pub(crate) use hinge::{Gain, release_base, resolve_base, sizes};

@@ -1,7 +1,7 @@
 //! What couplings determine: R, its rate, and room to go between users' coordinates and all.
 
 use super::coupled_factor::Factor;
-use crate::model::{Compiled, Reduction};
+use crate::model::{Compiled, Piece, Reduction};
 use crate::scalar::{Dual, Scalar};
 use core::ops::{Deref, DerefMut};
 
@@ -185,11 +185,17 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
-    // What is independent has one in its row of R: only followers need products. Sums of plain products, since this code is
-    // not compiled for processors that fuse them.
+    // What is independent has one in its row of R: only followers need products.
+
+    /// out = R*x.
+    #[inline(always)]
+    pub(crate) fn contract(&self, r: &Reduction, x: &[S], out: &mut [S]) {
+        pick(r, x, out);
+        Self::contract_followers(r, &self.ratio, x, out);
+    }
 
     /// out += R*x.
-    pub(crate) fn contract(&self, r: &Reduction, x: &[S], out: &mut [S]) {
+    pub(crate) fn contract_more(&self, r: &Reduction, x: &[S], out: &mut [S]) {
         for (out, &v) in out.iter_mut().zip(&r.independent) {
             *out += x[v];
         }
@@ -197,23 +203,25 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// out += W*x, where W has rows of one number for followers alone, as Ṙ and R̈.
+    #[inline(always)]
     pub(crate) fn contract_followers(r: &Reduction, w: &[S], x: &[S], out: &mut [S]) {
         for f in &r.followers {
             out[r.v_from[f.v]] += w[f.v] * x[f.v];
         }
     }
 
-    /// out += R*XR.
+    /// out = R*XR.
+    #[inline(always)]
     pub(crate) fn congruence(&self, r: &Reduction, x: &[S], out: &mut [S]) {
-        let n = r.v_from.len();
-        for (out, &v) in out.chunks_exact_mut(r.nv).zip(&r.independent) {
-            self.contract(r, &x[v * n..][..n], out);
+        let (n, nv) = (r.v_from.len(), r.nv);
+        for i in 0..nv {
+            self.contract(r, &x[r.independent[i] * n..][..n], &mut out[i * nv..][..nv]);
         }
         for f in &r.followers {
             let (row, ratio, to) = (&x[f.v * n..][..n], self.ratio[f.v], r.v_from[f.v]);
-            let out = &mut out[to * r.nv..][..r.nv];
-            for (out, &v) in out.iter_mut().zip(&r.independent) {
-                *out += ratio * row[v];
+            let out = &mut out[to * nv..][..nv];
+            for &Piece { from, to, count } in &r.pieces {
+                add_scaled(ratio, &row[from..from + count], &mut out[to..to + count]);
             }
             for g in &r.followers {
                 out[r.v_from[g.v]] += ratio * self.ratio[g.v] * row[g.v];
@@ -222,6 +230,7 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// out += R*XW, where W has rows for followers alone.
+    #[inline(always)]
     pub(crate) fn congruence_followers(&self, r: &Reduction, w: &[S], x: &[S], out: &mut [S]) {
         let n = r.v_from.len();
         for ((row, &to), ratio) in x.chunks_exact(n).zip(&r.v_from).zip(&self.ratio) {
@@ -232,19 +241,20 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// Takes in the tree's 𝓜⁻¹: C𝓜⁻¹, and the factor of W.
+    #[inline(always)]
     pub(crate) fn take_inverse(&mut self, r: &Reduction, inverse: &[S]) {
         let (n, c) = (r.v_from.len(), r.followers.len());
         self.rows.resize(n * c, S::ZERO);
         self.factor.resize(c * c, S::ZERO);
-        for (row, f) in self.rows.chunks_exact_mut(n).zip(&r.followers) {
-            let ratio = self.ratio[f.v];
-            for ((x, own), lead) in row.iter_mut().zip(&inverse[f.v * n..]).zip(&inverse[f.leader * n..]) {
-                *x = *own - ratio * *lead;
-            }
+        for i in 0..c {
+            let (f, row) = (&r.followers[i], &mut self.rows[i * n..][..n]);
+            copy(&inverse[f.v * n..][..n], row);
+            add_scaled(-self.ratio[f.v], &inverse[f.leader * n..][..n], row);
         }
         for i in 0..c {
             let row = &self.rows[i * n..(i + 1) * n];
-            for (j, f) in r.followers.iter().enumerate().take(i + 1) {
+            for j in 0..=i {
+                let f = &r.followers[j];
                 let mut sum = row[f.v] - self.ratio[f.v] * row[f.leader];
                 for k in 0..j {
                     sum -= self.factor[i * c + k] * self.factor[j * c + k];
@@ -258,49 +268,50 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 
-    /// λ ← (LL*)⁻¹λ, rows of so many numbers.
-    fn solve(&mut self, width: usize) {
-        let (c, l) = (self.lambda.len() / width.max(1), &self.factor);
+    /// λ ← (LL*)⁻¹λ, a row of so many numbers for every follower.
+    #[inline(always)]
+    fn solve(&mut self, followers: usize, width: usize) {
+        let (c, l) = (followers, &self.factor[..]);
         for i in 0..c {
             let (before, own) = self.lambda.split_at_mut(i * width);
             let own = &mut own[..width];
-            for (j, other) in before.chunks_exact(width).enumerate() {
-                subtract(l[i * c + j], other, own);
+            for j in 0..i {
+                add_scaled(-l[i * c + j], &before[j * width..][..width], own);
             }
-            own.iter_mut().for_each(|x| *x = *x * l[i * c + i]);
+            scale(l[i * c + i], own);
         }
         for i in (0..c).rev() {
             let (own, after) = self.lambda[i * width..].split_at_mut(width);
-            for (j, other) in after.chunks_exact(width).enumerate() {
-                subtract(l[(i + 1 + j) * c + i], other, own);
+            for j in i + 1..c {
+                add_scaled(-l[j * c + i], &after[(j - i - 1) * width..][..width], own);
             }
-            own.iter_mut().for_each(|x| *x = *x * l[i * c + i]);
+            scale(l[i * c + i], own);
         }
     }
 
-    /// Takes off an independent row what keeps followers in step: as many rows of λ as there are followers.
-    fn keep_in_step(&self, n: usize, width: usize, row: usize, out: &mut [S]) {
-        for (of_c, lambda) in self.rows.chunks_exact(n).zip(self.lambda.chunks_exact(width)) {
-            subtract(of_c[row], lambda, out);
+    /// Takes off an independent row what keeps followers in step.
+    #[inline(always)]
+    fn keep_in_step(&self, r: &Reduction, row: usize, out: &mut [S]) {
+        let (n, nv) = (r.v_from.len(), r.nv);
+        for i in 0..r.followers.len() {
+            add_scaled(-self.rows[i * n + row], &self.lambda[i * nv..][..nv], out);
         }
     }
 
     /// The independent part of 𝓜⁻¹ − 𝓜⁻¹C*W⁻¹C𝓜⁻¹, from the tree's 𝓜⁻¹ that was taken in.
+    #[inline(always)]
     pub(crate) fn constrain_inverse(&mut self, r: &Reduction, inverse: &[S], out: &mut [S]) {
-        let (n, nv) = (r.v_from.len(), r.nv);
-        self.lambda.resize(r.followers.len() * nv, S::ZERO);
-        for (lambda, row) in self.lambda.chunks_exact_mut(nv.max(1)).zip(self.rows.chunks_exact(n)) {
-            for (lambda, &a) in lambda.iter_mut().zip(&r.independent) {
-                *lambda = row[a];
-            }
+        let (n, nv, c) = (r.v_from.len(), r.nv, r.followers.len());
+        self.lambda.resize(c * nv, S::ZERO);
+        for i in 0..c {
+            pick(r, &self.rows[i * n..][..n], &mut self.lambda[i * nv..][..nv]);
         }
-        self.solve(nv);
-        for (i, &a) in r.independent.iter().enumerate() {
-            let own = &mut out[i * nv..][..=i];
-            for (x, &b) in own.iter_mut().zip(&r.independent) {
-                *x = inverse[a * n + b];
-            }
-            self.keep_in_step(n, nv, a, own);
+        self.solve(c, nv);
+        for i in 0..nv {
+            let a = r.independent[i];
+            let own = &mut out[i * nv..][..nv];
+            pick(r, &inverse[a * n..][..n], own);
+            self.keep_in_step(r, a, &mut own[..=i]);
             for j in 0..i {
                 out[j * nv + i] = out[i * nv + j];
             }
@@ -308,25 +319,55 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// The independent part of Z − 𝓜⁻¹C*W⁻¹CZ, Z having the columns of what is independent in rows of all.
+    #[inline(always)]
     pub(crate) fn constrain_columns(&mut self, r: &Reduction, z: &[S], out: &mut [S]) {
-        let (n, nv) = (r.v_from.len(), r.nv);
-        self.lambda.resize(r.followers.len() * nv, S::ZERO);
-        for (lambda, f) in self.lambda.chunks_exact_mut(nv.max(1)).zip(&r.followers) {
-            lambda.copy_from_slice(&z[f.v * n..][..nv]);
-            subtract(self.ratio[f.v], &z[f.leader * n..][..nv], lambda);
+        let (n, nv, c) = (r.v_from.len(), r.nv, r.followers.len());
+        self.lambda.resize(c * nv, S::ZERO);
+        for i in 0..c {
+            let (f, lambda) = (&r.followers[i], &mut self.lambda[i * nv..][..nv]);
+            copy(&z[f.v * n..][..nv], lambda);
+            add_scaled(-self.ratio[f.v], &z[f.leader * n..][..nv], lambda);
         }
-        self.solve(nv);
-        for (out, &a) in out.chunks_exact_mut(nv.max(1)).zip(&r.independent) {
-            out.copy_from_slice(&z[a * n..][..nv]);
-            self.keep_in_step(n, nv, a, out);
+        self.solve(c, nv);
+        for i in 0..nv {
+            let (a, out) = (r.independent[i], &mut out[i * nv..][..nv]);
+            copy(&z[a * n..][..nv], out);
+            self.keep_in_step(r, a, out);
         }
     }
 }
 
-/// out −= a x, as far as there is room.
+// Loops over indices, which become part of what is compiled for the processor.
+
+/// What is independent, of all.
 #[inline(always)]
-fn subtract<S: Scalar>(a: S, x: &[S], out: &mut [S]) {
-    for (out, x) in out.iter_mut().zip(x) {
-        *out -= a * *x;
+fn pick<S: Scalar>(r: &Reduction, x: &[S], out: &mut [S]) {
+    for &Piece { from, to, count } in &r.pieces {
+        copy(&x[from..from + count], &mut out[to..to + count]);
+    }
+}
+
+#[inline(always)]
+fn copy<S: Scalar>(x: &[S], out: &mut [S]) {
+    let out = &mut out[..x.len()];
+    for i in 0..x.len() {
+        out[i] = x[i];
+    }
+}
+
+#[inline(always)]
+fn scale<S: Scalar>(a: S, x: &mut [S]) {
+    for i in 0..x.len() {
+        x[i] = a * x[i];
+    }
+}
+
+/// out += a x, as far as there is room.
+#[inline(always)]
+fn add_scaled<S: Scalar>(a: S, x: &[S], out: &mut [S]) {
+    let count = x.len().min(out.len());
+    let (x, out) = (&x[..count], &mut out[..count]);
+    for i in 0..count {
+        out[i] = a.mul_add(x[i], out[i]);
     }
 }

@@ -22,7 +22,7 @@ use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
 use crate::model::{Layout, Reduction};
 use crate::scalar::Scalar;
-use crate::simd::{At, Ready, Sweep};
+use crate::simd::{At, Ready, Sweep, Task};
 use crate::spatial::Reference;
 use crate::stage::coupled::{Coupled, Lent};
 
@@ -134,13 +134,12 @@ impl<S: Scalar> View<'_, '_, S> {
                     }
                 }
                 run(self, if input.is_empty() { &[] } else { &x }, &mut tau);
-                out.fill(S::ZERO);
                 c.contract(r, &tau, out);
                 if moves && input.is_empty() {
                     x.fill(S::ZERO);
                     c.add_bend(r, &mut x);
                     run_partner(self, &x, &mut tau);
-                    c.contract(r, &tau, out);
+                    c.contract_more(r, &tau, out);
                 }
                 (c.input, c.output) = (x, tau);
             }
@@ -149,7 +148,6 @@ impl<S: Scalar> View<'_, '_, S> {
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(rows * n), S::ZERO);
                 run(self, &[], &mut wide[..rows * n]);
-                out.fill(S::ZERO);
                 for (wide, out) in wide.chunks_exact(n).zip(out.chunks_exact_mut(r.nv)) {
                     c.contract(r, wide, out);
                 }
@@ -165,8 +163,8 @@ impl<S: Scalar> View<'_, '_, S> {
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(n * n), S::ZERO);
                 run(self, &[], &mut wide[..n * n]);
-                out.fill(S::ZERO);
-                c.congruence(r, &wide[..n * n], out);
+                self.instructions
+                    .perform::<S, _>(Congruence(&*c, r, &wide[..n * n], &mut *out));
                 if shape == Shape::CoriolisForm && curved {
                     run_partner(self, &[], &mut wide[..n * n]);
                     c.congruence_followers(r, &c.ratio_rate, &wide[..n * n], out);
@@ -180,8 +178,8 @@ impl<S: Scalar> View<'_, '_, S> {
                     run_partner(self, &[], &mut wide[..n * n]);
                 }
                 run(self, &[], &mut wide[..n * n]);
-                c.take_inverse(r, &wide[..n * n]);
-                c.constrain_inverse(r, &wide[..n * n], out);
+                self.instructions
+                    .perform::<S, _>(ConstrainInverse(&mut *c, r, &wide[..n * n], &mut *out));
                 c.matrix = wide;
             }
             Shape::Plain | Shape::Tree | Shape::Motions | Shape::Forward | Shape::BiasFree => {}
@@ -263,14 +261,16 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let n = r.v_from.len();
         let mut wide = core::mem::take(&mut c.matrix);
-        wide.resize(wide.len().max(n * n), S::ZERO);
-        out.fill(S::ZERO);
+        wide.resize(wide.len().max(2 * n * n), S::ZERO);
+        let (sum, one) = wide.split_at_mut(n * n);
+        sum.fill(S::ZERO);
         for v in (0..n).filter(|&v| r.v_from[v] == dof) {
-            self.tree_mass_derivative(v, &mut wide[..n * n]);
-            let along = c.ratio[v];
-            wide[..n * n].iter_mut().for_each(|x| *x = along * *x);
-            c.congruence(r, &wide[..n * n], out);
+            self.tree_mass_derivative(v, &mut one[..n * n]);
+            for (sum, x) in sum.iter_mut().zip(&*one) {
+                *sum += c.ratio[v] * *x;
+            }
         }
+        c.congruence(r, sum, out);
         if r.is_curved {
             self.raw::<MassMatrix>(self.nowhere(), &[], &mut wide[..n * n]);
             for (follower, bend) in r.followers.iter().zip(&c.bend) {
@@ -321,6 +321,39 @@ impl<S: Scalar> View<'_, '_, S> {
     /// An error where something is not defined for joints that follow others.
     pub(super) fn refuse_coupled(&self, what: &'static str) -> Result<()> {
         self.mechanism.refuse_coupled(what)
+    }
+}
+
+/// out = R*XR.
+pub(super) struct Congruence<'a, S>(
+    pub(super) &'a Coupled<S>,
+    pub(super) &'a Reduction,
+    pub(super) &'a [S],
+    pub(super) &'a mut [S],
+);
+
+impl<S: Scalar> Task for Congruence<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(c, r, x, out) = self;
+        c.congruence(r, x, out);
+    }
+}
+
+/// What is independent of the tree's 𝓜⁻¹, kept in step.
+pub(super) struct ConstrainInverse<'a, S>(
+    pub(super) &'a mut Coupled<S>,
+    pub(super) &'a Reduction,
+    pub(super) &'a [S],
+    pub(super) &'a mut [S],
+);
+
+impl<S: Scalar> Task for ConstrainInverse<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(c, r, inverse, out) = self;
+        c.take_inverse(r, inverse);
+        c.constrain_inverse(r, inverse, out);
     }
 }
 

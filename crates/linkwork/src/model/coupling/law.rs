@@ -107,6 +107,9 @@ pub(crate) fn at<S: Scalar>(laws: &[Law], y: S) -> [S; 4] {
 
 #[inline(always)]
 fn polynomial<S: Scalar>(coefficients: &[f64], y: S) -> [S; 4] {
+    if let [offset, ratio] = *coefficients {
+        return [S::lift(ratio) * y + S::lift(offset), S::lift(ratio), S::ZERO, S::ZERO];
+    }
     let [mut q, mut slope, mut half, mut sixth] = [S::ZERO; 4];
     for c in coefficients.iter().rev() {
         sixth = sixth.mul_add(y, half);

@@ -9,6 +9,7 @@
 //! so that products and their transposes stay O(n), and matrices O(n²) for each follower.
 
 use super::super::View;
+use super::{Congruence, ConstrainInverse};
 use crate::Result;
 use crate::dynamics::inverse::Inverse;
 use crate::dynamics::linearized::Linearize;
@@ -16,8 +17,10 @@ use crate::dynamics::linearized::forward::ForwardDerivatives;
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::Regressor;
+use crate::model::Reduction;
 use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
+use crate::simd::Task;
 use crate::stage::coupled::Coupled;
 
 impl<S: Scalar> View<'_, '_, S> {
@@ -56,10 +59,10 @@ impl<S: Scalar> View<'_, '_, S> {
             wide[2 * n + i] = ratio * dydd[from] + (rate + rate) * yd + bend * y;
         }
         self.raw::<TorqueChange>(self.nowhere(), &wide, &mut tau);
-        for (out, (load, dy)) in out.iter_mut().zip(c.load.iter().zip(dy)) {
-            *out = *load * *dy;
-        }
         c.contract(r, &tau, out);
+        for (out, (load, dy)) in out.iter_mut().zip(c.load.iter().zip(dy)) {
+            *out += *load * *dy;
+        }
         (c.change, c.output) = (wide, tau);
         self.stages.coupled = c;
     }
@@ -120,15 +123,14 @@ impl<S: Scalar> View<'_, '_, S> {
         let Some((r, c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
         self.raw::<InverseDerivatives>(self.nowhere(), &[], &mut room[..3 * n * n]);
-        out.fill(S::ZERO);
         let (by_q, rest) = room.split_at(n * n);
         let (by_qd, rest) = rest.split_at(n * n);
         let mass = &rest[..n * n];
         let (out_q, rest) = out.split_at_mut(nv * nv);
         let (out_qd, out_mass) = rest.split_at_mut(nv * nv);
-        c.congruence(r, by_q, out_q);
-        c.congruence(r, by_qd, out_qd);
-        c.congruence(r, mass, out_mass);
+        for (x, out) in [(by_q, &mut *out_q), (by_qd, &mut *out_qd), (mass, out_mass)] {
+            self.instructions.perform::<S, _>(Congruence(&*c, r, x, out));
+        }
         if r.is_curved {
             c.congruence_followers(r, &c.ratio_rate, by_qd, out_q);
             c.congruence_followers(r, &c.ratio_bend, mass, out_q);
@@ -150,29 +152,11 @@ impl<S: Scalar> View<'_, '_, S> {
         let (by_q, rest) = room.split_at_mut(n * n);
         let (by_qd, rest) = rest.split_at_mut(n * n);
         let inverse = &rest[..n * n];
-        c.take_inverse(r, inverse);
-        // −Z = −𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ | ∂T/∂q̇ R) − (R̈ | 2Ṙ), row by row over what the tree's took.
-        let (mut z_q, mut z_qd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
-        for (i, (row_q, row_qd)) in by_q.chunks_exact_mut(n).zip(by_qd.chunks_exact_mut(n)).enumerate() {
-            let (z_q, z_qd) = (&mut z_q[..nv], &mut z_qd[..nv]);
-            z_q.fill(S::ZERO);
-            z_qd.fill(S::ZERO);
-            c.contract(r, row_q, z_q);
-            c.contract(r, row_qd, z_qd);
-            if r.is_curved {
-                Coupled::contract_followers(r, &c.ratio_rate, row_qd, z_q);
-                z_q[r.v_from[i]] -= c.ratio_bend[i];
-                z_qd[r.v_from[i]] -= c.ratio_rate[i] + c.ratio_rate[i];
-            }
-            row_q[..nv].copy_from_slice(z_q);
-            row_qd[..nv].copy_from_slice(z_qd);
-        }
-        (c.input, c.output) = (z_q, z_qd);
         let (out_q, rest) = out.split_at_mut(nv * nv);
         let (out_qd, out_inverse) = rest.split_at_mut(nv * nv);
-        c.constrain_columns(r, by_q, out_q);
-        c.constrain_columns(r, by_qd, out_qd);
-        c.constrain_inverse(r, inverse, out_inverse);
+        let instructions = self.instructions;
+        instructions.perform::<S, _>(ConstrainInverse(&mut c, r, inverse, out_inverse));
+        instructions.perform::<S, _>(ConstrainChanges(&mut c, r, [by_q, by_qd], [out_q, out_qd]));
         if r.is_curved {
             for (out, inverse) in out_q.chunks_exact_mut(nv).zip(out_inverse.chunks_exact(nv)) {
                 for ((out, inverse), load) in out.iter_mut().zip(inverse).zip(&c.load) {
@@ -198,5 +182,34 @@ impl<S: Scalar> View<'_, '_, S> {
         }
         c.matrix = wide;
         self.stages.coupled = c;
+    }
+}
+
+/// ∂ÿ/∂y and ∂ÿ/∂ẏ but for loads, from those of the tree, once its 𝓜⁻¹ is taken in. These are overwritten by −Z =
+/// −𝓜⁻¹(∂T/∂q R + ∂T/∂q̇ Ṙ | ∂T/∂q̇ R) − (R̈ | 2Ṙ), row by row.
+struct ConstrainChanges<'a, S>(&'a mut Coupled<S>, &'a Reduction, [&'a mut [S]; 2], [&'a mut [S]; 2]);
+
+impl<S: Scalar> Task for ConstrainChanges<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(c, r, [by_q, by_qd], [out_q, out_qd]) = self;
+        let (n, nv) = (r.v_from.len(), r.nv);
+        let (mut z_q, mut z_qd) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
+        for i in 0..n {
+            let (row_q, row_qd) = (&mut by_q[i * n..][..n], &mut by_qd[i * n..][..n]);
+            let (z_q, z_qd) = (&mut z_q[..nv], &mut z_qd[..nv]);
+            c.contract(r, row_q, z_q);
+            c.contract(r, row_qd, z_qd);
+            if r.is_curved {
+                Coupled::contract_followers(r, &c.ratio_rate, row_qd, z_q);
+                z_q[r.v_from[i]] -= c.ratio_bend[i];
+                z_qd[r.v_from[i]] -= c.ratio_rate[i] + c.ratio_rate[i];
+            }
+            row_q[..nv].copy_from_slice(z_q);
+            row_qd[..nv].copy_from_slice(z_qd);
+        }
+        (c.input, c.output) = (z_q, z_qd);
+        c.constrain_columns(r, by_q, out_q);
+        c.constrain_columns(r, by_qd, out_qd);
     }
 }

@@ -348,6 +348,7 @@ fn pick<S: Scalar>(r: &Reduction, x: &[S], out: &mut [S]) {
 }
 
 #[inline(always)]
+#[expect(clippy::manual_memcpy, reason = "rows are short, and `copy_from_slice` is a call")]
 fn copy<S: Scalar>(x: &[S], out: &mut [S]) {
     let out = &mut out[..x.len()];
     for i in 0..x.len() {

@@ -77,7 +77,7 @@ impl<S: Scalar> Embedded<S> {
                 (row, products) = products.split_at(i + 1);
                 for (other, &product) in near.iter().zip(row) {
                     let other = self.a[other.product];
-                    self.a[product] -= share * other;
+                    self.a[product as usize] -= share * other;
                 }
             }
         }
@@ -156,9 +156,10 @@ impl<S: Scalar> Embedded<S> {
             for i in 0..dofs {
                 let x = -(own[i] * gains[i].d_inv);
                 for (&pair, other) in row.iter().zip(before.chunks_exact(dofs)) {
-                    self.a[pair] = x.mul_add(other[i], self.a[pair]);
+                    let pair = &mut self.a[pair as usize];
+                    *pair = x.mul_add(other[i], *pair);
                 }
-                let square = &mut self.a[row[row.len() - 1]];
+                let square = &mut self.a[row[row.len() - 1] as usize];
                 *square = x.mul_add(own[i], *square);
             }
         }

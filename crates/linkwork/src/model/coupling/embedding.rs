@@ -18,11 +18,11 @@ pub(crate) struct Embedding {
     pub(crate) stations: Vec<Station>,
     pub(crate) columns: Vec<Column>,
     /// Per station: where the product of each two of its open columns is kept, by rows of a lower triangle.
-    pairs: Vec<usize>,
+    pairs: Vec<u32>,
     /// Per column that closes: the station's other columns that its elimination changes, and where their products are kept,
     /// as above.
     neighbours: Vec<Neighbour>,
-    fills: Vec<usize>,
+    fills: Vec<u32>,
     /// How many products there are; those of a group with itself come first.
     pub(crate) products: usize,
     /// How many numbers are kept of columns that pass joints.
@@ -141,7 +141,9 @@ impl Embedding {
             all.close(k, &fronts[k], &mut kin);
             all.stations[k].pairs = all.pairs.len();
             for (i, &group) in fronts[k].open.iter().enumerate() {
-                let row = fronts[k].open[..=i].iter().map(|&other| kin.product(group, other));
+                let row = fronts[k].open[..=i]
+                    .iter()
+                    .map(|&other| kin.product(group, other) as u32);
                 all.pairs.extend(row);
             }
         }
@@ -168,7 +170,7 @@ impl Embedding {
             for i in first..self.neighbours.len() {
                 for j in first..=i {
                     let fill = kin.product(self.neighbours[i].group, self.neighbours[j].group);
-                    self.fills.push(fill);
+                    self.fills.push(fill as u32);
                 }
             }
             kin.leave(group);
@@ -180,12 +182,12 @@ impl Embedding {
     pub(crate) fn pair(&self, station: &Station, a: usize, b: usize) -> usize {
         let (a, b) = (a - station.open, b - station.open);
         let (low, high) = if a < b { (a, b) } else { (b, a) };
-        self.pairs[station.pairs + high * (high + 1) / 2 + low]
+        self.pairs[station.pairs + high * (high + 1) / 2 + low] as usize
     }
 
     /// The same of an open column with the open ones up to itself.
     #[inline(always)]
-    pub(crate) fn row(&self, station: &Station, column: usize) -> &[usize] {
+    pub(crate) fn row(&self, station: &Station, column: usize) -> &[u32] {
         let row = column - station.open;
         &self.pairs[station.pairs + row * (row + 1) / 2..][..=row]
     }
@@ -193,7 +195,7 @@ impl Embedding {
     /// What the elimination of a column that closes changes: the columns after it that it has to do with, and where their
     /// products are kept, by rows of a lower triangle.
     #[inline(always)]
-    pub(crate) fn neighbours(&self, column: &Column) -> (&[Neighbour], &[usize]) {
+    pub(crate) fn neighbours(&self, column: &Column) -> (&[Neighbour], &[u32]) {
         let [first, end] = column.neighbours;
         let count = end - first;
         (

@@ -6,7 +6,7 @@ use linkwork::model::{JointKind, examples};
 use linkwork::scalar::{Dual, Scalar};
 use linkwork::spatial::{Force, Motion};
 use linkwork::state_space::Push;
-use linkwork::workspace::{DerivativeRates, SecondOrder};
+use linkwork::workspace::{Along, DerivativeRates, Linearized, SecondOrder};
 use linkwork::{Mechanism, Reference, Result};
 use support::coupled::cases;
 use support::dual::D;
@@ -103,6 +103,35 @@ fn mixed(mechanism: &Mechanism, point: &Point, of: Of, [a, b]: [&[f64]; 2], at_o
     out.iter().map(|x| x.derivative.derivative).collect()
 }
 
+/// Works with the linearized dynamics at a point along a direction.
+fn linearized<R>(
+    second: &mut SecondOrder<'_>,
+    point: &Point,
+    of: Of,
+    direction: &[f64],
+    work: impl FnOnce(&mut Along<'_, Linearized<'_, '_, D>>) -> Result<R>,
+) -> Result<R> {
+    let nv = second.mechanism().nv();
+    let [dq, dqd, input] = [0, 1, 2].map(|k| &direction[k * nv..(k + 1) * nv]);
+    let mut posed = second.at(&point.q, dq)?;
+    // Some forces come before the velocity, others after it.
+    let (before, after) = point.pushes.split_at(point.pushes.len() / 2);
+    for push in before {
+        posed.push(push.frame, push.reference, push.force)?;
+    }
+    let mut moving = posed.moving(&point.qd, dqd)?;
+    for push in after {
+        moving.push(push.frame, push.reference, push.force)?;
+    }
+    match of {
+        Of::Torques => work(&mut moving.linearized(&point.qdd, input)?),
+        Of::Accelerations => {
+            let (mut qdd, mut dqdd) = (vec![0.0; nv], vec![0.0; nv]);
+            work(&mut moving.linearized_under(&point.tau, input, &mut qdd, &mut dqdd)?)
+        }
+    }
+}
+
 /// The Hessian of y·T or y·q̈ times a direction, and the rates of the matrices.
 fn along(
     second: &mut SecondOrder<'_>,
@@ -112,28 +141,28 @@ fn along(
     y: &[f64],
     rates: &mut DerivativeRates,
 ) -> Result<Vec<f64>> {
-    let nv = second.mechanism().nv();
-    let [dq, dqd, input] = [0, 1, 2].map(|k| &direction[k * nv..(k + 1) * nv]);
-    let mut product = vec![f64::NAN; 3 * nv];
-    let mut posed = second.at(&point.q, dq)?;
-    for push in &point.pushes {
-        posed.push(push.frame, push.reference, push.force)?;
-    }
-    let mut moving = posed.moving(&point.qd, dqd)?;
-    match of {
+    let mut product = vec![f64::NAN; direction.len()];
+    linearized(second, point, of, direction, |view| match of {
         Of::Torques => {
-            let mut linearized = moving.linearized(&point.qdd, input)?;
-            linearized.torque_adjoint(y, &mut product)?;
-            linearized.inverse_derivatives(rates)?;
+            view.torque_adjoint(y, &mut product)?;
+            view.inverse_derivatives(rates)
         }
         Of::Accelerations => {
-            let (mut qdd, mut dqdd) = (vec![0.0; nv], vec![0.0; nv]);
-            let mut linearized = moving.linearized_under(&point.tau, input, &mut qdd, &mut dqdd)?;
-            linearized.acceleration_adjoint(y, &mut product)?;
-            linearized.forward_derivatives(rates)?;
+            view.acceleration_adjoint(y, &mut product)?;
+            view.forward_derivatives(rates)
         }
-    }
+    })?;
     Ok(product)
+}
+
+/// δ²T or δ²q̈ along a direction and a change.
+fn twice(second: &mut SecondOrder<'_>, point: &Point, of: Of, [direction, change]: [&[f64]; 2]) -> Result<Vec<f64>> {
+    let mut out = vec![f64::NAN; second.mechanism().nv()];
+    linearized(second, point, of, direction, |view| match of {
+        Of::Torques => view.torque_change(change, &mut out),
+        Of::Accelerations => view.acceleration_change(change, &mut out),
+    })?;
+    Ok(out)
 }
 
 /// The largest number, and at least one.
@@ -166,6 +195,8 @@ fn check(worst: &mut Worst, mechanism: &Mechanism, point: &Point, seed: u64) {
                 got.iter_mut().zip(m.apply(b)).for_each(|(sum, x)| *sum += x);
             }
             worst.check("matrices", name, &got, &expect, scale * size(&b));
+            let change = twice(&mut second, point, of, [&a, &b]).unwrap();
+            worst.check("change", name, &change, &expect, scale * size(&b));
             let (got, expect) = ([dot(&product, &b)], [dot(&y, &expect)]);
             worst.check("product", name, &got, &expect, scale * nv as f64);
         }
@@ -301,6 +332,41 @@ fn accelerations_come_with_their_change() {
     }
 }
 
+/// A view about q̈ with δq̈ is one about the T that cause q̈, with the δT that cause δq̈.
+#[test]
+fn views_about_accelerations_go_along_the_torques_that_cause_them() {
+    let mut worst = Worst::new(1e-12);
+    for seed in 0..40 {
+        let mechanism = random_tree(seed, 8);
+        let (nv, name) = (mechanism.nv(), mechanism.name());
+        let point = Point::random(&mechanism, &random_state(&mechanism, seed).q, seed);
+        let mut random = Random::new(seed);
+        let (d, b, y) = (
+            random.numbers(3 * nv, 1.0),
+            random.numbers(3 * nv, 1.0),
+            random.numbers(nv, 1.0),
+        );
+        let mut second = mechanism.second_order();
+        let (mut qdd, mut dqdd) = (vec![0.0; nv], vec![0.0; nv]);
+        let (mut expect, mut got) = ([vec![0.0; nv], vec![0.0; 3 * nv]], [vec![0.0; nv], vec![0.0; 3 * nv]]);
+        let mut posed = second.at(&point.q, &d[..nv]).unwrap();
+        let mut moving = posed.moving(&point.qd, &d[nv..2 * nv]).unwrap();
+        let mut view = moving
+            .linearized_under(&point.tau, &d[2 * nv..], &mut qdd, &mut dqdd)
+            .unwrap();
+        view.acceleration_change(&b, &mut expect[0]).unwrap();
+        view.acceleration_adjoint(&y, &mut expect[1]).unwrap();
+        let mut view = moving.linearized(&qdd, &dqdd).unwrap();
+        view.acceleration_change(&b, &mut got[0]).unwrap();
+        view.acceleration_adjoint(&y, &mut got[1]).unwrap();
+        let mass = Matrix::from_slice(nv, nv, &mechanism.mass_matrix(&point.q).unwrap());
+        for (got, expect) in got.iter().zip(&expect) {
+            let condition = mass.condition().max(1.0).powi(2);
+            worst.check("about q̈", name, got, expect, size(expect) * condition);
+        }
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_by_argument() {
     let arm = examples::puma560();
@@ -321,6 +387,7 @@ fn what_makes_no_sense_is_refused_by_argument() {
     says(posed.moving(&bad, &fine).map(drop), "qd[2]");
     says(posed.moving(&fine, &bad).map(drop), "dqd[2]");
     let mut moving = posed.moving(&fine, &fine).unwrap();
+    says(moving.push(link, Reference::Aligned, nothing), "force is NaN");
     says(moving.linearized(&bad, &fine).map(drop), "qdd[2]");
     says(moving.linearized(&fine, &bad).map(drop), "dqdd[2]");
     let (mut six, mut five) = ([0.0; 6], [0.0; 5]);
@@ -338,6 +405,12 @@ fn what_makes_no_sense_is_refused_by_argument() {
         linearized.acceleration_adjoint(&fine, &mut [0.0; 6]),
         "out has 6 numbers",
     );
+    let mut change = [0.0; 18];
+    says(linearized.torque_change(&change, &mut five), "out has 5 numbers");
+    says(linearized.acceleration_change(&fine, &mut six), "change has 6 numbers");
+    change[8] = f64::NAN;
+    says(linearized.torque_change(&change, &mut six), "change[2]");
+    says(linearized.acceleration_change(&change, &mut six), "change[2]");
     let mut other = examples::arm7().derivative_rates();
     says(linearized.inverse_derivatives(&mut other), "out has");
     says(linearized.forward_derivatives(&mut other), "out has");

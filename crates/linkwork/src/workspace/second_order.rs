@@ -1,10 +1,10 @@
 //! Second derivatives of the dynamics: linearized dynamics along a direction.
 
-use super::{Derivatives, Linearized, Moving, Posed, Workspace, check_length, check_six};
+use super::{Configured, Derivatives, Linearized, Moving, Posed, Workspace, check_length, check_six};
 use crate::Result;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::{Dual, Scalar};
-use crate::spatial::{Force, Reference, Rotation, Vec3};
+use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 
 /// All memory for second derivatives of a mechanism's dynamics, allocated once: how what [`Linearized`] says changes along a
 /// direction.
@@ -128,31 +128,7 @@ impl<'m, S: Scalar> Along<'_, Posed<'_, 'm, Dual<S>>, S> {
     /// Adds an external force on a frame's link, as [`push`](super::Configured::push) does. It keeps to the link, along the
     /// direction too: what `reference` says of it is true at the point.
     pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
-        check_six("force", force.to_array())?;
-        let frame = frame.into();
-        let own = match reference {
-            Reference::Local => force,
-            Reference::Aligned | Reference::World => self.seen_from(frame, reference, force),
-        };
-        let own = own.to_array();
-        let kept = Force::from_array(core::array::from_fn(|i| Dual::constant(own[i])));
-        self.view.push(frame, Reference::Local, kept)
-    }
-
-    /// A force along the world's axes in those that a frame has at the point.
-    fn seen_from(&mut self, frame: FrameId, reference: Reference, f: Force<S>) -> Force<S> {
-        let pose = self.view.pose(frame);
-        let still = |v: Vec3<Dual<S>>| Vec3::new(v.x.value, v.y.value, v.z.value);
-        let axes = Rotation {
-            x: still(pose.rotation.x),
-            y: still(pose.rotation.y),
-            z: still(pose.rotation.z),
-        };
-        let moment = match reference {
-            Reference::World => f.moment - still(pose.translation).cross(f.force),
-            Reference::Aligned | Reference::Local => f.moment,
-        };
-        Force::new(axes.inverse_mul(moment), axes.inverse_mul(f.force))
+        push(&mut self.view, frame.into(), reference, force)
     }
 
     /// Sets the velocity and its direction.
@@ -165,6 +141,11 @@ impl<'m, S: Scalar> Along<'_, Posed<'_, 'm, Dual<S>>, S> {
 }
 
 impl<'m, S: Scalar> Along<'_, Moving<'_, 'm, Dual<S>>, S> {
+    /// Adds an external force on a frame's link that keeps to it, as before the velocity was set.
+    pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
+        push(&mut self.view, frame.into(), reference, force)
+    }
+
     /// Linearizes about accelerations q̈, with their direction.
     pub fn linearized(&mut self, qdd: &[S], dqdd: &[S]) -> Result<Along<'_, Linearized<'_, 'm, Dual<S>>, S>> {
         vary(self.view.mechanism(), ["qdd", "dqdd"], [qdd, dqdd], &mut self.room.one)?;
@@ -196,19 +177,42 @@ impl<'m, S: Scalar> Along<'_, Moving<'_, 'm, Dual<S>>, S> {
 }
 
 impl<S: Scalar> Along<'_, Linearized<'_, '_, Dual<S>>, S> {
+    /// δ²T in O(n): the rate along the direction of [`Linearized::torque_change`], which is the second derivative of T along
+    /// the direction and along a change that stays what it is.
+    ///
+    /// `change` is δq, δq̇ and δq̈ one after another, 3 nv numbers.
+    pub fn torque_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
+        self.room.take_in_change(change, out)?;
+        self.view.torque_change(&self.room.three, &mut self.room.one)?;
+        give_rates(&self.room.one, out);
+        Ok(())
+    }
+
+    /// δ²q̈ in O(n): the rate along the direction of [`Linearized::acceleration_change`]. The direction is (δq, δq̇, δT) as in
+    /// [`acceleration_adjoint`](Along::acceleration_adjoint).
+    ///
+    /// `change` is δq, δq̇ and δT one after another, 3 nv numbers.
+    pub fn acceleration_change(&mut self, change: &[S], out: &mut [S]) -> Result<()> {
+        self.room.take_in_change(change, out)?;
+        self.view.acceleration_change(&self.room.three, &mut self.room.one)?;
+        give_rates(&self.room.one, out);
+        Ok(())
+    }
+
     /// ∇²(y·T)d in O(n): the rates along d = (δq, δq̇, δq̈) of (∂T/∂q)\*y, (∂T/∂q̇)\*y and 𝓜y, one after another.
     pub fn torque_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
         self.room.take_in(y, out)?;
         self.view.torque_adjoint(&self.room.one, &mut self.room.three)?;
-        self.room.give_rates(out);
+        give_rates(&self.room.three, out);
         Ok(())
     }
 
-    /// ∇²(y·q̈)d in O(n): the rates along d = (δq, δq̇, δT) of (∂q̈/∂q)\*y, (∂q̈/∂q̇)\*y and 𝓜⁻¹y, one after another.
+    /// ∇²(y·q̈)d in O(n): the rates along d = (δq, δq̇, δT) of (∂q̈/∂q)\*y, (∂q̈/∂q̇)\*y and 𝓜⁻¹y, one after another. In a
+    /// view about accelerations, from [`linearized`](Along::linearized), δT is the change of torques that causes δq̈.
     pub fn acceleration_adjoint(&mut self, y: &[S], out: &mut [S]) -> Result<()> {
         self.room.take_in(y, out)?;
         self.view.acceleration_adjoint(&self.room.one, &mut self.room.three)?;
-        self.room.give_rates(out);
+        give_rates(&self.room.three, out);
         Ok(())
     }
 
@@ -227,6 +231,38 @@ impl<S: Scalar> Along<'_, Linearized<'_, '_, Dual<S>>, S> {
     }
 }
 
+/// Adds a force that does not vary in the axes that its frame has at the point.
+fn push<S: Scalar>(
+    view: &mut Configured<'_, '_, Dual<S>>,
+    frame: FrameId,
+    reference: Reference,
+    force: Force<S>,
+) -> Result<()> {
+    check_six("force", force.to_array())?;
+    let own = match reference {
+        Reference::Local => force,
+        Reference::Aligned | Reference::World => seen_from(view.pose(frame), reference, force),
+    };
+    let own = own.to_array();
+    let kept = Force::from_array(core::array::from_fn(|i| Dual::constant(own[i])));
+    view.push(frame, Reference::Local, kept)
+}
+
+/// A force along the world's axes in those that a frame has at the point.
+fn seen_from<S: Scalar>(pose: Pose<Dual<S>>, reference: Reference, f: Force<S>) -> Force<S> {
+    let still = |v: Vec3<Dual<S>>| Vec3::new(v.x.value, v.y.value, v.z.value);
+    let axes = Rotation {
+        x: still(pose.rotation.x),
+        y: still(pose.rotation.y),
+        z: still(pose.rotation.z),
+    };
+    let moment = match reference {
+        Reference::World => f.moment - still(pose.translation).cross(f.force),
+        Reference::Aligned | Reference::Local => f.moment,
+    };
+    Force::new(axes.inverse_mul(moment), axes.inverse_mul(f.force))
+}
+
 impl<S: Scalar> Room<S> {
     /// Takes in what does not vary, if there is room for an answer.
     fn take_in(&mut self, y: &[S], out: &[S]) -> Result<()> {
@@ -236,10 +272,12 @@ impl<S: Scalar> Room<S> {
         Ok(())
     }
 
-    fn give_rates(&self, out: &mut [S]) {
-        for (out, x) in out.iter_mut().zip(&self.three) {
-            *out = x.derivative;
-        }
+    /// The same for a change of everything.
+    fn take_in_change(&mut self, change: &[S], out: &[S]) -> Result<()> {
+        check_length("change", change.len(), self.three.len())?;
+        check_length("out", out.len(), self.one.len())?;
+        hold(change, &mut self.three);
+        Ok(())
     }
 }
 
@@ -264,6 +302,12 @@ impl<S: Scalar> DerivativeRates<S> {
         for (rate, x) in self.rates.iter_mut().zip(q.iter().chain(qd).chain(input)) {
             *rate = x.derivative;
         }
+    }
+}
+
+fn give_rates<S: Scalar>(x: &[Dual<S>], out: &mut [S]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = x.derivative;
     }
 }
 

@@ -196,7 +196,7 @@ impl Moving<'_, '_, f64> {
     }
 
     /// The derivatives of [`Moving::passive_torque`]: ∂/∂q, nv × nv, in the tangent space, and the diagonal of ∂/∂q̇, nv
-    /// numbers. Nothing else is in either: ∂/∂q has a block for every joint, of one number where the joint has an axis.
+    /// numbers. Nothing else is in either: ∂/∂q has a block for every joint, as wide as the joint has degrees of freedom.
     ///
     /// [`Linearized`](super::Linearized) shows what to do with them.
     pub fn passive_derivatives(&mut self, by_q: &mut [f64], by_qd: &mut [f64]) -> Result<()> {

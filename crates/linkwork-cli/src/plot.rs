@@ -192,8 +192,6 @@ impl Panel {
             .x_label_area_size(44)
             .y_label_area_size(72)
             .build_cartesian_2d(begin..end, low..high)?;
-        let digits = |span: f64| (2.0 - span.log10()).floor().clamp(0.0, 12.0) as usize;
-        let (x_digits, y_digits) = (digits(end - begin), digits(high - low));
         chart
             .configure_mesh()
             .x_desc("time (s)")
@@ -205,8 +203,8 @@ impl Panel {
             .axis_style(RGBColor(90, 90, 90))
             .x_labels(11)
             .y_labels(6)
-            .y_label_formatter(&|y| plain(*y, y_digits))
-            .x_label_formatter(&|x| plain(*x, x_digits))
+            .y_label_formatter(&|y| tick(*y, high - low))
+            .x_label_formatter(&|x| tick(*x, end - begin))
             .draw()?;
         let spacing = if self.curves.len() + usize::from(self.more > 0) > 10 {
             20
@@ -241,6 +239,11 @@ fn shortened(name: &str) -> String {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
     }
+}
+
+/// A tick's number on an axis of some length.
+pub(crate) fn tick(x: f64, span: f64) -> String {
+    plain(x, (2.0 - span.log10()).floor().clamp(0.0, 12.0) as usize)
 }
 
 /// A tick's number without noise from rounding, and without a −0.

@@ -132,6 +132,29 @@ fn every_form_tells_the_names_and_the_step() {
     assert!(holds(&name) && holds(&0.02_f64.to_le_bytes()));
 }
 
+/// The circle of a discrete model is as high as it is wide.
+#[test]
+fn the_unit_circle_is_round() {
+    let here = directory("linearize_circle");
+    for (step, method) in [("0.02", "exact"), ("0.5", "euler")] {
+        let arguments = ["--step", step, "--method", method, "--poles", "poles.svg"];
+        let output = linkwork(&here, &[&["linearize", "cart_pole"], &arguments[..]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let picture = std::fs::read_to_string(here.join("poles.svg")).unwrap();
+        let points = |line: &&str| line.contains("<polyline") && line.matches(',').count() > 180;
+        let line = picture.lines().find(points).expect("a circle");
+        let numbers = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for point in numbers.split_whitespace() {
+            let (a, b) = point.split_once(',').unwrap();
+            x.push(a.parse::<f64>().unwrap());
+            y.push(b.parse::<f64>().unwrap());
+        }
+        let span = |x: &[f64]| x.iter().fold(0.0, |m: f64, a| m.max(*a)) - x.iter().fold(1e9, |m: f64, a| m.min(*a));
+        assert!((span(&x) - span(&y)).abs() <= 2.0, "{} × {}", span(&x), span(&y));
+    }
+}
+
 /// NumPy, where the test command has installed it, reads what the file in JSON says.
 #[test]
 fn numpy_reads_the_archive() {

@@ -1,11 +1,16 @@
 //! The map of the poles.
 
-use crate::plot::{Area, Drawn, FONT, Picture};
+use crate::plot::{Area, Drawn, FONT, Picture, tick};
 use linkwork::state_space::Pole;
 use plotters::prelude::*;
 
 const OPEN: RGBColor = RGBColor(0, 114, 178);
 const CLOSED: RGBColor = RGBColor(213, 94, 0);
+
+/// Room about the axes and for their labels, in pixels.
+const MARGIN: i32 = 16;
+const X_LABELS: i32 = 44;
+const Y_LABELS: i32 = 72;
 
 /// Poles as crosses, those with a regulator as circles; the stable side is on the left of the axis, or in the circle.
 pub(super) struct Poles<'a> {
@@ -37,17 +42,24 @@ impl Picture for Poles<'_> {
             wide = (1.15 * pole.re.abs()).max(wide);
             high = (1.15 * pole.im.abs()).max(high);
         }
-        // Alike in both directions, unless that would squeeze everything to a line.
-        let high = high.max(0.25 * wide);
+        // Not so low that everything is squeezed to a line.
+        high = high.max(0.25 * wide);
         let title = match closed {
             None => format!("Poles of {name}"),
             Some(_) => format!("Poles of {name}: × alone, ○ with the regulator"),
         };
-        let mut chart = ChartBuilder::on(root)
-            .caption(title, (FONT, 20))
-            .margin(16)
-            .x_label_area_size(44)
-            .y_label_area_size(72)
+        let body = root.margin(MARGIN, MARGIN, MARGIN, MARGIN);
+        let body = body.titled(&title, (FONT, 20))?;
+        if step.is_some() {
+            // A circle is round where both axes have one scale.
+            let (across, up) = body.dim_in_pixel();
+            let across = f64::from(across) - f64::from(Y_LABELS);
+            let ratio = across / (f64::from(up) - f64::from(X_LABELS));
+            (wide, high) = (wide.max(high * ratio), high.max(wide / ratio));
+        }
+        let mut chart = ChartBuilder::on(&body)
+            .x_label_area_size(X_LABELS)
+            .y_label_area_size(Y_LABELS)
             .build_cartesian_2d(-wide..wide, -high..high)?;
         let (x, y) = if step.is_some() {
             ("real", "imaginary")
@@ -60,6 +72,8 @@ impl Picture for Poles<'_> {
             .x_desc(x)
             .y_desc(y)
             .label_style((FONT, 13))
+            .x_label_formatter(&|x| tick(*x, 2.0 * wide))
+            .y_label_formatter(&|y| tick(*y, 2.0 * high))
             .draw()?;
         let edge: Vec<(f64, f64)> = match step {
             None => vec![(0.0, -high), (0.0, high)],

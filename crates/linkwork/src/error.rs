@@ -47,7 +47,7 @@ errors! {
         value: f64,
         /// The largest that is accepted.
         largest: f64,
-    } => "{argument}[{index}] (joint `{joint}`) is {value}; every number must be finite, and at most {largest:e} in size";
+    } => "{argument}[{index}] (joint `{joint}`) is {value:e}; every number must be finite, and at most {largest:e} in size";
     /// A number that may not be negative is, or is NaN or infinity.
     Negative {
         /// The argument's name.

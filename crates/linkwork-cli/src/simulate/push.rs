@@ -63,8 +63,12 @@ pub(crate) fn force_of(text: &str) -> Result<Force, String> {
     }
 }
 
+/// The largest number that the library computes with.
+pub(crate) const LARGEST: f64 = 1e60;
+
 fn number(word: &str) -> Result<f64, String> {
     match word.trim().parse::<f64>() {
+        Ok(x) if x.abs() > LARGEST => Err(format!("{x:e} is too large; {LARGEST:e} is the most")),
         Ok(x) if x.is_finite() => Ok(x),
         _ => Err(format!("`{word}` is no number")),
     }

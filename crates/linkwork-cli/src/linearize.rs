@@ -5,6 +5,7 @@ mod push;
 mod write;
 
 use crate::complaint::Complaint;
+use crate::numbers::significant;
 use crate::plot::{self, Picture};
 use crate::robot::Chosen;
 use crate::style::{self, pad};
@@ -135,10 +136,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Some(model.lqr(&weights, &vec![arguments.effort; model.inputs.len()])?)
         }
     };
-    let poles = model.poles()?;
+    let poles = sorted(model.poles()?, model.step);
     let closed = match &gain {
         None => None,
-        Some(gain) => Some(model.with_feedback(gain)?.poles()?),
+        Some(gain) => Some(sorted(model.with_feedback(gain)?.poles()?, model.step)),
     };
     if let Some(path) = &arguments.out {
         write::model(path, &model, gain.as_deref(), &poles, closed.as_deref())?;
@@ -243,6 +244,29 @@ fn explicit_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, 
     Ok(StateSpace::of_step_against(mechanism, point, &resistance, method, h)?)
 }
 
+/// Poles that die out last first, each beside its mate.
+fn sorted(poles: Vec<Pole>, step: Option<f64>) -> Vec<Pole> {
+    let slowness = |p: &Pole| if step.is_some() { p.size() } else { p.re };
+    let order = |a: &Pole, b: &Pole| {
+        let slower = slowness(b).total_cmp(&slowness(a));
+        slower.then(a.im.abs().total_cmp(&b.im.abs()))
+    };
+    let (above, mut below): (Vec<Pole>, Vec<Pole>) = poles.into_iter().partition(|p| p.im >= 0.0);
+    let mated = |p: Pole| {
+        let mate = below.iter().position(|mate| mate.re == p.re && mate.im == -p.im);
+        (p, mate.map(|i| below.swap_remove(i)))
+    };
+    let mut pairs: Vec<(Pole, Option<Pole>)> = above.into_iter().map(mated).collect();
+    // Rounding may leave some alone.
+    pairs.extend(below.into_iter().map(|p| (p, None)));
+    pairs.sort_by(|(a, _), (b, _)| order(a, b));
+    pairs
+        .into_iter()
+        .flat_map(|(p, mate)| [Some(p), mate])
+        .flatten()
+        .collect()
+}
+
 /// Writes a file.
 fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
@@ -253,7 +277,7 @@ fn report(name: &str, model: &StateSpace, poles: &[Pole], gain: Option<&[f64]>, 
     let mut out = anstream::stdout();
     let time = match model.step {
         None => "continuous".to_owned(),
-        Some(h) => format!("steps of {h} s"),
+        Some(h) => format!("steps of {h:?} s"),
     };
     let (states, inputs) = (model.states.len(), model.inputs.len());
     let reached = model.controllable_states();
@@ -275,7 +299,7 @@ fn report(name: &str, model: &StateSpace, poles: &[Pole], gain: Option<&[f64]>, 
         table(&mut out, "poles with the regulator", model.step, closed)?;
         writeln!(out, "\n{}", style::paint(style::HEAD, "gain K of u = −Kx"))?;
         for (input, row) in model.inputs.iter().zip(gain.chunks(states.max(1))) {
-            let numbers: Vec<String> = row.iter().map(|x| format!("{x:.6}")).collect();
+            let numbers: Vec<String> = row.iter().map(|x| significant(*x, 6)).collect();
             writeln!(out, "  {} {}", pad(input, 20), numbers.join("  "))?;
         }
     }
@@ -287,8 +311,8 @@ fn table(out: &mut impl Write, title: &str, step: Option<f64>, poles: &[Pole]) -
     writeln!(
         out,
         "{} {}",
-        style::paint(style::HEAD, &pad(title, 26)),
-        style::paint(style::FAINT, "frequency Hz   damping")
+        style::paint(style::HEAD, &pad(title, 39)),
+        style::paint(style::FAINT, "frequency Hz    damping")
     )?;
     for pole in poles {
         // A discrete pole z stands for the continuous log z / h.
@@ -300,21 +324,27 @@ fn table(out: &mut impl Write, title: &str, step: Option<f64>, poles: &[Pole]) -
                 (size, if size == 0.0 { 0.0 } else { -re / size })
             }
         };
+        // What is this little of a pole, rounding left.
+        let part = |x: f64| {
+            let kept = if x.abs() > 1e-13 * pole.size() { x } else { 0.0 };
+            significant(kept, 6)
+        };
+        let re = part(pole.re);
         let number = if pole.im == 0.0 {
-            format!("{:12.6} {}", pole.re, unit[0])
+            format!("{re:>13} {}", unit[0])
         } else {
             let sign = if pole.im < 0.0 { '−' } else { '+' };
-            format!("{:12.6} {sign} {:.6}i {}", pole.re, pole.im.abs(), unit[1])
+            format!("{re:>13} {sign} {}i {}", part(pole.im.abs()), unit[1])
         };
         let (hertz, damping) = if size.is_finite() {
             (
-                format!("{:12.4}", size / core::f64::consts::TAU),
-                format!("{damping:9.4}"),
+                significant(size / core::f64::consts::TAU, 5),
+                significant(if damping.abs() > 1e-13 { damping } else { 0.0 }, 4),
             )
         } else {
-            (format!("{:>12}", "–"), format!("{:>9}", "–"))
+            ("–".to_owned(), "–".to_owned())
         };
-        writeln!(out, "{} {hertz} {damping}", pad(&number, 38))?;
+        writeln!(out, "{} {hertz:>12} {damping:>10}", pad(&number, 39))?;
     }
     Ok(())
 }

@@ -23,6 +23,20 @@ pub(crate) fn positive(text: &str, largest: f64) -> Result<f64, String> {
     }
 }
 
+/// A number with so many significant digits, in scientific form where it is large or small, and without a −0.
+pub(crate) fn significant(x: f64, digits: usize) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{}", x + 0.0);
+    }
+    // Rounded first: 9.9999996 has one digit more before its point than it seems.
+    let rounded = format!("{x:.*e}", digits.saturating_sub(1));
+    let exponent = rounded.rsplit('e').next().and_then(|e| e.parse::<i32>().ok());
+    match exponent {
+        Some(e @ -4..=5) => format!("{x:.*}", (digits as i32 - 1 - e).max(0) as usize),
+        _ => rounded,
+    }
+}
+
 /// Numbers as bytes, many at a time.
 pub(crate) fn write_numbers(out: &mut impl Write, numbers: impl Iterator<Item = f64>) -> std::io::Result<()> {
     const MANY: usize = 1 << 16;
@@ -35,4 +49,28 @@ pub(crate) fn write_numbers(out: &mut impl Write, numbers: impl Iterator<Item = 
         }
     }
     out.write_all(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits_whatever_their_size() {
+        for (x, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1.00000"),
+            (-3.132_091_952, "-3.13209"),
+            (9.999_999_6, "10.0000"),
+            (123_456.7, "123457"),
+            (999_999.7, "1.00000e6"),
+            (1.5e-7, "1.50000e-7"),
+            (-0.000_123_456_78, "-0.000123457"),
+            (-2e300, "-2.00000e300"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(significant(x, 6), text);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 mod program_support;
 
-use program_support::{complaint, directory, linkwork, run_in_python, text};
+use program_support::{complaint, directory, linkwork, numbers, run_in_python, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -65,6 +65,48 @@ fn matrices_are_written_in_every_form() {
     assert!(
         matlab.contains("A = zeros(4, 4);") && matlab.contains("Ts = 0.0;"),
         "{matlab}"
+    );
+}
+
+/// Numbers keep their digits, whatever their size, and poles that die out last come first, each beside its mate.
+#[test]
+fn poles_are_told_in_order_and_with_their_digits() {
+    let here = directory("linearize_order");
+    let run = |extra: &[&str]| {
+        let output = linkwork(&here, &[&["linearize", "arm7"], extra].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let state = ["--at", "{\"q\": [0, 0.5, 0, -1, 0, 1, 0]}"];
+    for step in [&[][..], &["--step", "0.3"]] {
+        let model: Value = serde_json::from_str(&run(&[&state, step, &["--json"]].concat())).unwrap();
+        let poles: Vec<Vec<f64>> = model["poles"].as_array().unwrap().iter().map(numbers).collect();
+        let key = |p: &Vec<f64>| if step.is_empty() { p[0] } else { p[0].hypot(p[1]) };
+        assert!(poles.windows(2).all(|two| key(&two[0]) >= key(&two[1])), "{poles:?}");
+        let mut rest = &poles[..];
+        while let [first, others @ ..] = rest {
+            if first[1] != 0.0 {
+                assert_eq!(others[0], [first[0], -first[1]]);
+                rest = &others[1..];
+            } else {
+                rest = others;
+            }
+        }
+        let report = run(&[&state, step].concat());
+        assert!(
+            !report.contains("-0.000000") && !report.contains(" 0.000000"),
+            "{report}"
+        );
+    }
+    let slow =
+        "<mujoco><option gravity='0 0 0'/><worldbody><body name='bob'><joint name='slide' type='slide' damping='1e-9'/>
+        <inertial pos='0 0 0' mass='2' diaginertia='1 1 1'/></body></worldbody></mujoco>";
+    std::fs::write(here.join("slow.xml"), slow).unwrap();
+    let output = linkwork(&here, &["linearize", "slow.xml"]);
+    let report = text(&output.stdout);
+    assert!(
+        report.contains(" -5.00000e-10 1/s") && report.contains("       0 1/s"),
+        "{report}"
     );
 }
 

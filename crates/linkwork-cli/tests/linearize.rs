@@ -68,6 +68,74 @@ fn matrices_are_written_in_every_form() {
     );
 }
 
+/// A cart with a pole that leans, pushed at its tip: the torques hold against both, and every form tells them.
+#[test]
+fn every_form_tells_the_point() {
+    let here = directory("linearize_point");
+    let state = "{\"q\": [0.25, 0.5], \"v\": [0.125, 0]}";
+    let run = |extra: &[&str]| {
+        let push = ["--push", "tip:1,0,-2,0,0.5,0"];
+        let output = linkwork(
+            &here,
+            &[&["linearize", "cart_pole", "--at", state], &push[..], extra].concat(),
+        );
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let printed: Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    let held = numbers(&printed["tau"]);
+    assert_eq!(numbers(&printed["q"]), [0.25, 0.5]);
+    assert_eq!(numbers(&printed["v"]), [0.125, 0.0]);
+    let push = &printed["pushes"][0];
+    assert_eq!(push["frame"], "tip");
+    assert_eq!(numbers(&push["force"]), [1.0, 0.0, -2.0]);
+    assert_eq!(numbers(&push["moment"]), [0.0, 0.5, 0.0]);
+    // The rail holds against the push along it.
+    assert!((held[0] + 1.0).abs() < 1e-12 && held[1] != 0.0, "{held:?}");
+    for file in ["model.json", "model.csv", "model.m", "model.npz"] {
+        run(&["--out", file]);
+    }
+    let read = |file: &str| std::fs::read_to_string(here.join(file)).unwrap();
+    let written: Value = serde_json::from_str(&read("model.json")).unwrap();
+    for key in ["q", "v", "tau", "pushes"] {
+        assert_eq!(written[key], printed[key]);
+    }
+    let expect = [0.25, 0.5, 0.125, 0.0, held[0], held[1], 1.0, 0.0, -2.0, 0.0, 0.5, 0.0];
+    let csv = read("model_point.csv");
+    let values = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap());
+    assert_eq!(values.map(|x| x.parse().unwrap()).collect::<Vec<f64>>(), expect);
+    assert!(
+        csv.contains("\"tau hinge\",") && csv.contains("\"force x on tip\",1.0"),
+        "{csv}"
+    );
+    let matlab = read("model.m");
+    for line in [
+        "q = [0.25; 0.5];".to_owned(),
+        "v = [0.125; 0.0];".to_owned(),
+        format!("tau = [{:?}; {:?}];", held[0], held[1]),
+        "pushes(1) = struct('frame', 'tip', 'force', [1.0; 0.0; -2.0], 'moment', [0.0; 0.5; 0.0]);".to_owned(),
+    ] {
+        assert!(matlab.contains(&line), "{line}: {matlab}");
+    }
+    let npz = std::fs::read(here.join("model.npz")).unwrap();
+    let holds = |bytes: &[u8]| npz.windows(bytes.len()).any(|w| w == bytes);
+    for array in ["q", "v", "tau", "push_frames", "push_forces", "push_moments"] {
+        assert!(holds(format!("{array}.npy").as_bytes()), "{array}");
+    }
+    let torques: Vec<u8> = held.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(holds(&torques));
+    let report = run(&[]);
+    assert!(
+        report.contains("torques at that point") && report.contains("  hinge "),
+        "{report}"
+    );
+    let free: Value = {
+        let output = linkwork(&here, &["linearize", "cart_pole", "--json"]);
+        serde_json::from_str(&text(&output.stdout)).unwrap()
+    };
+    assert!(free.get("pushes").is_none());
+}
+
 /// Numbers keep their digits, whatever their size, and poles that die out last come first, each beside its mate.
 #[test]
 fn poles_are_told_in_order_and_with_their_digits() {
@@ -206,7 +274,7 @@ fn numpy_reads_the_archive() {
     let script = "
 import json, numpy
 model, archive = json.load(open('model.json')), numpy.load('model.npz')
-names = ['A', 'B', 'C', 'D', 'K', 'states', 'inputs', 'outputs', 'step']
+names = ['A', 'B', 'C', 'D', 'K', 'states', 'inputs', 'outputs', 'step', 'q', 'v', 'tau']
 assert archive.files == names, archive.files
 for name in names:
     assert archive[name].tolist() == model[name], name";

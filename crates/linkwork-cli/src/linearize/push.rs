@@ -9,19 +9,24 @@ use linkwork::{Mechanism, Reference};
 /// How a push is written.
 pub(super) const FORM: &str = "FRAME:FX,FY,FZ[,NX,NY,NZ]";
 
-/// A push as `linkwork simulate` gives it while it lasts: along the world's axes, at the frame's origin.
-pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<Push> {
+/// A push as `linkwork simulate` gives it while it lasts: along the world's axes, at the origin of the frame, whose name
+/// comes with it.
+pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, Push)> {
     let wrong = |problem: String| {
         let hint = format!("write it as {FORM}: newtons and newton metres along the world's axes");
         Complaint::usage(format!("--push {text}: {problem}"), hint)
     };
     // A frame's name may hold colons; the force does not.
-    let Some((frame, force)) = text.rsplit_once(':') else {
+    let Some((name, force)) = text.rsplit_once(':') else {
         return Err(wrong("its frame or its force is missing".to_owned()));
     };
-    Ok(Push {
-        frame: mechanism.frame(frame).map_err(|e| wrong(e.to_string()))?,
+    let force = force_of(force).map_err(wrong)?;
+    let frame = mechanism.frame(name);
+    let frame = frame.map_err(|e| wrong(e.to_string()))?;
+    let push = Push {
+        frame,
         reference: Reference::Aligned,
-        force: force_of(force).map_err(wrong)?,
-    })
+        force,
+    };
+    Ok((name.to_owned(), push))
 }

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FRAME", value_delimiter = ',')]
     output: Vec<String>,
     /// A discrete model with this step, in seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = step, allow_negative_numbers = true)]
     step: Option<f64>,
     /// How the step is taken; explicit ones soften dry friction as `linkwork simulate` does.
     #[arg(long, value_enum, default_value_t = Sampling::Exact, requires = "step")]
@@ -94,6 +94,15 @@ enum Sampling {
     DormandPrince,
     /// A step of the simulator's implicit midpoint rule.
     Midpoint,
+}
+
+/// The length of a step.
+fn step(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(h) if h.is_finite() && h > 0.0 => Ok(h),
+        Ok(_) => Err("a step takes more than 0 seconds; leave --step out for a continuous model".to_owned()),
+        Err(_) => Err("not a number of seconds".to_owned()),
+    }
 }
 
 /// All that is told of a model.
@@ -178,7 +187,7 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
                 Sampling::DormandPrince => explicit(Method::DormandPrince),
                 Sampling::Midpoint => StateSpace::of_step(mechanism, at, Method::ImplicitMidpoint, h),
             };
-            stepped?
+            stepped.map_err(|problem| blown_up(problem, h))?
         }
     };
     if !arguments.driven.is_empty() {
@@ -186,10 +195,27 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
         model = model.driven_by(&arguments.driven)?;
         point.check_held(&all, &model.inputs)?;
     }
+    if let Some(problem) = arguments.output.iter().find_map(|name| mechanism.frame(name).err()) {
+        return Err(Complaint::usage(format!("--output: {problem}"), push::FRAMES));
+    }
     if !arguments.output.is_empty() {
         model = model.seen_at(mechanism, &at.q, &arguments.output)?;
     }
     Ok(model)
+}
+
+/// What is wrong with a step from a state that is sound.
+fn blown_up(problem: linkwork::Error, h: f64) -> anyhow::Error {
+    match problem {
+        linkwork::Error::NotFinite { joint, .. } => Complaint::failure(
+            format!("a step of {h:?} s takes joint `{joint}` beyond all numbers"),
+            "shorten --step",
+        ),
+        problem @ (linkwork::Error::Step { .. } | linkwork::Error::Unsolved { .. }) => {
+            Complaint::failure(problem.to_string(), "shorten --step")
+        }
+        problem => problem.into(),
+    }
 }
 
 /// The regulator, if it was asked for.
@@ -198,8 +224,22 @@ fn gain(arguments: &Arguments, model: &StateSpace) -> Result<Option<Vec<f64>>> {
     let states = model.states.len();
     let weights = match weights[..] {
         [weight] => vec![weight; states],
-        _ => weights.clone(),
+        _ if weights.len() == states => weights.clone(),
+        _ => {
+            return Err(Complaint::usage(
+                format!("--lqr has {} weights but the model has {states} states", weights.len()),
+                "give a weight for every state, those of q first and then those of q̇, or one for all",
+            ));
+        }
     };
+    if let Some(x) = weights.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
+        let problem = format!("--lqr has a weight {x}");
+        return Err(Complaint::usage(problem, "give finite weights of at least nought"));
+    }
+    if !(arguments.effort.is_finite() && arguments.effort > 0.0) {
+        let problem = format!("--effort is {}", arguments.effort);
+        return Err(Complaint::usage(problem, "give a finite weight above nought"));
+    }
     Ok(Some(model.lqr(&weights, &vec![arguments.effort; model.inputs.len()])?))
 }
 

@@ -289,7 +289,49 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         (&["linearize", "cart_pole", "--at", "nowhere.json"], "nowhere.json"),
         (&["linearize", "cart_pole", "--driven", "cart"], "rail"),
         (&["linearize", "cart_pole", "--out", "model.xyz"], ".npz"),
-        (&["linearize", "cart_pole", "--step", "-1"], "-1"),
+        (&["linearize", "cart_pole", "--at", "[1, 2]"], "a list of numbers"),
+        (&["linearize", "cart_pole", "--step", "-1"], "leave --step out"),
+        (&["linearize", "cart_pole", "--step", "0"], "--step <SECONDS>"),
+        (
+            &["linearize", "cart_pole", "--lqr", "1,2"],
+            "--lqr has 2 weights but the model has 4 states",
+        ),
+        (&["linearize", "cart_pole", "--output", "tp"], "did you mean `tip`"),
+        (&["linearize", "cart_pole", "--output", "flange"], "linkwork info"),
+        (&["linearize", "cart_pole", "--push", "flange:1,2,3"], "linkwork info"),
+        (
+            &["linearize", "cart_pole", "--push", "tip:1e300,0,0"],
+            "1e300 is too large",
+        ),
+        (
+            &["linearize", "cart_pole", "--push", "tip:9e59,0,0,0,9e59,0"],
+            "error: --push: holding",
+        ),
+        (&["linearize", "cart_pole", "--at", "{\"v\": [1e300, 0]}"], "is 1e300;"),
+        (
+            &[
+                "linearize",
+                "cart_pole",
+                "--step",
+                "1e50",
+                "--method",
+                "rk4",
+                "--at",
+                "{\"q\": [0, 0.1], \"tau\": [0, 0]}",
+            ],
+            "shorten --step",
+        ),
+        (
+            &[
+                "linearize",
+                "cart_pole",
+                "--at",
+                "{\"tau\": [0, 5]}",
+                "--driven",
+                "rail",
+            ],
+            "5.00000 N m or N for `hinge`, which motors do not drive",
+        ),
         (
             &[
                 "linearize",

@@ -3,6 +3,7 @@
 use super::Arguments;
 use super::push;
 use crate::complaint::Complaint;
+use crate::simulate::push::LARGEST;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use linkwork::state_space::OperatingPoint;
@@ -23,13 +24,15 @@ pub(super) struct Point {
     pub(super) at: OperatingPoint,
     /// The names of the frames that are pushed.
     pub(super) pushed: Vec<String>,
+    /// Whether the torques were given, rather than found.
+    pub(super) tau_given: bool,
 }
 
 impl Point {
     pub(super) fn new(arguments: &Arguments, mechanism: &Mechanism) -> Result<Self> {
         let state = match &arguments.at {
             None => State::default(),
-            Some(text) if text.trim_start().starts_with('{') => read(text, "--at")?,
+            Some(text) if text.trim_start().starts_with(['{', '[']) => read(text, "--at")?,
             Some(path) => {
                 let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the state `{path}`"))?;
                 read(&text, path)?
@@ -39,7 +42,11 @@ impl Point {
         let pushes = arguments.push.iter().map(|text| push::parse(text, mechanism));
         let (pushed, pushes): (_, Vec<_>) = pushes.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let at = OperatingPoint::at_rest_under(mechanism, &q, &pushes).context("the state's q does not fit")?;
-        let mut point = Self { at, pushed };
+        let mut point = Self {
+            at,
+            pushed,
+            tau_given: state.tau.is_some(),
+        };
         let nv = mechanism.nv();
         for (name, given, into) in [("v", state.v, &mut point.at.qd), ("tau", state.tau, &mut point.at.tau)] {
             let Some(given) = given else { continue };
@@ -55,7 +62,26 @@ impl Point {
             }
             *into = given;
         }
+        point.check(mechanism)?;
         Ok(point)
+    }
+
+    /// Whether it can be computed with.
+    fn check(&self, mechanism: &Mechanism) -> Result<()> {
+        let OperatingPoint { q, qd, tau, pushes } = &self.at;
+        let largest = tau.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        if let Some(x) = largest.filter(|x| !self.tau_given && !pushes.is_empty() && (x.is_nan() || x.abs() > LARGEST))
+        {
+            return Err(Complaint::usage(
+                format!("--push: holding against it would take {x:e} N m or N; {LARGEST:e} is the most"),
+                "push less",
+            ));
+        }
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(q)?;
+        let mut moving = posed.moving(qd).context("the state's v does not fit")?;
+        let found = moving.forward_dynamics(tau, &mut vec![0.0; tau.len()]);
+        found.context("the robot cannot be moved from that state")
     }
 
     /// The torques, without what is little enough to be left by rounding.
@@ -74,15 +100,26 @@ impl Point {
             return Ok(());
         };
         let (joint, x) = (&all[i], crate::numbers::significant(tau[i], 6));
-        Err(Complaint::failure(
-            format!("the robot is not held there: `{joint}` would need {x} N m or N but is not driven"),
-            "choose a configuration in balance with --at, drive that joint too, or give \"tau\" in the state",
-        ))
+        Err(if self.tau_given {
+            Complaint::failure(
+                format!("the state's \"tau\" has {x} N m or N for `{joint}`, which motors do not drive"),
+                format!("give `{joint}` a torque of 0, or name it in --driven too"),
+            )
+        } else {
+            Complaint::failure(
+                format!("the robot is not held there: `{joint}` would need {x} N m or N but is not driven"),
+                "choose a configuration in balance with --at, drive that joint too, or give \"tau\" in the state",
+            )
+        })
     }
 }
 
 fn read(text: &str, name: &str) -> Result<State> {
     let hint = "write it as {\"q\": [...], \"v\": [...], \"tau\": [...]}";
+    if text.trim_start().starts_with('[') {
+        let problem = format!("the state in {name} is a list of numbers, which does not say what they are");
+        return Err(Complaint::usage(problem, hint));
+    }
     serde_json::from_str(text)
         .map_err(|e| Complaint::usage(format!("the state in {name} is not what was expected: {e}"), hint))
 }

@@ -9,6 +9,9 @@ use linkwork::{Mechanism, Reference};
 /// How a push is written.
 pub(super) const FORM: &str = "FRAME:FX,FY,FZ[,NX,NY,NZ]";
 
+/// What tells the names of frames.
+pub(super) const FRAMES: &str = "`linkwork info ROBOT` lists the links, and with --json the other frames too";
+
 /// A push as `linkwork simulate` gives it while it lasts: along the world's axes, at the origin of the frame, whose name
 /// comes with it.
 pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, Push)> {
@@ -22,7 +25,8 @@ pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, Push)>
     };
     let force = force_of(force).map_err(wrong)?;
     let frame = mechanism.frame(name);
-    let frame = frame.map_err(|e| wrong(e.to_string()))?;
+    let frame =
+        frame.map_err(|e| Complaint::usage(format!("--push {text}: {e}"), format!("{FRAMES}; {FORM} is a push")))?;
     let push = Push {
         frame,
         reference: Reference::Aligned,

@@ -1,5 +1,5 @@
-//! How linearized dynamics grows with the number of links: products with vectors in proportion to it, matrices with its
-//! square.
+//! How linearized dynamics grows with the number of links, in time and in memory: products with vectors in proportion to
+//! it, matrices with its square. Up to a thousand degrees of freedom, a workspace brings room for a dense result along.
 //!
 //! ```sh
 //! cargo run --release --example linearized_scaling
@@ -7,7 +7,35 @@
 
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::Inertia;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+
+/// The system's allocator, counting the bytes that are in use.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed on to the system's allocator.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// The bytes that are in use now and were not before, in kB.
+fn more_than(before: usize) -> f64 {
+    IN_USE.load(Ordering::Relaxed).saturating_sub(before) as f64 / 1e3
+}
 
 /// Rods in a row, every other axis turned.
 fn chain(n: usize) -> linkwork::Result<Mechanism> {
@@ -40,10 +68,15 @@ fn least(mut work: impl FnMut() -> linkwork::Result<()>) -> linkwork::Result<f64
 }
 
 fn main() -> linkwork::Result<()> {
-    println!("{:>6} {:>12} {:>12} {:>12} {:>12}   µs", "n", "δT", "δq̈", "∂T", "∂q̈");
-    for n in [10, 100, 1000] {
+    // A combining mark takes no column.
+    println!(
+        "{:>6} {:>11} {:>12} {:>11} {:>12} {:>14} {:>14}",
+        "n", "δT, µs", "δq̈, µs", "∂T, µs", "∂q̈, µs", "products, kB", "matrices, kB"
+    );
+    for n in [10, 100, 1000, 2000] {
         let robot = chain(n)?;
-        let (mut workspace, mut matrices) = (robot.workspace(), robot.derivatives());
+        let start = IN_USE.load(Ordering::Relaxed);
+        let mut workspace = robot.workspace();
         let (mut posed_at, change) = (vec![0.01; n], vec![0.5; 3 * n]);
         posed_at[0] = 0.3;
         let mut posed = workspace.at(&posed_at)?;
@@ -52,9 +85,15 @@ fn main() -> linkwork::Result<()> {
         let mut linearized = moving.linearized_under(&vec![0.0; n], &mut qdd)?;
         let torque = least(|| linearized.torque_change(&change, &mut out))?;
         let acceleration = least(|| linearized.acceleration_change(&change, &mut out))?;
+        let products = more_than(start);
+        let mut matrices = robot.derivatives();
         let inverse = least(|| linearized.inverse_derivatives(&mut matrices))?;
         let forward = least(|| linearized.forward_derivatives(&mut matrices))?;
-        println!("{n:>6} {torque:>12.1} {acceleration:>12.1} {inverse:>12.1} {forward:>12.1}");
+        // All of it: the workspace may have grown too.
+        let all = more_than(start);
+        println!(
+            "{n:>6} {torque:>11.1} {acceleration:>11.1} {inverse:>11.1} {forward:>11.1} {products:>14.1} {all:>14.1}"
+        );
     }
     Ok(())
 }

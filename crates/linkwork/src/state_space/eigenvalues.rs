@@ -1,7 +1,8 @@
-//! Eigenvalues of a real matrix: balanced, brought to Hessenberg form by reflections, then complex QR steps with shifts.
+//! Eigenvalues of a real matrix: split into groups of states that act on each other, balanced, brought to Hessenberg form by
+//! reflections, then QR steps of two conjugate shifts at once, in real numbers all along.
 
+use super::francis;
 use crate::{Error, Result};
-use core::ops::{Add, Mul, Sub};
 
 /// A complex number: a pole, an eigenvalue of A.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,60 +25,10 @@ impl Pole {
         let size = self.size();
         if size == 0.0 { 0.0 } else { -self.re / size }
     }
-
-    fn new(re: f64, im: f64) -> Self {
-        Self { re, im }
-    }
-
-    fn conjugate(self) -> Self {
-        Self::new(self.re, -self.im)
-    }
-
-    fn scaled(self, s: f64) -> Self {
-        Self::new(self.re * s, self.im * s)
-    }
-
-    /// The root with a positive real part.
-    fn sqrt(self) -> Self {
-        let size = self.size();
-        let re = ((size + self.re.abs()) * 0.5).sqrt();
-        if re == 0.0 {
-            return Self::default();
-        }
-        let other = self.im / (2.0 * re);
-        if self.re >= 0.0 {
-            Self::new(re, other)
-        } else {
-            Self::new(other.abs(), if self.im < 0.0 { -re } else { re })
-        }
-    }
 }
 
-impl Add for Pole {
-    type Output = Self;
-    fn add(self, o: Self) -> Self {
-        Self::new(self.re + o.re, self.im + o.im)
-    }
-}
-
-impl Sub for Pole {
-    type Output = Self;
-    fn sub(self, o: Self) -> Self {
-        Self::new(self.re - o.re, self.im - o.im)
-    }
-}
-
-impl Mul for Pole {
-    type Output = Self;
-    fn mul(self, o: Self) -> Self {
-        Self::new(self.re * o.re - self.im * o.im, self.re * o.im + self.im * o.re)
-    }
-}
-
-/// Steps for each eigenvalue before giving up; a few are usual.
-const STEPS: usize = 60;
-
-/// The eigenvalues of an n × n matrix, those of the largest real part first.
+/// The eigenvalues of an n × n matrix, those of the largest real part first, then those nearest to the axis; the members of
+/// a pair side by side and exactly conjugate, that above the axis first.
 pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
     if a.len() != n * n {
         return Err(Error::Length {
@@ -87,10 +38,7 @@ pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
         });
     }
     if let Some(x) = a.iter().find(|x| !x.is_finite()) {
-        return Err(Error::Unsolved {
-            what: "the poles",
-            problem: format!("A has a number {x}; give finite ones"),
-        });
+        return Err(unsolved(format!("A has a number {x}; give finite ones")));
     }
     // By a power of two, so that squares neither vanish nor overflow.
     let size = a.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
@@ -99,75 +47,104 @@ pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
     } else {
         1.0
     };
-    let mut h: Vec<f64> = a.iter().map(|x| x / scale).collect();
-    balance(n, &mut h);
-    hessenberg(n, &mut h);
-    let mut h: Vec<Pole> = h.into_iter().map(|x| Pole::new(x, 0.0)).collect();
-    let norm = h.iter().fold(0.0_f64, |m, x| m.max(x.size()));
-    let mut poles = Vec::with_capacity(n);
-    let (mut end, mut steps) = (n, 0);
-    while end > 0 {
-        // The last row whose coupling to the one before has faded.
-        let faded = |i: usize| {
-            let near = h[(i - 1) * n + i - 1].size() + h[i * n + i].size();
-            let scale = if near == 0.0 { norm } else { near };
-            h[i * n + i - 1].size() <= f64::EPSILON * scale
-        };
-        let start = (1..end).rev().find(|i| faded(*i)).unwrap_or(0);
-        if start + 1 == end {
-            end -= 1;
-            poles.push(h[end * n + end]);
-            steps = 0;
-            continue;
-        }
-        steps += 1;
-        if steps > STEPS {
-            return Err(Error::Unsolved {
-                what: "the poles",
-                problem: "QR steps do not settle; look for huge and tiny numbers side by side in A".into(),
-            });
-        }
-        let shift = shift(n, &h, end, steps);
-        step(n, &mut h, start, end, shift);
+    let mut upper = Vec::with_capacity(n);
+    for members in components(n, a) {
+        let k = members.len();
+        let element = |i: usize| a[members[i / k] * n + members[i % k]] / scale;
+        let mut h: Vec<f64> = (0..k * k).map(element).collect();
+        balance(k, &mut h);
+        hessenberg(k, &mut h);
+        let poles = francis::upper_half(k, &mut h);
+        upper.extend(poles.ok_or_else(|| {
+            unsolved("QR steps do not settle; look for huge and tiny numbers side by side in A".into())
+        })?);
     }
-    pair(&mut poles, norm);
-    poles.iter_mut().for_each(|pole| *pole = pole.scaled(scale));
-    let order = |a: &Pole, b: &Pole| b.re.total_cmp(&a.re);
-    poles.sort_by(|a, b| {
-        order(a, b)
-            .then(a.im.abs().total_cmp(&b.im.abs()))
-            .then(b.im.total_cmp(&a.im))
-    });
+    for pole in &mut upper {
+        // No negative noughts.
+        (pole.re, pole.im) = (pole.re * scale + 0.0, pole.im * scale);
+        if !(pole.re.is_finite() && pole.im.is_finite()) {
+            return Err(unsolved("some are beyond all numbers; take other units".into()));
+        }
+    }
+    upper.sort_by(|a, b| b.re.total_cmp(&a.re).then(a.im.total_cmp(&b.im)));
+    let mut poles = Vec::with_capacity(n);
+    for pole in upper {
+        poles.push(pole);
+        if pole.im > 0.0 {
+            poles.push(Pole { im: -pole.im, ..pole });
+        }
+    }
     Ok(poles)
 }
 
-/// A real matrix has real eigenvalues and conjugate pairs: takes off what rounding made of that.
-fn pair(poles: &mut [Pole], norm: f64) {
-    let rounding = 1e3 * f64::EPSILON * norm;
-    for i in 0..poles.len() {
-        if poles[i].im.abs() <= rounding.min(1e-7 * poles[i].size()) {
-            poles[i].im = 0.0;
-        }
-        if poles[i].im <= 0.0 {
+fn unsolved(problem: String) -> Error {
+    Error::Unsolved {
+        what: "the poles",
+        problem,
+    }
+}
+
+/// States that act on each other, directly or by way of others. Listed in a fitting order they make A block triangular, so
+/// that each group has its own eigenvalues: those of states that nothing leads back to are exact.
+///
+/// First every state is followed to all that it leads to, and noted when it is left; then, from the last noted, all that lead
+/// to it and are still without a group have their way back from it too.
+fn components(n: usize, a: &[f64]) -> Vec<Vec<usize>> {
+    let (mut left, mut seen) = (Vec::with_capacity(n), vec![false; n]);
+    for root in 0..n {
+        if seen[root] {
             continue;
         }
-        let from = |j: &usize| (poles[*j].conjugate() - poles[i]).size();
-        let below = (0..poles.len()).filter(|j| poles[*j].im < 0.0);
-        if let Some(j) = below.min_by(|a, b| from(a).total_cmp(&from(b))) {
-            let mean = (poles[i] + poles[j].conjugate()).scaled(0.5);
-            (poles[i], poles[j]) = (mean, mean.conjugate());
+        seen[root] = true;
+        let mut path = vec![(root, 0)];
+        while let Some((i, from)) = path.pop() {
+            match (from..n).find(|j| !seen[*j] && a[i * n + j] != 0.0) {
+                Some(j) => {
+                    seen[j] = true;
+                    path.extend([(i, j + 1), (j, 0)]);
+                }
+                None => left.push(i),
+            }
         }
     }
+    let mut groups = Vec::new();
+    for root in left.into_iter().rev() {
+        if !seen[root] {
+            continue;
+        }
+        seen[root] = false;
+        let (mut group, mut done) = (vec![root], 0);
+        while done < group.len() {
+            let i = group[done];
+            for j in 0..n {
+                if seen[j] && a[j * n + i] != 0.0 {
+                    seen[j] = false;
+                    group.push(j);
+                }
+            }
+            done += 1;
+        }
+        group.sort_unstable();
+        groups.push(group);
+    }
+    groups
 }
 
 /// Scales rows and columns by powers of two until both weigh alike.
 fn balance(n: usize, a: &mut [f64]) {
+    // By squares of what is left of the diagonal, relative to the largest: tiny elements then do not sum up to a large one.
+    let size = |x: &dyn Fn(usize) -> f64, i: usize| {
+        let others = || (0..n).filter(|j| *j != i).map(|j| x(j).abs());
+        let most = others().fold(0.0, f64::max);
+        if most == 0.0 {
+            return 0.0;
+        }
+        most * others().map(|x| (x / most) * (x / most)).sum::<f64>().sqrt()
+    };
     for _ in 0..30 {
         let mut settled = true;
         for i in 0..n {
-            let off = |j: usize| j != i;
-            let row: f64 = (0..n).filter(|j| off(*j)).map(|j| a[i * n + j].abs()).sum();
-            let column: f64 = (0..n).filter(|j| off(*j)).map(|j| a[j * n + i].abs()).sum();
+            let (row, column) = (size(&|j| a[i * n + j], i), size(&|j| a[j * n + i], i));
             if row == 0.0 || column == 0.0 {
                 continue;
             }
@@ -187,76 +164,36 @@ fn balance(n: usize, a: &mut [f64]) {
     }
 }
 
-/// Q*AQ with noughts below the first subdiagonal.
+/// Q*AQ with noughts below the first subdiagonal, by reflections I − vv* of all rows and columns below the k-th.
 fn hessenberg(n: usize, a: &mut [f64]) {
+    let mut along = vec![0.0; n];
     for k in 0..n.saturating_sub(2) {
         let mut v: Vec<f64> = (k + 1..n).map(|i| a[i * n + k]).collect();
-        let norm = v.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
-        if norm == 0.0 {
+        if v[1..].iter().all(|x| *x == 0.0) {
             continue;
         }
-        v[0] += if v[0] > 0.0 { norm } else { -norm };
-        let square: f64 = v.iter().map(|x| x * x).sum();
-        for j in 0..n {
-            let along: f64 = v.iter().enumerate().map(|(i, x)| x * a[(k + 1 + i) * n + j]).sum();
-            let w = 2.0 * along / square;
-            v.iter().enumerate().for_each(|(i, x)| a[(k + 1 + i) * n + j] -= w * x);
+        let size = v.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        v.iter_mut().for_each(|x| *x /= size);
+        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let first = if v[0] > 0.0 { -norm } else { norm };
+        v[0] -= first;
+        // v*v = 2 norm |v₀|, to become 2.
+        let scale = 1.0 / (norm * v[0].abs()).sqrt();
+        v.iter_mut().for_each(|x| *x *= scale);
+        let (above, below) = a.split_at_mut((k + 1) * n);
+        along.fill(0.0);
+        for (v, row) in v.iter().zip(below.chunks(n)) {
+            (along[k + 1..].iter_mut().zip(&row[k + 1..])).for_each(|(sum, x)| *sum += v * x);
         }
-        for row in a.chunks_mut(n) {
+        for (v, row) in v.iter().zip(below.chunks_mut(n)) {
+            (row[k + 1..].iter_mut().zip(&along[k + 1..])).for_each(|(x, sum)| *x -= v * sum);
+            row[k] = 0.0;
+        }
+        below[k] = first * size;
+        for row in above.chunks_mut(n).chain(below.chunks_mut(n)) {
             let along: f64 = v.iter().zip(&row[k + 1..]).map(|(v, x)| v * x).sum();
-            let w = 2.0 * along / square;
-            v.iter().zip(&mut row[k + 1..]).for_each(|(v, x)| *x -= w * v);
+            v.iter().zip(&mut row[k + 1..]).for_each(|(v, x)| *x -= along * v);
         }
-    }
-}
-
-/// Wilkinson's shift: the eigenvalue of the last 2×2 that is nearer to the last element; now and then another.
-fn shift(n: usize, h: &[Pole], end: usize, steps: usize) -> Pole {
-    let (a, b) = (h[(end - 2) * n + end - 2], h[(end - 2) * n + end - 1]);
-    let (c, d) = (h[(end - 1) * n + end - 2], h[(end - 1) * n + end - 1]);
-    if steps.is_multiple_of(11) {
-        return Pole::new(d.size() + c.size(), b.size());
-    }
-    let half = (a - d).scaled(0.5);
-    let root = (half * half + b * c).sqrt();
-    let (low, high) = (d + half - root, d + half + root);
-    if (low - d).size() < (high - d).size() {
-        low
-    } else {
-        high
-    }
-}
-
-/// H − σ = QR, H ← RQ + σ, for the rows and columns start..end.
-fn step(n: usize, h: &mut [Pole], start: usize, end: usize, shift: Pole) {
-    for i in start..end {
-        h[i * n + i] = h[i * n + i] - shift;
-    }
-    let mut turns = Vec::with_capacity(end - start);
-    for k in start..end - 1 {
-        let (x, y) = (h[k * n + k], h[(k + 1) * n + k]);
-        let r = x.size().hypot(y.size());
-        let (c, s) = if r == 0.0 {
-            (Pole::new(1.0, 0.0), Pole::default())
-        } else {
-            (x.scaled(1.0 / r), y.scaled(1.0 / r))
-        };
-        for j in k..end {
-            let (u, v) = (h[k * n + j], h[(k + 1) * n + j]);
-            h[k * n + j] = c.conjugate() * u + s.conjugate() * v;
-            h[(k + 1) * n + j] = c * v - s * u;
-        }
-        turns.push((c, s));
-    }
-    for (k, (c, s)) in (start..).zip(turns) {
-        for i in start..(k + 2).min(end) {
-            let (u, v) = (h[i * n + k], h[i * n + k + 1]);
-            h[i * n + k] = u * c + v * s;
-            h[i * n + k + 1] = v * c.conjugate() - u * s.conjugate();
-        }
-    }
-    for i in start..end {
-        h[i * n + i] = h[i * n + i] + shift;
     }
 }
 
@@ -303,7 +240,8 @@ mod tests {
             let a = [1.0, 2.0, 0.0, -2.0, 1.0, 0.5, 0.0, 0.3, 4.0];
             let poles = of(3, &a.map(|x| scale * x)).unwrap();
             for (got, expect) in poles.iter().zip(of(3, &a).unwrap()) {
-                let near = (got.scaled(1.0 / scale) - expect).size() < 1e-13;
+                let (re, im) = (got.re / scale - expect.re, got.im / scale - expect.im);
+                let near = re.hypot(im) < 1e-13;
                 assert!(near, "{scale}: {got:?} {expect:?}");
             }
         }

@@ -22,6 +22,7 @@
 mod discrete;
 mod dual_step;
 mod eigenvalues;
+mod francis;
 mod matrix;
 mod push;
 mod riccati;
@@ -224,7 +225,8 @@ impl StateSpace {
         Ok(self)
     }
 
-    /// The eigenvalues of A, those of the largest real part first.
+    /// The eigenvalues of A, those of the largest real part first. Those that are not real come as exactly conjugate pairs, side
+    /// by side, that above the axis first.
     pub fn poles(&self) -> Result<Vec<Pole>> {
         eigenvalues::of(self.states.len(), &self.a)
     }

@@ -283,8 +283,8 @@ impl Reduction {
             for law in &lead.laws {
                 reduction.is_curved |= law.is_curved();
                 reduction.has_functions |= matches!(law, Law::Function(_));
-                reduction.derivatives = reduction.derivatives.min(law.derivatives());
             }
+            reduction.derivatives = reduction.derivatives.min(law::derivatives(&lead.laws));
             reduction.followers.push(Follower {
                 q,
                 v,
@@ -409,20 +409,28 @@ impl Mechanism {
         }
     }
 
-    /// An error where a coupling is a function that gives fewer derivatives than are needed.
+    /// An error where fewer derivatives of a coupling are known than are needed: of a function that gives no more, or of a
+    /// chain of several.
     pub(crate) fn check_derivatives(&self, needed: usize, what: &'static str) -> Result<()> {
-        match &self.compiled.reduction {
-            Some(r) if r.derivatives < needed => {
-                let poor = |law: &Law| law.derivatives() < needed;
-                let joint = self.given.couplings.iter().find(|c| poor(&c.law));
-                let problem = format!(
-                    "the function of its coupling gives {} derivatives, but {what} needs {needed}; let it give more",
-                    r.derivatives
-                );
-                Err(bad(joint.map_or("", |c| &c.follower), problem))
-            }
-            _ => Ok(()),
+        let Some(r) = self.compiled.reduction.as_ref().filter(|r| r.derivatives < needed) else {
+            return Ok(());
+        };
+        let poor = |laws: &[Law]| law::derivatives(laws) < needed;
+        let given = self.given.couplings.iter();
+        if let Some(c) = given.clone().find(|c| poor(core::slice::from_ref(&c.law))) {
+            let problem = format!(
+                "the function of its coupling gives {} derivatives, but {what} needs {needed}; let it give more",
+                law::derivatives(core::slice::from_ref(&c.law))
+            );
+            return Err(bad(&c.follower, problem));
         }
+        let chained = r.followers.iter().find(|f| poor(&f.laws));
+        let joint = chained.map_or("", |f| &self.joints()[self.joint_of_any_dof(f.v).0.0].name);
+        let problem = format!(
+            "it follows through several couplings, of which {} derivatives are known, but {what} needs {needed}; let it follow by one",
+            r.derivatives
+        );
+        Err(bad(joint, problem))
     }
 
     /// An error where a coupling gives no number at a configuration.

@@ -63,7 +63,7 @@ const FACTORIALS: [f64; MOST] = [1.0, 1.0, 2.0, 6.0, 24.0, 120.0];
 
 impl Law {
     /// How many derivatives are known.
-    pub(crate) fn derivatives(&self) -> usize {
+    fn derivatives(&self) -> usize {
         match self {
             Self::Polynomial(_) => usize::MAX,
             Self::Function(g) => g.derivatives(),
@@ -94,6 +94,12 @@ impl Law {
         }
         t
     }
+}
+
+/// How many derivatives of laws one after another are known: of several, no more than a series has.
+pub(crate) fn derivatives(laws: &[Law]) -> usize {
+    let most = if laws.len() > 1 { MOST - 1 } else { usize::MAX };
+    laws.iter().map(Law::derivatives).fold(most, usize::min)
 }
 
 /// q and its first three derivatives at y, by laws of which each takes what the one before gives.
@@ -229,5 +235,28 @@ mod tests {
                 assert!((a - b).abs() < 1e-12);
             }
         }
+    }
+
+    #[test]
+    fn chains_know_no_more_derivatives_than_their_series() {
+        use crate::model::{Coupling, examples};
+        let curve = Law::Polynomial(vec![0.1, 0.7, 0.3, 0.2]);
+        assert_eq!(derivatives(core::slice::from_ref(&curve)), usize::MAX);
+        assert_eq!(derivatives(&[curve.clone(), curve]), MOST - 1);
+        let curve = |follower: &str, leader: &str| Coupling::polynomial(follower, leader, vec![0.1, 0.7, 0.3, 0.2]);
+        let one = examples::arm7().to_builder().couple(curve("joint4", "joint2"));
+        one.clone().build().unwrap().check_derivatives(50, "a test").unwrap();
+        let two = one.couple(curve("joint6", "joint4")).build().unwrap();
+        two.check_derivatives(5, "a test").unwrap();
+        let text = two.check_derivatives(6, "a test").unwrap_err().to_string();
+        assert!(text.contains("`joint6`") && text.contains("5 derivatives"), "{text}");
+        assert!(text.contains("a test needs 6"), "{text}");
+        // Ratios go into their neighbours.
+        let gear = Coupling::gear("joint6", "joint4", 2.0, 0.0);
+        let geared = examples::arm7()
+            .to_builder()
+            .couple(curve("joint4", "joint2"))
+            .couple(gear);
+        geared.build().unwrap().check_derivatives(50, "a test").unwrap();
     }
 }

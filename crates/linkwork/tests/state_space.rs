@@ -399,3 +399,16 @@ fn frames_of_another_mechanism_are_no_outputs() {
         .unwrap();
     assert_eq!((seen.outputs.len(), seen.c.len()), (3, 12));
 }
+
+#[test]
+fn a_resistance_of_another_mechanism_is_refused() {
+    let (arm, puma) = (examples::arm7(), examples::puma560());
+    for (robot, other) in [(&arm, &puma), (&puma, &arm)] {
+        let point = OperatingPoint::at_rest(robot, &robot.neutral()).unwrap();
+        let resistance = Resistance::of(other).unwrap();
+        for method in Method::ALL {
+            let problem = StateSpace::of_step_against(robot, &point, &resistance, method, 0.01).unwrap_err();
+            assert!(problem.to_string().contains("another mechanism"), "{problem}");
+        }
+    }
+}

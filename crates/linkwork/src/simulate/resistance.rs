@@ -107,6 +107,21 @@ impl Resistance {
         passive
     }
 
+    /// An error unless it fits a mechanism.
+    pub(crate) fn check(&self, mechanism: &Mechanism) -> Result<()> {
+        let needed = (mechanism.nv(), mechanism.passive.followers.len());
+        if (self.slip.len(), self.follower_slip.len()) == needed {
+            return Ok(());
+        }
+        Err(Error::Unsolved {
+            what: "what resists the joints",
+            problem: format!(
+                "the resistance was made for another mechanism than `{}`; make it for this one",
+                mechanism.name()
+            ),
+        })
+    }
+
     /// The same without stops at the position limits.
     pub fn without_stops(mut self) -> Self {
         self.stops.clear();

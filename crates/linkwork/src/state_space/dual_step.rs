@@ -40,6 +40,7 @@ impl<'m> Stepper<'m> {
         method: Method,
         h: f64,
     ) -> Result<Self> {
+        resistance.check(mechanism)?;
         mechanism.check_configuration("q", &point.q)?;
         mechanism.check_vector("qd", &point.qd)?;
         mechanism.check_vector("tau", &point.tau)?;

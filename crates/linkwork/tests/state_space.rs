@@ -400,6 +400,42 @@ fn frames_of_another_mechanism_are_no_outputs() {
     assert_eq!((seen.outputs.len(), seen.c.len()), (3, 12));
 }
 
+/// Two links on a row of joints from the world.
+fn pair_of(first: Joint, second: Joint) -> linkwork::Result<StateSpace> {
+    let robot = Mechanism::builder("pair")
+        .link(Link::new("upper", Inertia::sphere(1.0, 0.3)))
+        .link(Link::new("lower", Inertia::rod(1.0, [0.0, 0.0, -1.0])))
+        .joint(first.between("world", "upper"))
+        .joint(second.between("upper", "lower"))
+        .build()?;
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral())?;
+    StateSpace::continuous(&robot, &point)
+}
+
+#[test]
+fn a_joint_is_not_taken_for_a_part_of_another() {
+    let hinge = |name: &str| Joint::revolute(name, [0.0, 1.0, 0.0]);
+    let model = pair_of(hinge("a"), hinge("a[0]")).unwrap();
+    assert_eq!(model.clone().driven_by(&["a"]).unwrap().inputs, ["a"]);
+    assert_eq!(model.driven_by(&["a[0]", "a"]).unwrap().inputs, ["a[0]", "a"]);
+    let model = pair_of(Joint::spherical("a"), hinge("a[b]")).unwrap();
+    assert_eq!(model.driven_by(&["a"]).unwrap().inputs, ["a[0]", "a[1]", "a[2]"]);
+    // Names that would be two states', or tell nobody whose.
+    for other in ["a[0]", "a[7]"] {
+        let text = pair_of(Joint::spherical("a"), hinge(other)).unwrap_err().to_string();
+        assert!(
+            text.contains(&format!("`{other}`")) && text.contains("joint `a`"),
+            "{text}"
+        );
+    }
+    let text = pair_of(hinge("a"), hinge("d a")).unwrap_err().to_string();
+    assert!(text.contains("`d a`") && text.contains("another's velocity"), "{text}");
+    let mut model = pair_of(hinge("a"), hinge("b")).unwrap();
+    model.inputs[1] = "a".into();
+    let text = model.driven_by(&["a"]).unwrap_err().to_string();
+    assert!(text.contains("several inputs"), "{text}");
+}
+
 #[test]
 fn a_resistance_of_another_mechanism_is_refused() {
     let (arm, puma) = (examples::arm7(), examples::puma560());

@@ -81,7 +81,7 @@ impl StateSpace {
                 }
             }
         }
-        Ok(Self::named(mechanism, a, b, Some(h)))
+        Self::named(mechanism, a, b, Some(h))
     }
 
     /// The models of one step from each of many points, such as the knots of a trajectory, on all threads. Where some

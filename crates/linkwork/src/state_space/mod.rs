@@ -24,6 +24,7 @@ mod dual_step;
 mod eigenvalues;
 mod francis;
 mod matrix;
+mod names;
 mod push;
 mod riccati;
 
@@ -141,18 +142,16 @@ impl StateSpace {
         }
         let mut b = vec![0.0; 2 * n * n];
         b[n * n..].copy_from_slice(inverse);
-        Ok(Self::named(mechanism, a, b, None))
+        Self::named(mechanism, a, b, None)
     }
 
     /// A model whose outputs are the configuration's states, with names.
-    fn named(mechanism: &Mechanism, a: Vec<f64>, b: Vec<f64>, step: Option<f64>) -> Self {
+    fn named(mechanism: &Mechanism, a: Vec<f64>, b: Vec<f64>, step: Option<f64>) -> Result<Self> {
         let n = mechanism.nv();
-        let inputs = dof_names(mechanism);
-        let rates = inputs.iter().map(|name| format!("d {name}"));
-        let states = inputs.iter().cloned().chain(rates).collect();
+        let (inputs, states) = names::of(mechanism)?;
         let mut c = vec![0.0; 2 * n * n];
         (0..n).for_each(|i| c[i * 2 * n + i] = 1.0);
-        Self {
+        Ok(Self {
             states,
             outputs: inputs.clone(),
             inputs,
@@ -161,15 +160,15 @@ impl StateSpace {
             c,
             d: vec![0.0; n * n],
             step,
-        }
+        })
     }
 
-    /// The same with torques at these joints alone, each named once.
+    /// The same with torques at these joints alone, each named once: by the name of an input, or that which several inputs
+    /// have before their numbers, as those of one joint do.
     pub fn driven_by(mut self, joints: &[impl AsRef<str>]) -> Result<Self> {
         let mut kept = Vec::new();
         for joint in joints {
-            let of_joint = |name: &str| name == joint.as_ref() || is_part(name, joint.as_ref());
-            let found: Vec<usize> = (0..self.inputs.len()).filter(|i| of_joint(&self.inputs[*i])).collect();
+            let found = names::inputs(&self.inputs, joint.as_ref())?;
             if found.is_empty() {
                 return Err(Error::Unknown {
                     what: "driven joint",
@@ -200,7 +199,7 @@ impl StateSpace {
     /// mechanism is the one that the model is of.
     pub fn seen_at(mut self, mechanism: &Mechanism, q: &[f64], frames: &[impl AsRef<str>]) -> Result<Self> {
         let (n, inputs) = (mechanism.nv(), self.inputs.len());
-        if self.states.len() != 2 * n || self.states[..n] != dof_names(mechanism) {
+        if self.states.len() != 2 * n || self.states != names::of(mechanism)?.1 {
             return Err(Error::Unsolved {
                 what: "outputs of the linear model",
                 problem: format!(
@@ -323,23 +322,4 @@ fn turning(mechanism: &Mechanism, qd: &[f64], a: &mut [f64]) {
             }
         }
     }
-}
-
-/// A name for every degree of freedom: the joint's, with a number where it has several.
-fn dof_names(mechanism: &Mechanism) -> Vec<String> {
-    let mut names = Vec::with_capacity(mechanism.nv());
-    for (j, joint) in mechanism.joints().iter().enumerate() {
-        match mechanism.v_range(crate::model::JointId(j)).len() {
-            0 => {}
-            1 => names.push(joint.name.clone()),
-            several => names.extend((0..several).map(|i| format!("{}[{i}]", joint.name))),
-        }
-    }
-    names
-}
-
-/// Whether a name is a degree of freedom of a joint that has several.
-fn is_part(name: &str, joint: &str) -> bool {
-    name.strip_prefix(joint)
-        .is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
 }

@@ -200,7 +200,7 @@ fn a_regulator_balances_a_cart_pole() {
     let whole = StateSpace::continuous(&robot, &upright).unwrap();
     let model = whole.clone().driven_by(&[&robot.joints()[0].name]).unwrap();
     assert!(model.poles().unwrap()[0].re > 1.0, "it falls by itself");
-    assert_eq!(model.controllable_states(), 4);
+    assert_eq!(model.controllable_states().unwrap(), 4);
     for model in [model.clone(), model.sampled(0.02).unwrap()] {
         let gain = model.lqr(&[1.0, 1.0, 0.1, 0.1], &[0.1]).unwrap();
         let closed = model.with_feedback(&gain).unwrap();
@@ -242,7 +242,7 @@ fn the_regulator_of_a_double_integrator_is_known() {
     assert!(model.clone().driven_by(&["no such joint"]).is_err());
     let none: [&str; 0] = [];
     let undriven = model.driven_by(&none).unwrap();
-    assert_eq!(undriven.controllable_states(), 0);
+    assert_eq!(undriven.controllable_states().unwrap(), 0);
     assert!(undriven.lqr(&[1.0; 4], &[]).is_err());
 }
 
@@ -341,14 +341,14 @@ fn a_regulator_of_steps_stabilises_or_is_refused() {
 }
 
 #[test]
-fn what_is_not_finite_has_no_poles_and_reaches_nothing() {
+fn what_is_not_finite_has_no_poles_and_is_refused() {
     let robot = examples::cart_pole();
     let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
     let mut model = StateSpace::continuous(&robot, &point).unwrap();
     let held = model.with_feedback(&[f64::NAN; 8]).unwrap();
     assert!(held.poles().is_err());
     model.a.fill(f64::NAN);
-    assert!(model.poles().is_err() && model.controllable_states() <= 4);
+    assert!(model.poles().is_err() && model.controllable_states().is_err());
 }
 
 #[test]
@@ -434,6 +434,90 @@ fn a_joint_is_not_taken_for_a_part_of_another() {
     model.inputs[1] = "a".into();
     let text = model.driven_by(&["a"]).unwrap_err().to_string();
     assert!(text.contains("several inputs"), "{text}");
+}
+
+#[test]
+fn units_do_not_change_what_inputs_reach() {
+    for seed in 0..40 {
+        let (mechanism, point) = moving_point(seed);
+        let mut random = Random::new(seed);
+        let model = StateSpace::continuous(&mechanism, &point).unwrap();
+        let (n, m) = (model.states.len(), model.inputs.len());
+        let mut models = vec![model.clone(), model.sampled(0.01).unwrap()];
+        // Every state and input in units of its own.
+        let units = random
+            .numbers(n + m, 8.0)
+            .iter()
+            .map(|x| 10f64.powf(*x))
+            .collect::<Vec<f64>>();
+        for i in 0..2 {
+            let mut other = models[i].clone();
+            (0..n * n).for_each(|k| other.a[k] *= units[k % n] / units[k / n]);
+            (0..n * m).for_each(|k| other.b[k] *= units[n + k % m] / units[k / m]);
+            models.push(other);
+        }
+        for (i, model) in models.iter().enumerate() {
+            assert_eq!(model.controllable_states().unwrap(), n, "{i} of {seed}");
+        }
+    }
+    // Links of 10⁻¹⁵ kg m² among heavy ones, with dampers.
+    let mut builder = Mechanism::builder("light and heavy");
+    for i in 0..12 {
+        let size = if i % 3 == 1 { 1e-7 } else { 0.1 };
+        let before = if i == 0 {
+            "world".to_owned()
+        } else {
+            format!("link {}", i - 1)
+        };
+        let axis = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]][i % 3];
+        let joint = Joint::revolute(format!("joint {i}"), axis)
+            .at([size, 0.0, size])
+            .damping(0.5);
+        builder = builder
+            .link(Link::new(
+                format!("link {i}"),
+                Inertia::sphere(if i % 3 == 1 { 1e-3 } else { 1.0 }, size),
+            ))
+            .joint(joint.between(before, format!("link {i}")));
+    }
+    let robot = builder.build().unwrap();
+    let point = OperatingPoint::at_rest(&robot, &[0.3; 12]).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    assert_eq!(model.controllable_states().unwrap(), 24);
+}
+
+#[test]
+fn what_inputs_do_not_reach_is_found_in_any_units() {
+    // Two equal poles on one cart: their difference is out of reach. A joint that nothing drives by itself.
+    let rod = |long: f64| Inertia::rod(0.1, [0.0, 0.0, long]);
+    for (other, expect) in [(0.6, 4), (0.5, 6)] {
+        let cart = Mechanism::builder("two poles")
+            .link(Link::new("cart", Inertia::sphere(1.0, 0.1)))
+            .link(Link::new("first", rod(0.6)))
+            .link(Link::new("second", rod(other)))
+            .joint(Joint::prismatic("rail", [1.0, 0.0, 0.0]).between("world", "cart"))
+            .joint(Joint::revolute("one", [0.0, 1.0, 0.0]).between("cart", "first"))
+            .joint(Joint::revolute("other", [0.0, 1.0, 0.0]).between("cart", "second"))
+            .build()
+            .unwrap();
+        let point = OperatingPoint::at_rest(&cart, &cart.neutral()).unwrap();
+        let model = StateSpace::continuous(&cart, &point)
+            .unwrap()
+            .driven_by(&["rail"])
+            .unwrap();
+        for seed in 0..20 {
+            let units: Vec<f64> = Random::new(seed)
+                .numbers(6, 6.0)
+                .iter()
+                .map(|x| 10f64.powf(*x))
+                .collect();
+            let mut scaled = model.clone();
+            (0..36).for_each(|k| scaled.a[k] *= units[k % 6] / units[k / 6]);
+            (0..6).for_each(|k| scaled.b[k] *= units[0] / units[k]);
+            assert_eq!(scaled.controllable_states().unwrap(), expect, "{seed}");
+        }
+        assert_eq!(model.sampled(0.05).unwrap().controllable_states().unwrap(), expect);
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(super) fn report(name: &str, found: &Found<'_>) -> Result<()> {
         Some(h) => format!("steps of {h:?} s"),
     };
     let (states, inputs) = (model.states.len(), model.inputs.len());
-    let reached = model.controllable_states();
+    let reached = model.controllable_states()?;
     let head = style::paint(style::HEAD, name);
     writeln!(
         out,

@@ -151,7 +151,7 @@ pub(super) fn json(found: &Found<'_>) -> Result<String> {
         K: found.gain.map(|gain| gain.chunks(n).collect()),
         poles: pairs(found.poles),
         closed_loop_poles: found.closed.map(pairs),
-        controllable_states: model.controllable_states(),
+        controllable_states: model.controllable_states()?,
     };
     serde_json::to_string(&page).context("cannot write the model as JSON")
 }

@@ -67,10 +67,10 @@ impl Regulator {
         }
         let states = model.states.len();
         let gain = model.lqr(weights, effort).map_err(|problem| {
-            let reached = model.controllable_states();
-            if reached == states {
-                return problem;
-            }
+            let reached = match model.controllable_states() {
+                Ok(reached) if reached < states => reached,
+                _ => return problem,
+            };
             Error::Unsolved {
                 what: "a regulator",
                 problem: format!(

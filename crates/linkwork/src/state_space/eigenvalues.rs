@@ -130,8 +130,14 @@ fn components(n: usize, a: &[f64]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Scales rows and columns by powers of two until both weigh alike.
-fn balance(n: usize, a: &mut [f64]) {
+/// The units of states, powers of two, in which rows and columns of A weigh alike.
+pub(super) fn balancing(n: usize, a: &[f64]) -> Vec<f64> {
+    balance(n, &mut a.to_vec())
+}
+
+/// Scales rows and columns by powers of two until both weigh alike: AᵢⱼDⱼ/Dᵢ. Gives D.
+fn balance(n: usize, a: &mut [f64]) -> Vec<f64> {
+    let mut units = vec![1.0; n];
     // By squares of what is left of the diagonal, relative to the largest: tiny elements then do not sum up to a large one.
     let size = |x: &dyn Fn(usize) -> f64, i: usize| {
         let others = || (0..n).filter(|j| *j != i).map(|j| x(j).abs());
@@ -153,6 +159,7 @@ fn balance(n: usize, a: &mut [f64]) {
                 continue;
             }
             settled = false;
+            units[i] *= scale;
             for j in 0..n {
                 a[i * n + j] /= scale;
                 a[j * n + i] *= scale;
@@ -162,6 +169,7 @@ fn balance(n: usize, a: &mut [f64]) {
             break;
         }
     }
+    units
 }
 
 /// Q*AQ with noughts below the first subdiagonal, by reflections I − vv* of all rows and columns below the k-th.

@@ -12,7 +12,7 @@
 //! let upright = OperatingPoint::at_rest(&robot, &robot.neutral())?;
 //! let model = StateSpace::continuous(&robot, &upright)?.driven_by(&["rail"])?;
 //! assert!(model.poles()?.iter().any(|pole| pole.re > 1.0), "a standing pole falls");
-//! assert_eq!(model.controllable_states(), 4, "but the cart can keep it up");
+//! assert_eq!(model.controllable_states()?, 4, "but the cart can keep it up");
 //! let gain = model.lqr(&[1.0; 4], &[0.1])?;
 //! let closed = model.with_feedback(&gain)?;
 //! assert!(closed.poles()?.iter().all(|pole| pole.re < 0.0));
@@ -26,6 +26,7 @@ mod francis;
 mod matrix;
 mod names;
 mod push;
+mod reach;
 mod riccati;
 
 pub use discrete::Method;
@@ -33,7 +34,7 @@ pub use eigenvalues::Pole;
 pub(crate) use eigenvalues::of as poles_of;
 pub use push::Push;
 
-use crate::dense::{add_scaled, dot};
+use crate::dense::add_scaled;
 use crate::model::{JointKind, Mechanism};
 use crate::{Error, Reference, Result};
 
@@ -163,6 +164,41 @@ impl StateSpace {
         })
     }
 
+    /// An error unless A, B, C and D have the sizes that the names say.
+    fn check(&self) -> Result<()> {
+        let (n, m, p) = (self.states.len(), self.inputs.len(), self.outputs.len());
+        let all = [
+            ("A, states × states,", &self.a, n * n),
+            ("B, states × inputs,", &self.b, n * m),
+            ("C, outputs × states,", &self.c, p * n),
+            ("D, outputs × inputs,", &self.d, p * m),
+        ];
+        match all.iter().find(|(_, x, needed)| x.len() != *needed) {
+            None => Ok(()),
+            Some((argument, x, needed)) => Err(Error::Length {
+                argument,
+                needed: *needed,
+                given: x.len(),
+            }),
+        }
+    }
+
+    /// The same, and that A and B are finite.
+    fn check_finite(&self, what: &'static str) -> Result<()> {
+        self.check()?;
+        for (name, matrix, columns) in [("A", &self.a, &self.states), ("B", &self.b, &self.inputs)] {
+            if let Some(i) = matrix.iter().position(|x| !x.is_finite()) {
+                let (row, column) = (&self.states[i / columns.len()], &columns[i % columns.len()]);
+                let problem = format!(
+                    "{name} has a number {} in row `{row}`, column `{column}`; give finite ones",
+                    matrix[i]
+                );
+                return Err(Error::Unsolved { what, problem });
+            }
+        }
+        Ok(())
+    }
+
     /// The same with torques at these joints alone, each named once: by the name of an input, or that which several inputs
     /// have before their numbers, as those of one joint do.
     pub fn driven_by(mut self, joints: &[impl AsRef<str>]) -> Result<Self> {
@@ -256,33 +292,11 @@ impl StateSpace {
 
     /// How many directions of the state space the inputs can reach: all states if the model is controllable.
     ///
-    /// An orthonormal basis of B, AB, A²B … is built column by column; what is left of a column counts if it is more
-    /// than 10⁻¹⁰ of it.
-    pub fn controllable_states(&self) -> usize {
-        const NOTHING: f64 = 1e-10;
+    /// Units of states and inputs do not matter; what cancels to 10⁻¹⁰ of its terms counts as nought.
+    pub fn controllable_states(&self) -> Result<usize> {
+        self.check_finite("what inputs reach")?;
         let (n, m) = (self.states.len(), self.inputs.len());
-        let mut basis: Vec<Vec<f64>> = Vec::new();
-        let mut waiting: Vec<Vec<f64>> = (0..m).map(|j| (0..n).map(|i| self.b[i * m + j]).collect()).collect();
-        while let Some(mut x) = waiting.pop() {
-            let before = dot(&x, &x).sqrt();
-            // Twice: what rounding leaves of the first time.
-            for _ in 0..2 {
-                for e in &basis {
-                    let along = dot(&x, e);
-                    add_scaled(&mut x, -along, e);
-                }
-            }
-            let left = dot(&x, &x).sqrt();
-            // What is not finite reaches nothing.
-            let counts = left.is_finite() && left > NOTHING * before;
-            if !counts || basis.len() == n {
-                continue;
-            }
-            x.iter_mut().for_each(|x| *x /= left);
-            waiting.insert(0, self.a.chunks(n.max(1)).map(|row| dot(row, &x)).collect());
-            basis.push(x);
-        }
-        basis.len()
+        Ok(n - reach::unreached(n, m, &self.a, &self.b).0)
     }
 
     /// The gain K, inputs × states, of u = −K x that makes ∫ x\*Qx + u\*Ru least (Σ for a discrete model), with diagonal Q

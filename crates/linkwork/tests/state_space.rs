@@ -437,6 +437,58 @@ fn a_joint_is_not_taken_for_a_part_of_another() {
 }
 
 #[test]
+fn models_that_do_not_fit_together_are_refused() {
+    let robot = examples::double_pendulum();
+    let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &point).unwrap();
+    let shorten: [fn(&mut StateSpace) -> &mut Vec<f64>; 4] = [|m| &mut m.a, |m| &mut m.b, |m| &mut m.c, |m| &mut m.d];
+    for (matrix, name) in shorten.iter().zip(["A", "B", "C", "D"]) {
+        let mut short = model.clone();
+        matrix(&mut short).pop();
+        let problems = [
+            short.poles().err(),
+            short.controllable_states().err(),
+            short.lqr(&[1.0; 4], &[1.0; 2]).err(),
+            short.sampled(0.1).err(),
+            short.with_feedback(&[0.0; 8]).err(),
+            short.driven_by(&[&robot.joints()[0].name]).err(),
+        ];
+        for problem in problems {
+            assert!(problem.unwrap().to_string().starts_with(&format!("{name}, ")));
+        }
+    }
+    for (matrix, name) in shorten[..2].iter().zip(["A", "B"]) {
+        let mut wild = model.clone();
+        matrix(&mut wild)[5] = f64::NAN;
+        let problems = [
+            wild.controllable_states().err(),
+            wild.lqr(&[1.0; 4], &[1.0; 2]).err(),
+            wild.sampled(0.1).err(),
+        ];
+        for problem in problems {
+            let text = problem.unwrap().to_string();
+            assert!(text.contains(&format!("{name} has a number NaN in row")), "{text}");
+        }
+    }
+}
+
+#[test]
+fn regulators_say_what_is_in_the_way() {
+    let robot = examples::cart_pole();
+    let upright = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
+    let model = StateSpace::continuous(&robot, &upright).unwrap();
+    let none: [&str; 0] = [];
+    let undriven = model.clone().driven_by(&none).unwrap();
+    let text = undriven.lqr(&[1.0; 4], &[]).unwrap_err().to_string();
+    assert!(
+        text.contains("no input reaches 4 of 4") && text.contains("drive more joints"),
+        "{text}"
+    );
+    let text = model.lqr(&[0.0; 4], &[1.0; 2]).unwrap_err().to_string();
+    assert!(text.contains("no weight"), "{text}");
+}
+
+#[test]
 fn units_do_not_change_what_inputs_reach() {
     for seed in 0..40 {
         let (mechanism, point) = moving_point(seed);

@@ -66,19 +66,7 @@ impl Regulator {
             });
         }
         let states = model.states.len();
-        let gain = model.lqr(weights, effort).map_err(|problem| {
-            let reached = match model.controllable_states() {
-                Ok(reached) if reached < states => reached,
-                _ => return problem,
-            };
-            Error::Unsolved {
-                what: "a regulator",
-                problem: format!(
-                    "torques at {} control {reached} of {states} states only, and the others do not die out by themselves; drive more joints",
-                    model.inputs.join(", ")
-                ),
-            }
-        })?;
+        let gain = model.lqr(weights, effort)?;
         Ok(Self {
             target: target.to_vec(),
             hold: point.tau,

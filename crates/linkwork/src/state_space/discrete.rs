@@ -122,6 +122,7 @@ impl StateSpace {
                 problem: "this one is discrete already; sample a continuous one".into(),
             });
         }
+        self.check_finite("a sampled model")?;
         // exp [[A, B], [0, 0]]h = [[A⁺, B⁺], [0, I]].
         let (n, m) = (self.states.len(), self.inputs.len());
         let w = n + m;

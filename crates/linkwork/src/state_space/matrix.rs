@@ -2,18 +2,41 @@
 //!
 //! Products and sums are not fused here: outside of sweeps that would be a call for every number.
 
+use rayon::prelude::*;
+
+/// From how many numbers on a matrix is worth several threads.
+const LARGE: usize = 10_000;
+
+/// Does something to each row of a matrix, on all threads if it is large.
+fn each_row(x: &mut [f64], cols: usize, change: impl Fn(usize, &mut [f64]) + Sync) {
+    if x.len() < LARGE {
+        x.chunks_mut(cols.max(1))
+            .enumerate()
+            .for_each(|(i, row)| change(i, row));
+    } else {
+        let rows = x.par_chunks_mut(cols).enumerate().with_min_len(8);
+        rows.for_each(|(i, row)| change(i, row));
+    }
+}
+
 /// A (rows × inner) times B (inner × cols).
 pub(super) fn product(rows: usize, inner: usize, cols: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; rows * cols];
-    for i in 0..rows {
-        for k in 0..inner {
-            add_multiple(
-                &mut out[i * cols..(i + 1) * cols],
-                a[i * inner + k],
-                &b[k * cols..(k + 1) * cols],
-            );
+    each_row(&mut out, cols, |i, out| {
+        let (weights, rows) = (&a[i * inner..(i + 1) * inner], b.chunks_exact(cols.max(1)));
+        // Four at a time, so that the sums are seldom put back.
+        let (fours, last) = weights.as_chunks::<4>();
+        let mut rows = rows;
+        for w in fours {
+            let [Some(p), Some(q), Some(r), Some(s)] = [rows.next(), rows.next(), rows.next(), rows.next()] else {
+                return;
+            };
+            for ((((y, p), q), r), s) in out.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+                *y += (w[0] * p + w[1] * q) + (w[2] * r + w[3] * s);
+            }
         }
-    }
+        last.iter().zip(rows).for_each(|(w, row)| add_multiple(out, *w, row));
+    });
     out
 }
 
@@ -37,7 +60,7 @@ pub(super) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
         row.copy_from_slice(&x[k * n..(k + 1) * n]);
         row[k] = 1.0;
         row.iter_mut().for_each(|x| *x /= size);
-        for (i, to) in x.chunks_mut(n).enumerate() {
+        each_row(&mut x, n, |i, to| {
             if i == k {
                 to.copy_from_slice(&row);
             } else {
@@ -45,7 +68,7 @@ pub(super) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
                 to[k] = 0.0;
                 add_multiple(to, -weight, &row);
             }
-        }
+        });
     }
     for (k, pivot) in pivots.into_iter().enumerate().rev() {
         (0..n).for_each(|i| x.swap(i * n + k, i * n + pivot));

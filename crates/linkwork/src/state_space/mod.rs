@@ -20,6 +20,7 @@
 //! ```
 
 mod discrete;
+mod doubling;
 mod dual_step;
 mod eigenvalues;
 mod francis;
@@ -202,6 +203,7 @@ impl StateSpace {
     /// The same with torques at these joints alone, each named once: by the name of an input, or that which several inputs
     /// have before their numbers, as those of one joint do.
     pub fn driven_by(mut self, joints: &[impl AsRef<str>]) -> Result<Self> {
+        self.check()?;
         let mut kept = Vec::new();
         for joint in joints {
             let found = names::inputs(&self.inputs, joint.as_ref())?;
@@ -263,11 +265,13 @@ impl StateSpace {
     /// The eigenvalues of A, those of the largest real part first. Those that are not real come as exactly conjugate pairs, side
     /// by side, that above the axis first.
     pub fn poles(&self) -> Result<Vec<Pole>> {
+        self.check()?;
         eigenvalues::of(self.states.len(), &self.a)
     }
 
     /// The closed loop u = −K x, with K inputs × states.
     pub fn with_feedback(&self, gain: &[f64]) -> Result<Self> {
+        self.check()?;
         let (n, m) = (self.states.len(), self.inputs.len());
         if gain.len() != m * n {
             return Err(Error::Length {

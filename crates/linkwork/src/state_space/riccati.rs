@@ -5,16 +5,18 @@
 //! discrete     A*X(I + GX)⁻¹A + Q − X = 0          K = (R + B*XB)⁻¹B*XA
 //! ```
 //!
-//! The motions that die out are a subspace [I; X] of states and costates, which the sign of a matrix tells. Newton's steps
-//! then take off what rounding left. Each asks whether the closed loop is stable, so that no other X gets through.
+//! Doubling finds X where every motion that does not die out has a weight. Else the motions that die out are a subspace [I; X]
+//! of states and costates, which the sign of a matrix tells. Newton's steps then take off what rounding left. Each asks whether
+//! the closed loop is stable, so that no other X gets through.
 
-use super::StateSpace;
 use super::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
+use super::{Pole, StateSpace, doubling, eigenvalues, reach};
 use crate::dense::Orthogonal;
 use crate::{Error, Result};
 
 /// K of u = −K x.
 pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> {
+    model.check_finite("a regulator")?;
     let (n, m) = (model.states.len(), model.inputs.len());
     weights("list of state weights", q, n, |x| x >= 0.0, "at least nought")?;
     weights("list of input weights", r, m, |x| x > 0.0, "above nought")?;
@@ -30,7 +32,7 @@ pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> 
         r,
         is_discrete: model.step.is_some(),
     };
-    equation.stabilising().ok_or_else(unsolvable)
+    equation.stabilising().ok_or_else(|| equation.why())
 }
 
 fn weights(argument: &'static str, x: &[f64], needed: usize, fits: impl Fn(f64) -> bool, bound: &str) -> Result<()> {
@@ -51,10 +53,17 @@ fn weights(argument: &'static str, x: &[f64], needed: usize, fits: impl Fn(f64) 
     }
 }
 
-fn unsolvable() -> Error {
+fn unsolved(problem: String) -> Error {
     Error::Unsolved {
         what: "a regulator",
-        problem: "the Riccati equation has no stabilising solution: some motion can neither be reached by the inputs nor dies out by itself, or undamped motion has no weight; drive more joints, or weigh every state".into(),
+        problem,
+    }
+}
+
+fn named(pole: &Pole) -> String {
+    match pole.im {
+        0.0 => format!("{:.6}", pole.re),
+        im => format!("{:.6} ± {:.6}i", pole.re, im.abs()),
     }
 }
 
@@ -73,10 +82,17 @@ impl Equation<'_> {
     /// How much the last of Newton's steps may still change of K.
     const SETTLED: f64 = 1e-4;
 
-    /// K whose closed loop is stable; none if there is no such.
+    /// K whose closed loop is stable; none if none is found.
     fn stabilising(&self) -> Option<Vec<f64>> {
+        let doubled = self.doubled().and_then(|x| self.gain(&x));
+        let from_doubled = doubled.and_then(|gain| self.settled(gain));
+        from_doubled.or_else(|| self.settled(self.gain(&self.subspace()?)?))
+    }
+
+    /// What Newton's steps make of a gain; none if it does not stabilise.
+    fn settled(&self, mut gain: Vec<f64>) -> Option<Vec<f64>> {
         const STEPS: usize = 15;
-        let (mut gain, mut best) = (self.gain(&self.subspace()?)?, None::<(Vec<f64>, f64)>);
+        let mut best = None::<(Vec<f64>, f64)>;
         for _ in 0..STEPS {
             let Some(next) = self.improved(&gain) else { break };
             let change = norm(&sum(&next, -1.0, &gain)) / norm(&next).max(f64::MIN_POSITIVE);
@@ -91,6 +107,51 @@ impl Equation<'_> {
             gain = next;
         }
         best.filter(|(_, change)| *change <= Self::SETTLED).map(|best| best.0)
+    }
+
+    /// X by looking ahead.
+    fn doubled(&self) -> Option<Vec<f64>> {
+        if !self.is_discrete {
+            return doubling::of_rates(self.n, self.a, &self.reach(), self.q);
+        }
+        let mut cost = vec![0.0; self.n * self.n];
+        (0..self.n).for_each(|i| cost[i * self.n + i] = self.q[i]);
+        doubling::of_steps(self.n, self.a.to_vec(), self.reach(), cost)
+    }
+
+    /// Why no gain was found: motion that no input reaches does not die out, or motion that goes on has no weight, or rounding
+    /// is in the way.
+    fn why(&self) -> Error {
+        // From the edge of what dies out, in units of the largest pole.
+        const EDGE: f64 = 1e-8;
+        let beyond = |pole: &Pole, largest: f64| match self.is_discrete {
+            true => pole.size() - 1.0,
+            false => pole.re / largest,
+        };
+        let (n, m) = (self.n, self.m);
+        let largest = eigenvalues::of(n, self.a).map_or(0.0, |all| all.iter().fold(0.0, |most, p| p.size().max(most)));
+        let largest = if largest > 0.0 { largest } else { 1.0 };
+        let (left, rest) = reach::unreached(n, m, self.a, self.b);
+        let stays = |pole: &&Pole| beyond(pole, largest) >= -EDGE;
+        if let Some(pole) = eigenvalues::of(left, &rest).unwrap_or_default().iter().find(stays) {
+            return unsolved(format!(
+                "no input reaches {left} of {n} states, whose motion with the pole {} does not die out by itself; drive more joints",
+                named(pole)
+            ));
+        }
+        let mut roots = vec![0.0; n * n];
+        (0..n).for_each(|i| roots[i * n + i] = self.q[i].sqrt());
+        let (left, rest) = reach::unreached(n, n, &transpose(n, n, self.a), &roots);
+        let goes_on = |pole: &&Pole| beyond(pole, largest).abs() <= EDGE;
+        if let Some(pole) = eigenvalues::of(left, &rest).unwrap_or_default().iter().find(goes_on) {
+            return unsolved(format!(
+                "undamped motion with the pole {} has no weight; weigh every state",
+                named(pole)
+            ));
+        }
+        unsolved(
+            "the iteration for the Riccati equation did not settle, though nothing says that there is no solution: its numbers are too far apart for rounding; take units, or weights of states and inputs, that bring them closer".into(),
+        )
     }
 
     /// Newton's step: X is what the loop that K closes costs, a sum of squares over all times. None if the loop is not

@@ -84,9 +84,43 @@ impl Equation<'_> {
 
     /// K whose closed loop is stable; none if none is found.
     fn stabilising(&self) -> Option<Vec<f64>> {
-        let doubled = self.doubled().and_then(|x| self.gain(&x));
-        let from_doubled = doubled.and_then(|gain| self.settled(gain));
-        from_doubled.or_else(|| self.settled(self.gain(&self.subspace()?)?))
+        if let Some(x) = self.doubled() {
+            let gain = self.gain(&x)?;
+            if let Some(settled) = self.settled(gain.clone()) {
+                return Some(settled);
+            }
+            if self.holds(&x, &gain) {
+                return Some(gain);
+            }
+        }
+        self.settled(self.gain(&self.subspace()?)?)
+    }
+
+    /// Whether X solves the equation to five digits, and the poles of the loop are stable: where poles are so near the axis
+    /// that Newton's steps have more rounding than X.
+    fn holds(&self, x: &[f64], gain: &[f64]) -> bool {
+        const RESIDUAL: f64 = 1e-5;
+        const EDGE: f64 = 1e-12;
+        let (n, m) = (self.n, self.m);
+        let closed = sum(self.a, -1.0, &product(n, m, n, self.b, gain));
+        let ahead = product(n, n, n, &transpose(n, n, self.a), x);
+        // A*X + X(A − BK) + Q, or A*X(A − BK) − X + Q.
+        let [first, second] = match self.is_discrete {
+            true => [product(n, n, n, &ahead, &closed), x.iter().map(|x| -x).collect()],
+            false => [ahead, product(n, n, n, x, &closed)],
+        };
+        let mut residual = sum(&first, 1.0, &second);
+        (0..n).for_each(|i| residual[i * n + i] += self.q[i]);
+        if norm(&residual) > RESIDUAL * (norm(&first) + norm(&second)) {
+            return false;
+        }
+        let poles = eigenvalues::of(n, &closed).unwrap_or_default();
+        let largest = poles.iter().fold(0.0, |most: f64, pole| most.max(pole.size()));
+        let is_stable = |pole: &Pole| match self.is_discrete {
+            true => pole.size() < 1.0 - EDGE,
+            false => pole.re < -EDGE * largest,
+        };
+        poles.len() == n && poles.iter().all(is_stable)
     }
 
     /// What Newton's steps make of a gain; none if it does not stabilise.

@@ -492,7 +492,7 @@ fn the_regulator_balances_and_holds() {
                 "front_left_knee",
             ],
             1,
-            "control",
+            "drive more joints",
         ),
     ] {
         let (found, message) = complaint(&[&["simulate"], arguments].concat());

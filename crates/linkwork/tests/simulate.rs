@@ -489,7 +489,10 @@ fn a_state_that_is_not_finite_is_not_blamed_on_steps() {
             let mut state = State::at_rest(&robot, &[0.1, 0.2]);
             let numbers = if index == 0 { &mut state.q } else { &mut state.v };
             numbers[index] = bad;
-            let name = format!("{argument}[{index}] (joint `{}`) is {bad}", robot.joints()[index].name);
+            let name = format!(
+                "{argument}[{index}] (joint `{}`) is {bad:e}",
+                robot.joints()[index].name
+            );
             let mut equations = free(&robot);
             for result in [
                 RungeKutta4::new(&robot).step(&mut equations, &mut state, 1e-3),

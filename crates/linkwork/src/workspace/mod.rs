@@ -97,6 +97,8 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     }
 
     /// Sets the configuration. Quaternions are normalised if they are almost of unit length, and refused otherwise.
+    // Part of the caller: a view that comes through memory is read back before it is there.
+    #[inline]
     pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, 'm, S>> {
         self.mechanism.check_configuration("q", q)?;
         if self.mechanism.is_coupled() {

@@ -299,24 +299,27 @@ fn slowest(model: &StateSpace, weights: &[f64]) -> linkwork::Result<f64> {
     Ok(poles.iter().fold(0.0, |most, pole| pole.size().max(most)))
 }
 
-#[test]
-fn a_regulator_of_steps_stabilises_or_is_refused() {
-    // Two equal poles on one cart: their difference cannot be reached.
-    let rod = || Inertia::rod(0.1, [0.0, 0.0, 0.6]);
+/// Two poles of these lengths on one cart, which a motor drives.
+fn two_poles(lengths: [f64; 2]) -> StateSpace {
+    let [first, second] = lengths.map(|length| Inertia::rod(0.1, [0.0, 0.0, length]));
     let cart = Mechanism::builder("two poles")
         .link(Link::new("cart", Inertia::sphere(1.0, 0.1)))
-        .link(Link::new("first", rod()))
-        .link(Link::new("second", rod()))
+        .link(Link::new("first", first))
+        .link(Link::new("second", second))
         .joint(Joint::prismatic("rail", [1.0, 0.0, 0.0]).between("world", "cart"))
         .joint(Joint::revolute("one", [0.0, 1.0, 0.0]).between("cart", "first"))
         .joint(Joint::revolute("other", [0.0, 1.0, 0.0]).between("cart", "second"))
         .build()
         .unwrap();
     let point = OperatingPoint::at_rest(&cart, &cart.neutral()).unwrap();
-    let model = StateSpace::continuous(&cart, &point)
-        .unwrap()
-        .driven_by(&["rail"])
-        .unwrap();
+    let model = StateSpace::continuous(&cart, &point).unwrap();
+    model.driven_by(&["rail"]).unwrap()
+}
+
+#[test]
+fn a_regulator_of_steps_stabilises_or_is_refused() {
+    // The difference of equal poles cannot be reached.
+    let model = two_poles([0.6, 0.6]);
     assert!(model.lqr(&[1.0; 6], &[1.0]).is_err());
     assert!(slowest(&model.sampled(0.01).unwrap(), &[1.0; 6]).is_err());
     // Nothing weighed: what would fall is turned back at least.
@@ -541,22 +544,8 @@ fn units_do_not_change_what_inputs_reach() {
 #[test]
 fn what_inputs_do_not_reach_is_found_in_any_units() {
     // Two equal poles on one cart: their difference is out of reach. A joint that nothing drives by itself.
-    let rod = |long: f64| Inertia::rod(0.1, [0.0, 0.0, long]);
     for (other, expect) in [(0.6, 4), (0.5, 6)] {
-        let cart = Mechanism::builder("two poles")
-            .link(Link::new("cart", Inertia::sphere(1.0, 0.1)))
-            .link(Link::new("first", rod(0.6)))
-            .link(Link::new("second", rod(other)))
-            .joint(Joint::prismatic("rail", [1.0, 0.0, 0.0]).between("world", "cart"))
-            .joint(Joint::revolute("one", [0.0, 1.0, 0.0]).between("cart", "first"))
-            .joint(Joint::revolute("other", [0.0, 1.0, 0.0]).between("cart", "second"))
-            .build()
-            .unwrap();
-        let point = OperatingPoint::at_rest(&cart, &cart.neutral()).unwrap();
-        let model = StateSpace::continuous(&cart, &point)
-            .unwrap()
-            .driven_by(&["rail"])
-            .unwrap();
+        let model = two_poles([0.6, other]);
         for seed in 0..20 {
             let units: Vec<f64> = Random::new(seed)
                 .numbers(6, 6.0)

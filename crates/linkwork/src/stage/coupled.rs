@@ -231,11 +231,11 @@ impl<S: Scalar> Coupled<S> {
 
     /// out += R*XW, where W has rows for followers alone.
     #[inline(always)]
-    pub(crate) fn congruence_followers(&self, r: &Reduction, w: &[S], x: &[S], out: &mut [S]) {
+    pub(crate) fn congruence_followers(&self, r: &Reduction, w: impl Fn(usize) -> S, x: &[S], out: &mut [S]) {
         let n = r.v_from.len();
         for ((row, &to), ratio) in x.chunks_exact(n).zip(&r.v_from).zip(&self.ratio) {
             for f in &r.followers {
-                out[to * r.nv + r.v_from[f.v]] += *ratio * w[f.v] * row[f.v];
+                out[to * r.nv + r.v_from[f.v]] += *ratio * w(f.v) * row[f.v];
             }
         }
     }

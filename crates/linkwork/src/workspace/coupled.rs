@@ -167,7 +167,7 @@ impl<S: Scalar> View<'_, '_, S> {
                     .perform::<S, _>(Congruence(&*c, r, &wide[..n * n], &mut *out));
                 if shape == Shape::CoriolisForm && curved {
                     run_partner(self, &[], &mut wide[..n * n]);
-                    c.congruence_followers(r, &c.ratio_rate, &wide[..n * n], out);
+                    c.congruence_followers(r, |v| c.ratio_rate[v], &wide[..n * n], out);
                 }
                 c.matrix = wide;
             }

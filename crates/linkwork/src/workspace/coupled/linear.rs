@@ -132,11 +132,9 @@ impl<S: Scalar> View<'_, '_, S> {
             self.instructions.perform::<S, _>(Congruence(&*c, r, x, out));
         }
         if r.is_curved {
-            c.congruence_followers(r, &c.ratio_rate, by_qd, out_q);
-            c.congruence_followers(r, &c.ratio_bend, mass, out_q);
-            for _twice in 0..2 {
-                c.congruence_followers(r, &c.ratio_rate, mass, out_qd);
-            }
+            c.congruence_followers(r, |v| c.ratio_rate[v], by_qd, out_q);
+            c.congruence_followers(r, |v| c.ratio_bend[v], mass, out_q);
+            c.congruence_followers(r, |v| c.ratio_rate[v] + c.ratio_rate[v], mass, out_qd);
         }
         for (l, load) in c.load.iter().enumerate() {
             out[l * nv + l] += *load;

@@ -272,9 +272,9 @@ fn tenths(x: f64) -> f64 {
 }
 
 /// A robot, its states, and room for results.
-struct Bench<'m> {
-    workspace: Workspace<'m>,
-    equations: Standard<'m, ()>,
+struct Bench {
+    workspace: Workspace,
+    equations: Standard<()>,
     stepper: RungeKutta4,
     state: simulate::State,
     states: Vec<State>,
@@ -291,8 +291,8 @@ struct State {
     tau: Vec<f64>,
 }
 
-impl<'m> Bench<'m> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl Bench {
+    fn new(mechanism: &Mechanism) -> Self {
         let mut random = Random::new(1);
         let nv = mechanism.nv();
         let states = (0..STATES).map(|_| State {
@@ -318,9 +318,9 @@ impl<'m> Bench<'m> {
     fn time(&mut self, algorithm: Algorithm, protocol: &Protocol) -> Result<(f64, f64)> {
         // One call each with every check; the timed ones below cannot fail where these succeed.
         for i in 0..STATES {
-            let robot = self.workspace.mechanism().name();
+            let robot = self.workspace.mechanism().clone();
             self.call(algorithm, i)
-                .map_err(|e| anyhow!(e).context(format!("{} of `{robot}` failed", algorithm.words())))?;
+                .map_err(|e| anyhow!(e).context(format!("{} of `{}` failed", algorithm.words(), robot.name())))?;
         }
         // One loop per algorithm: the choice is made outside.
         Ok(match algorithm {

@@ -162,13 +162,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// What is to be done.
-struct Task<'m> {
-    trial: Trial<'m>,
+struct Task {
+    trial: Trial,
     frame: FrameId,
     target: Pose,
 }
 
-fn task<'m>(arguments: &Arguments, mechanism: &'m Mechanism) -> Result<Task<'m>> {
+fn task(arguments: &Arguments, mechanism: &Mechanism) -> Result<Task> {
     let usage = |e: linkwork::Error| {
         let hint = format!("`{}` has nq = {}", mechanism.name(), mechanism.nq());
         Complaint::usage(e.to_string(), hint)

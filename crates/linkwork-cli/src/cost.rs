@@ -46,18 +46,18 @@ pub(crate) struct Arguments {
 /// An algorithm: its name, what it does, and what was published.
 struct Algorithm {
     name: &'static str,
-    run: fn(&mut Bench<'_>) -> linkwork::Result<()>,
+    run: fn(&mut Bench) -> linkwork::Result<()>,
     /// Each by its source and the coefficients of N², N and 1.
     published: &'static [(&'static str, [f64; 3])],
     /// Why it takes more than that, for those that do.
     excess: &'static str,
     /// What is done before and not counted.
-    beforehand: Option<fn(&mut Bench<'_>) -> linkwork::Result<()>>,
+    beforehand: Option<fn(&mut Bench) -> linkwork::Result<()>>,
 }
 
 impl Algorithm {
     /// Multiplications and additions; none where joints that follow others are not known.
-    fn count(&self, bench: &mut Bench<'_>) -> linkwork::Result<Option<Operations>> {
+    fn count(&self, bench: &mut Bench) -> linkwork::Result<Option<Operations>> {
         let mut before = Operations::default();
         let mut done = Ok(());
         if let Some(prepare) = self.beforehand {
@@ -94,8 +94,8 @@ fn published([square, linear, rest]: [f64; 3], n: usize) -> i64 {
 }
 
 /// A robot of counting numbers.
-struct Bench<'m> {
-    workspace: Workspace<'m, Count>,
+struct Bench {
+    workspace: Workspace<Count>,
     q: Vec<Count>,
     qd: Vec<Count>,
     given: Vec<Count>,
@@ -403,8 +403,8 @@ fn reasons(out: &mut impl Write, robots: &[(String, Mechanism)], counted: &[Vec<
     Ok(())
 }
 
-impl<'m> Bench<'m> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl Bench {
+    fn new(mechanism: &Mechanism) -> Self {
         let mut random = Random::new(1);
         let nv = mechanism.nv();
         let mut some = |n: usize| random.numbers(n).into_iter().map(Count).collect::<Vec<_>>();

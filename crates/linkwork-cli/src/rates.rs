@@ -173,7 +173,7 @@ fn state(arguments: &Arguments, mechanism: &Mechanism) -> Result<(Vec<f64>, Vec<
     Ok((q, v))
 }
 
-fn terms(moving: &mut Moving<'_, '_>, nv: usize) -> Result<Vec<Terms>> {
+fn terms(moving: &mut Moving<'_>, nv: usize) -> Result<Vec<Terms>> {
     let mut numbers = vec![0.0; 5 * nv];
     moving.diagonal_coriolis_terms(Scaling::Normalized, &mut numbers)?;
     let at = |row: usize, i: usize| numbers[row * nv + i];

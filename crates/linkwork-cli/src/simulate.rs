@@ -312,10 +312,10 @@ fn within_limits(mechanism: &Mechanism, q: &[f64]) -> Result<()> {
 }
 
 /// The equations of motion that a run is posed in.
-enum Posing<'m> {
-    Standard(Standard<'m, Driver>),
-    Diagonalized(Diagonalized<'m, Driver>),
-    Closed(Box<ClosedMotion<'m, Driver>>),
+enum Posing {
+    Standard(Standard<Driver>),
+    Diagonalized(Diagonalized<Driver>),
+    Closed(Box<ClosedMotion<Driver>>),
 }
 
 /// Runs the plan on this thread, records on another, and writes logs on a third.
@@ -323,8 +323,8 @@ fn simulate(
     plan: &Plan,
     mechanism: &Mechanism,
     start: State,
-    equations: Posing<'_>,
-    recorder: Recorder<'_>,
+    equations: Posing,
+    recorder: Recorder,
     streams: Vec<Box<dyn Stream + '_>>,
 ) -> Result<(Outcome, Record)> {
     static STOP: AtomicBool = AtomicBool::new(false);
@@ -364,7 +364,7 @@ fn simulate(
 const PARCEL: usize = 64;
 
 /// Records states as they come, and hands their rows on.
-fn listen(mut recorder: Recorder<'_>, states: &Receiver<Vec<State>>, rows: &Sender<Vec<f64>>) -> Result<Record> {
+fn listen(mut recorder: Recorder, states: &Receiver<Vec<State>>, rows: &Sender<Vec<f64>>) -> Result<Record> {
     for states in states {
         // A writer that failed says why itself.
         let _ = rows.send(recorder.add(&states)?);

@@ -112,7 +112,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let more = Cell::new(0.0);
     // Gravity compensation of the arms, a wrench on the box split between the hands, and the squeeze.
-    let control = |now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]| {
+    let control = |now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]| {
         moving.gravity_torque(tau)?;
         tau[14..].fill(0.0);
         let (pose, v) = (moving.pose(block), moving.velocity(block, Aligned));

@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = cranks(0.0);
     let q = robot.assemble_holding(&[start[0].0, -1.2, start[1].0, 1.2], &["left crank", "right crank"])?;
     let mut state = State::at_rest(robot.mechanism(), &q);
-    let drive = |now: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_, '_>, tau: &mut [f64]| {
+    let drive = |now: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_>, tau: &mut [f64]| {
         let to = cranks(now.t);
         let wanted = [0, 1].map(|i| {
             let (q, qd) = (now.q[2 * i], now.v[2 * i]);

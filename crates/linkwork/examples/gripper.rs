@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let open = [0.9];
     println!("the motor moves {:.3e} kg m²", gripper.mass_matrix(&open)?[0]);
     // A weak motor with a spring-like controller closes it.
-    let close = |now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| {
+    let close = |now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| {
         tau[0] = (0.05 * (0.1 - now.q[0]) - 0.004 * now.v[0]).clamp(-0.02, 0.02);
         Ok(())
     };

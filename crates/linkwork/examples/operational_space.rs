@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             along(a * w * w * (w * t).cos()),
         )
     };
-    let control = |now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]| {
+    let control = |now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]| {
         let (pose, v) = (moving.pose(tip), moving.velocity(tip, Aligned));
         let (x, xd, xdd) = course(now.t);
         let wanted = xdd + (xd - v.linear) * 20.0 + (x - pose.translation) * 100.0;

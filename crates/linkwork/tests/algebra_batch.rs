@@ -19,7 +19,7 @@ const EXPRESSIONS: [&str; 7] = [
 ];
 
 /// Vectors of some states, state after state.
-fn vectors<T: Evaluates>(run: &Evaluator<'_>, states: usize, seed: u64) -> Vec<(String, usize, Vec<T>)> {
+fn vectors<T: Evaluates>(run: &Evaluator, states: usize, seed: u64) -> Vec<(String, usize, Vec<T>)> {
     let mut random = Random::new(seed);
     let inputs = run.algorithm().inputs().into_iter();
     inputs

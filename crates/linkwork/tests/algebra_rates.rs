@@ -77,7 +77,7 @@ fn operators_change_as_the_table_says() {
             let o = posed.operators(&[]).unwrap();
             let mut dual = arm.workspace_of::<Dual<f64>>();
             let mut moved = dual.at(&along(&arm, &q, &qd)).unwrap();
-            let d: Operators<'_, '_, '_, Dual<f64>> = moved.operators(&[]).unwrap();
+            let d: Operators<'_, '_, Dual<f64>> = moved.operators(&[]).unwrap();
             let (H, P, G, M, D) = (
                 dense(&o.h()),
                 dense(&o.p()),

@@ -32,8 +32,8 @@ fn states<T: Scalar>(mechanism: &Mechanism, count: usize) -> States<T> {
 }
 
 /// Every quantity of a batch, with its name and its numbers per state.
-fn everything<T: Real>(batch: &mut Batch<'_, T>, s: &States<T>, count: usize) -> Vec<(&'static str, usize, Vec<T>)> {
-    let mechanism = batch.mechanism();
+fn everything<T: Real>(batch: &mut Batch<T>, s: &States<T>, count: usize) -> Vec<(&'static str, usize, Vec<T>)> {
+    let mechanism = &batch.mechanism().clone();
     let n = mechanism.nv();
     let frames = frames(mechanism);
     let tip = frames[frames.len() - 1];

@@ -9,9 +9,9 @@ use support::{assert_close_of, error_of};
 
 /// Four stages of fourth order on the manifold without commutators (Celledoni, Marthinsen and Owren): every position is
 /// a product of exponentials, which [`Mechanism::integrate`] gives.
-struct Integrator<'m> {
-    mechanism: &'m Mechanism,
-    workspace: linkwork::Workspace<'m>,
+struct Integrator {
+    mechanism: Mechanism,
+    workspace: linkwork::Workspace,
 }
 
 struct Motion {
@@ -26,10 +26,13 @@ fn mixed(terms: &[(f64, &[f64])]) -> Vec<f64> {
         .collect()
 }
 
-impl<'m> Integrator<'m> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl Integrator {
+    fn new(mechanism: &Mechanism) -> Self {
         let workspace = mechanism.workspace();
-        Self { mechanism, workspace }
+        Self {
+            mechanism: mechanism.clone(),
+            workspace,
+        }
     }
 
     /// q̈ without torques.

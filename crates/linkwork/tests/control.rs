@@ -41,7 +41,7 @@ fn watch<C: Controller>(
     arm: &Mechanism,
     control: Controlled<C>,
     steps: usize,
-    mut value: impl FnMut(&mut Moving<'_, '_>, &[f64]) -> f64,
+    mut value: impl FnMut(&mut Moving<'_>, &[f64]) -> f64,
 ) -> Vec<f64> {
     let mut equations = Standard::with(arm, control, Resistance::none(arm));
     let mut integrator = RungeKutta4::new(arm);
@@ -59,7 +59,7 @@ fn watch<C: Controller>(
     values
 }
 
-fn equations_torques<'a, D: Drive>(equations: &'a Standard<'_, D>) -> &'a [f64] {
+fn equations_torques<'a, D: Drive>(equations: &'a Standard<D>) -> &'a [f64] {
     equations.torques()
 }
 

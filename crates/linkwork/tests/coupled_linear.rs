@@ -20,7 +20,7 @@ use support::random::Random;
 use support::worst::Worst;
 
 /// A force on the last link that keeps to it.
-fn push<S: Scalar>(posed: &mut Posed<'_, '_, S>) {
+fn push<S: Scalar>(posed: &mut Posed<'_, S>) {
     let link = posed.mechanism().links().last().unwrap().name.clone();
     let frame = posed.mechanism().frame(&link).unwrap();
     let force = Force::from_array([0.3, -0.2, 0.5, 1.0, 0.1, -0.7].map(S::lift));
@@ -256,7 +256,7 @@ fn linear_models_follow_couplings_springs_and_steps() {
             };
             let tau = point.tau.clone();
             let hold =
-                move |_: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_, '_>, out: &mut [f64]| {
+                move |_: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_>, out: &mut [f64]| {
                     out.copy_from_slice(&tau);
                     Ok(())
                 };

@@ -12,7 +12,7 @@ use support::random::{random_state, random_tree};
 
 const BOTH: [Scaling; 2] = [Normalized, Unnormalized];
 
-fn free<'m>(mechanism: &'m Mechanism, scaling: Scaling) -> Diagonalized<'m, ()> {
+fn free(mechanism: &Mechanism, scaling: Scaling) -> Diagonalized<()> {
     Diagonalized::with(mechanism, scaling, (), Resistance::none(mechanism))
 }
 
@@ -82,7 +82,7 @@ fn trajectories_are_those_of_the_standard_equations_at_the_order_of_the_integrat
         for scaling in BOTH {
             let mut equations = free(&mechanism, scaling);
             let start = equations.state(0.0, &q, &qd).unwrap();
-            let rk4 = |steps: usize, equations: &mut Diagonalized<'_, ()>| {
+            let rk4 = |steps: usize, equations: &mut Diagonalized<()>| {
                 run(
                     &mut RungeKutta4::new(&mechanism),
                     equations,
@@ -118,7 +118,7 @@ fn trajectories_are_those_of_the_standard_equations_at_the_order_of_the_integrat
             let three = adaptive(&mut |integrator, state| integrator.step(&mut by_itself, state, time));
             assert_eq!(two, three, "{} {scaling:?}", mechanism.name());
             assert!(distance(&mechanism, &two, &exact) < 1e-5, "{}", mechanism.name());
-            let euler = |steps: usize, equations: &mut Diagonalized<'_, ()>| {
+            let euler = |steps: usize, equations: &mut Diagonalized<()>| {
                 run(
                     &mut SemiImplicitEuler::new(&mechanism),
                     equations,
@@ -143,7 +143,7 @@ fn torques_pushes_and_resistance_act_alike_in_both_formulations() {
     let (mechanism, Case { q, qd, tau, .. }) = (&file.mechanism, &file.cases[0]);
     let link = mechanism.link(&mechanism.links()[3].name).unwrap();
     let drive = |now: linkwork::simulate::Now<'_>,
-                 moving: &mut linkwork::workspace::Moving<'_, '_>,
+                 moving: &mut linkwork::workspace::Moving<'_>,
                  out: &mut [f64]|
      -> Result<()> {
         moving.push(
@@ -186,7 +186,7 @@ fn evaluations_begin_afresh_wherever_a_state_comes_from() {
     let mut equations = free(mechanism, Normalized);
     let start = equations.state(0.0, q, qd).unwrap();
     let mut integrator = RungeKutta4::new(mechanism);
-    let mut step = |equations: &mut Diagonalized<'_, ()>, state: &State| {
+    let mut step = |equations: &mut Diagonalized<()>, state: &State| {
         let mut state = state.clone();
         integrator.step(equations, &mut state, 1e-3).unwrap();
         state

@@ -107,7 +107,7 @@ fn transposed_products(d: &Derivatives, y: &[f64]) -> (Vec<f64>, f64) {
 }
 
 /// External forces on about half of the links, fixed to them.
-fn pushed<S: Scalar>(posed: &mut Posed<'_, '_, S>, mechanism: &Mechanism, external: &[f64]) {
+fn pushed<S: Scalar>(posed: &mut Posed<'_, S>, mechanism: &Mechanism, external: &[f64]) {
     for (link, f) in mechanism.links().iter().zip(external.chunks(6)) {
         let force = Force::from_array(core::array::from_fn(|i| S::lift(f[i])));
         posed

@@ -5,7 +5,7 @@ use linkwork::simulate::{DormandPrince, Integrator, Resistance, RungeKutta4, Sem
 use linkwork::spatial::Inertia;
 
 /// The equations of a mechanism for explicit steps of a millisecond.
-fn stepped(robot: &Mechanism) -> Standard<'_, ()> {
+fn stepped(robot: &Mechanism) -> Standard<()> {
     let resistance = Resistance::of(robot).unwrap().for_steps(robot, 1e-3);
     Standard::with(robot, (), resistance)
 }

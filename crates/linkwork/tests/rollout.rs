@@ -48,11 +48,10 @@ fn simulated(mechanism: &Mechanism, rollout: Rollout, s: &Start) -> (Vec<f64>, V
         state.v.copy_from_slice(&s.qd[i * nv..][..nv]);
         for step in 0..rollout.steps {
             let tau = s.tau.get((i * rollout.steps + step) * nv..).unwrap_or(&[]);
-            let drive =
-                |_: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_, '_>, out: &mut [f64]| {
-                    out.iter_mut().zip(tau).for_each(|(out, x)| *out = *x);
-                    Ok(())
-                };
+            let drive = |_: linkwork::simulate::Now<'_>, _: &mut linkwork::workspace::Moving<'_>, out: &mut [f64]| {
+                out.iter_mut().zip(tau).for_each(|(out, x)| *out = *x);
+                Ok(())
+            };
             let mut equations = Standard::with(mechanism, drive, Resistance::none(mechanism));
             match rollout.method {
                 Method::SemiImplicitEuler => {

@@ -105,11 +105,11 @@ fn mixed(mechanism: &Mechanism, point: &Point, of: Of, [a, b]: [&[f64]; 2], at_o
 
 /// Works with the linearized dynamics at a point along a direction.
 fn linearized<R>(
-    second: &mut SecondOrder<'_>,
+    second: &mut SecondOrder,
     point: &Point,
     of: Of,
     direction: &[f64],
-    work: impl FnOnce(&mut Along<'_, Linearized<'_, '_, D>>) -> Result<R>,
+    work: impl FnOnce(&mut Along<'_, Linearized<'_, D>>) -> Result<R>,
 ) -> Result<R> {
     let nv = second.mechanism().nv();
     let [dq, dqd, input] = [0, 1, 2].map(|k| &direction[k * nv..(k + 1) * nv]);
@@ -134,7 +134,7 @@ fn linearized<R>(
 
 /// The Hessian of y·T or y·q̈ times a direction, and the rates of the matrices.
 fn along(
-    second: &mut SecondOrder<'_>,
+    second: &mut SecondOrder,
     point: &Point,
     of: Of,
     direction: &[f64],
@@ -156,7 +156,7 @@ fn along(
 }
 
 /// δ²T or δ²q̈ along a direction and a change.
-fn twice(second: &mut SecondOrder<'_>, point: &Point, of: Of, [direction, change]: [&[f64]; 2]) -> Result<Vec<f64>> {
+fn twice(second: &mut SecondOrder, point: &Point, of: Of, [direction, change]: [&[f64]; 2]) -> Result<Vec<f64>> {
     let mut out = vec![f64::NAN; second.mechanism().nv()];
     linearized(second, point, of, direction, |view| match of {
         Of::Torques => view.torque_change(change, &mut out),

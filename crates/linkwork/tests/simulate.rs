@@ -13,7 +13,7 @@ use linkwork::workspace::{Moving, Scaling};
 use support::random::{random_state, random_tree};
 
 /// The equations of a mechanism without anything that resists.
-fn free(mechanism: &Mechanism) -> Standard<'_, ()> {
+fn free(mechanism: &Mechanism) -> Standard<()> {
     Standard::with(mechanism, (), Resistance::none(mechanism))
 }
 
@@ -107,7 +107,7 @@ fn errors_fall_with_the_order_of_the_method() {
     for (robot, start) in &cases {
         let mut equations = free(robot);
         let exact = run(&mut RungeKutta4::new(robot), &mut equations, start, 0.25 / 2000.0, 2000);
-        let mut order = |integrator: &mut dyn FnMut(&mut Standard<'_, ()>, f64, usize) -> State, n: usize| {
+        let mut order = |integrator: &mut dyn FnMut(&mut Standard<()>, f64, usize) -> State, n: usize| {
             let coarse = apart(robot, &exact, &integrator(&mut equations, 0.25 / n as f64, n));
             let fine = apart(robot, &exact, &integrator(&mut equations, 0.125 / n as f64, 2 * n));
             println!("{}: {coarse:e} {fine:e}", robot.name());
@@ -306,7 +306,7 @@ fn adaptive_steps_keep_the_tolerance() {
 }
 
 /// A drive that shakes every joint.
-fn shake(now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]) -> linkwork::Result<()> {
+fn shake(now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
     tau.iter_mut()
         .enumerate()
         .for_each(|(i, tau)| *tau = 0.1 * (3.0 * now.t + i as f64).sin());
@@ -513,7 +513,7 @@ fn a_step_that_ends_out_of_bounds_is_too_long() {
     let mut state = State::at_rest(&robot, &[1.0]);
     let mut equations = Standard::with(
         &robot,
-        |_: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| {
+        |_: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| {
             tau[0] = 1e59;
             Ok(())
         },
@@ -535,7 +535,7 @@ fn a_step_that_ends_out_of_bounds_is_too_long() {
 fn a_drive_that_gives_no_number_is_named() {
     let robot = examples::double_pendulum();
     let drive = |bad: f64| {
-        move |now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| {
+        move |now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| {
             tau[1] = if now.t < 0.1 { 0.0 } else { bad };
             Ok(())
         }

@@ -46,7 +46,7 @@ fn simulated(
         mechanism.integrate(&point.q, &moved[..n], &mut q).unwrap();
         let add = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + d).collect::<Vec<_>>();
         let tau = add(&point.tau, &moved[2 * n..]);
-        let drive = |_: Now<'_>, moving: &mut Moving<'_, '_>, out: &mut [f64]| -> linkwork::Result<()> {
+        let drive = |_: Now<'_>, moving: &mut Moving<'_>, out: &mut [f64]| -> linkwork::Result<()> {
             out.copy_from_slice(&tau);
             let mut pushes = point.pushes.iter();
             pushes.try_for_each(|push| moving.push(push.frame, push.reference, push.force))
@@ -212,7 +212,7 @@ fn a_regulator_balances_a_cart_pole() {
     }
     // In the simulator, from ten degrees.
     let gain = model.lqr(&[1.0, 1.0, 0.1, 0.1], &[0.1]).unwrap();
-    let drive = |now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]| -> linkwork::Result<()> {
+    let drive = |now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| -> linkwork::Result<()> {
         let x = now.q.iter().chain(now.v);
         tau[0] = -gain.iter().zip(x).map(|(k, x)| k * x).sum::<f64>();
         Ok(())

@@ -22,8 +22,8 @@ pub(super) const ALGORITHMS: [Algorithm; 8] = [
 ];
 
 /// A robot, its states one after the other, and room for results.
-pub(super) struct Batched<'m, T: Real> {
-    batch: Batch<'m, T>,
+pub(super) struct Batched<T: Real> {
+    batch: Batch<T>,
     states: usize,
     frames: Vec<FrameId>,
     /// Elements of the mass matrix that are not nought.
@@ -34,8 +34,8 @@ pub(super) struct Batched<'m, T: Real> {
     out: Vec<T>,
 }
 
-impl<'m, T: Real> Batched<'m, T> {
-    pub(super) fn new(mechanism: &'m Mechanism, states: usize, threads: usize) -> Result<Self> {
+impl<T: Real> Batched<T> {
+    pub(super) fn new(mechanism: &Mechanism, states: usize, threads: usize) -> Result<Self> {
         let mut random = Random::new(1);
         let nv = mechanism.nv();
         let lifted = |x: Vec<f64>| x.into_iter().map(T::lift).collect::<Vec<T>>();

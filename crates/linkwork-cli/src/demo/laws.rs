@@ -59,17 +59,17 @@ pub(crate) fn check(mechanism: &Mechanism, states: &[&Sample]) -> Result<Vec<Law
     Ok(laws.collect())
 }
 
-struct Checker<'m> {
-    mechanism: &'m Mechanism,
-    workspace: Workspace<'m>,
-    duals: Workspace<'m, Dual<f64>>,
+struct Checker {
+    mechanism: Mechanism,
+    workspace: Workspace,
+    duals: Workspace<Dual<f64>>,
     random: Random,
 }
 
-impl<'m> Checker<'m> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl Checker {
+    fn new(mechanism: &Mechanism) -> Self {
         Self {
-            mechanism,
+            mechanism: mechanism.clone(),
             workspace: mechanism.workspace(),
             duals: mechanism.workspace_of(),
             random: Random::new(2),

@@ -21,8 +21,8 @@ pub(crate) struct Quantity {
     batch: Option<BatchCompute>,
 }
 
-type BatchCompute = fn(&mut Batch<'_>, &States, &Seen, &mut [f64]) -> linkwork::Result<()>;
-type Compute = fn(&mut Moving<'_, '_>, &State, &mut Context, &mut [f64]) -> linkwork::Result<()>;
+type BatchCompute = fn(&mut Batch, &States, &Seen, &mut [f64]) -> linkwork::Result<()>;
+type Compute = fn(&mut Moving<'_>, &State, &mut Context, &mut [f64]) -> linkwork::Result<()>;
 
 /// How its numbers are laid out.
 #[derive(Clone, Copy)]
@@ -242,7 +242,7 @@ fn derivative(derivatives: &Derivatives, by_q: bool, out: &mut [f64]) -> linkwor
 }
 
 /// ∂T/∂q or ∂T/∂q̇ at (q, v, a).
-fn of_torques(m: &mut Moving<'_, '_>, s: &State, c: &mut Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
+fn of_torques(m: &mut Moving<'_>, s: &State, c: &mut Context, by_q: bool, out: &mut [f64]) -> linkwork::Result<()> {
     let mechanism = m.mechanism();
     let derivatives = c.derivatives.get_or_insert_with(|| mechanism.derivatives());
     m.linearized(&s.a)?.inverse_derivatives(derivatives)?;
@@ -251,7 +251,7 @@ fn of_torques(m: &mut Moving<'_, '_>, s: &State, c: &mut Context, by_q: bool, ou
 
 /// ∂q̈/∂q or ∂q̈/∂q̇ at (q, v, tau).
 fn of_accelerations(
-    m: &mut Moving<'_, '_>,
+    m: &mut Moving<'_>,
     s: &State,
     c: &mut Context,
     by_q: bool,
@@ -266,7 +266,7 @@ fn of_accelerations(
 }
 
 /// The sum of the terms of 𝒞.
-fn coriolis(m: &mut Moving<'_, '_>, scaling: Scaling, c: &mut Context, out: &mut [f64]) -> linkwork::Result<()> {
+fn coriolis(m: &mut Moving<'_>, scaling: Scaling, c: &mut Context, out: &mut [f64]) -> linkwork::Result<()> {
     m.diagonal_coriolis_terms(scaling, &mut c.room)?;
     let nv = out.len();
     for (i, out) in out.iter_mut().enumerate() {
@@ -316,10 +316,10 @@ const CHUNK: usize = 256;
 const LARGE: usize = 1 << 20;
 
 /// Memory for evaluating quantities of one mechanism.
-pub(crate) struct Evaluator<'m> {
-    workspace: Workspace<'m>,
-    batch: Batch<'m>,
-    asked: &'m [Asked],
+pub(crate) struct Evaluator<'a> {
+    workspace: Workspace,
+    batch: Batch,
+    asked: &'a [Asked],
     context: Context,
     /// The numbers of every quantity, state after state.
     results: Vec<Vec<f64>>,
@@ -327,8 +327,8 @@ pub(crate) struct Evaluator<'m> {
     state: State,
 }
 
-impl<'m> Evaluator<'m> {
-    pub(crate) fn new(mechanism: &'m Mechanism, asked: &'m [Asked], seen: Seen) -> Self {
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(mechanism: &Mechanism, asked: &'a [Asked], seen: Seen) -> Self {
         let largest = asked.iter().map(Asked::size).max().unwrap_or(1).max(1);
         let chunk = (LARGE / largest).clamp(1, CHUNK);
         Self {

@@ -87,13 +87,13 @@ pub(crate) struct Driver {
 struct Still;
 
 impl Controller for Still {
-    fn torques(&mut self, _: Now<'_>, _: &mut Moving<'_, '_>, _: &mut [f64]) -> linkwork::Result<()> {
+    fn torques(&mut self, _: Now<'_>, _: &mut Moving<'_>, _: &mut [f64]) -> linkwork::Result<()> {
         Ok(())
     }
 }
 
 impl Controller for TorqueFile {
-    fn torques(&mut self, now: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]) -> linkwork::Result<()> {
+    fn torques(&mut self, now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
         self.at(now.t, tau);
         Ok(())
     }
@@ -261,7 +261,7 @@ impl Stretch {
 }
 
 impl Drive for Driver {
-    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> linkwork::Result<()> {
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
         // The motors know of no pushes: those come after them.
         self.law.drive(now, moving, tau)?;
         let clock = self.stretch.time().unwrap_or(now.t);

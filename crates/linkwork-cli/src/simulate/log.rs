@@ -46,12 +46,8 @@ pub(crate) trait Stream: Send {
 }
 
 /// Opens the logs that can be written while states come; the others are written in the end.
-pub(crate) fn streams<'m>(
-    paths: &[PathBuf],
-    form: &Record,
-    mechanism: &'m Mechanism,
-) -> Result<Vec<Box<dyn Stream + 'm>>> {
-    let mut streams: Vec<Box<dyn Stream + 'm>> = Vec::new();
+pub(crate) fn streams(paths: &[PathBuf], form: &Record, mechanism: &Mechanism) -> Result<Vec<Box<dyn Stream>>> {
+    let mut streams: Vec<Box<dyn Stream>> = Vec::new();
     for path in paths {
         let format = Format::of(path)?;
         match format {

@@ -45,7 +45,7 @@ impl Push {
     }
 
     /// Acts on a mechanism at a time, if it is its time.
-    pub(crate) fn act(&self, t: f64, moving: &mut Moving<'_, '_>) -> linkwork::Result<()> {
+    pub(crate) fn act(&self, t: f64, moving: &mut Moving<'_>) -> linkwork::Result<()> {
         if (self.from..self.to).contains(&t) {
             moving.push(self.frame, Reference::Aligned, self.force)?;
         }

@@ -165,8 +165,8 @@ fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
 }
 
 /// Turns states into rows of a record.
-pub(crate) struct Recorder<'m> {
-    workspace: Workspace<'m>,
+pub(crate) struct Recorder {
+    workspace: Workspace,
     driver: Driver,
     resistance: Resistance,
     /// What the velocities of states are; none for q̇ itself.
@@ -181,9 +181,9 @@ pub(crate) struct Recorder<'m> {
     record: Record,
 }
 
-impl<'m> Recorder<'m> {
+impl Recorder {
     pub(crate) fn new(
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         driver: Driver,
         resistance: Resistance,
         scaling: Option<Scaling>,
@@ -216,8 +216,8 @@ impl<'m> Recorder<'m> {
     }
 
     fn row(&mut self, State { t, q, v }: &State, row: &mut Vec<f64>) -> linkwork::Result<()> {
-        let mechanism = self.workspace.mechanism();
         let mut posed = self.workspace.at(q)?;
+        let mechanism = posed.mechanism();
         match self.scaling {
             None => self.qd.copy_from_slice(v),
             Some(scaling) => posed.joint_rates(scaling, v, &mut self.qd)?,

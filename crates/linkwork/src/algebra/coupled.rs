@@ -21,21 +21,21 @@ use crate::{Error, Result};
 
 /// A sum whose products are cut into pieces.
 #[derive(Clone, Debug)]
-struct Pieces<'m, S: 'static> {
+struct Pieces<S: 'static> {
     range: Space,
-    terms: Vec<(f64, Vec<Piece<'m, S>>)>,
+    terms: Vec<(f64, Vec<Piece<S>>)>,
 }
 
 /// A part of a product, the last first.
 #[derive(Clone, Debug)]
-enum Piece<'m, S: 'static> {
+enum Piece<S: 'static> {
     /// An operator of the tree, from one space to another.
-    Tree(Box<Evaluator<'m, S>>, Space, Space),
+    Tree(Box<Evaluator<S>>, Space, Space),
     /// An operator of the independent joints.
     Joint(Op, bool),
     /// A vector, or the product with one.
-    Vector(Vector, bool, Option<Box<Evaluator<'m, S>>>),
-    Sum(Pieces<'m, S>),
+    Vector(Vector, bool, Option<Box<Evaluator<S>>>),
+    Sum(Pieces<S>),
     /// R*AṘẏ: what turns the rotors of followers faster.
     Rotors,
 }
@@ -54,10 +54,10 @@ pub(crate) fn of_trees(op: Op) -> bool {
 
 /// An expression in pieces.
 #[derive(Clone, Debug)]
-pub(crate) struct CoupledEvaluator<'m, S: 'static> {
-    pieces: Pieces<'m, S>,
+pub(crate) struct CoupledEvaluator<S: 'static> {
+    pieces: Pieces<S>,
     /// H*, for the accelerations that curved couplings add.
-    columns: Box<Evaluator<'m, S>>,
+    columns: Box<Evaluator<S>>,
     room: Room<S>,
 }
 
@@ -90,19 +90,15 @@ impl<S: Scalar> Room<S> {
 }
 
 /// What is known when an expression is run.
-struct State<'a, 'v, 'w, 'n, S: 'static> {
-    view: &'a mut Configured<'w, 'n, S>,
+struct State<'a, 'v, 'w, S: 'static> {
+    view: &'a mut Configured<'w, S>,
     given: &'a [(&'v str, &'v [S])],
     moving: bool,
     room: &'a mut Room<S>,
 }
 
-impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
-    pub(crate) fn new(
-        algorithm: &Algorithm,
-        mechanism: &'m Mechanism,
-        frames: &[(FrameId, Reference)],
-    ) -> Result<Self> {
+impl<S: Scalar> CoupledEvaluator<S> {
+    pub(crate) fn new(algorithm: &Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
         let given = &algorithm.given;
         let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
         let sum = defined(&algorithm.expression.sum, &kept);
@@ -118,7 +114,7 @@ impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
 
     pub(crate) fn run(
         &mut self,
-        view: &mut Configured<'_, '_, S>,
+        view: &mut Configured<'_, S>,
         moving: bool,
         given: &[(&str, &[S])],
         out: &mut [S],
@@ -150,7 +146,7 @@ impl<'m, S: Scalar> CoupledEvaluator<'m, S> {
     }
 
     /// Takes in a velocity; the one before.
-    fn set_moving(&mut self, view: &mut Configured<'_, '_, S>, qd: &[S]) -> Result<Vec<S>> {
+    fn set_moving(&mut self, view: &mut Configured<'_, S>, qd: &[S]) -> Result<Vec<S>> {
         let mechanism = view.mechanism();
         check("qd", Space::Joint, qd, mechanism.nv())?;
         let stages = view.access(false).stages;
@@ -173,27 +169,23 @@ fn check<S: Scalar>(name: &str, space: Space, x: &[S], needed: usize) -> Result<
     finite(name, x)
 }
 
-fn of_tree<'m, S: Scalar>(
-    sum: Sum,
-    mechanism: &'m Mechanism,
-    frames: &[(FrameId, Reference)],
-) -> Result<Evaluator<'m, S>> {
+fn of_tree<S: Scalar>(sum: Sum, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Evaluator<S>> {
     let algorithm = Expression::of(sum).compile(mechanism.compiled.has_armature, &[]);
     Evaluator::of_tree(algorithm, mechanism, frames)
 }
 
-fn cut<'m, S: Scalar>(
+fn cut<S: Scalar>(
     sum: &Sum,
-    mechanism: &'m Mechanism,
+    mechanism: &Mechanism,
     frames: &[(FrameId, Reference)],
     given: &[String],
-) -> Result<Pieces<'m, S>> {
+) -> Result<Pieces<S>> {
     let mut terms = Vec::with_capacity(sum.terms.len());
     for term in &sum.terms {
-        let mut pieces: Vec<Piece<'m, S>> = Vec::new();
+        let mut pieces: Vec<Piece<S>> = Vec::new();
         // Factors of the tree that follow each other without passing through joint space, the last first.
         let mut run: Vec<Factor> = Vec::new();
-        let finish = |run: &mut Vec<Factor>, pieces: &mut Vec<Piece<'m, S>>| -> Result<()> {
+        let finish = |run: &mut Vec<Factor>, pieces: &mut Vec<Piece<S>>| -> Result<()> {
             let (Some(last), Some(first)) = (run.first(), run.last()) else {
                 return Ok(());
             };
@@ -255,9 +247,9 @@ fn cut<'m, S: Scalar>(
 }
 
 fn apply<S: Scalar>(
-    sum: &mut Pieces<'_, S>,
-    columns: &mut Evaluator<'_, S>,
-    state: &mut State<'_, '_, '_, '_, S>,
+    sum: &mut Pieces<S>,
+    columns: &mut Evaluator<S>,
+    state: &mut State<'_, '_, '_, S>,
     x: &[S],
 ) -> Result<Vec<S>> {
     let nv = state.view.mechanism().nv();
@@ -298,10 +290,10 @@ fn apply<S: Scalar>(
 
 /// A piece of the tree: R before it where it takes joint space, R* after it where it gives that.
 fn tree<S: Scalar>(
-    run: &mut Evaluator<'_, S>,
+    run: &mut Evaluator<S>,
     range: Space,
     domain: Space,
-    state: &mut State<'_, '_, '_, '_, S>,
+    state: &mut State<'_, '_, '_, S>,
     x: &[S],
 ) -> Result<Vec<S>> {
     let Some(r) = &state.view.mechanism().compiled.reduction else {
@@ -325,7 +317,7 @@ fn tree<S: Scalar>(
 }
 
 /// An operator of the independent joints.
-fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>, x: &[S]) -> Result<Vec<S>> {
+fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, S>, x: &[S]) -> Result<Vec<S>> {
     use Scaling::{Normalized, Unnormalized};
     let mut out = state.room.take(x.len());
     let mut room = state.room.take(x.len());
@@ -371,7 +363,7 @@ fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, '_, S>,
     Ok(out)
 }
 
-fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, '_, S>) -> Vec<S> {
+fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, S>) -> Vec<S> {
     let m = &state.view.mechanism().compiled;
     let Some(r) = &m.reduction else { return Vec::new() };
     let (mut bend, mut out) = (state.room.take(m.nv), state.room.take(r.nv));
@@ -388,9 +380,9 @@ fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, '_, S>) -> Vec<S> {
 /// A vector: given, or what the state says.
 fn vector<S: Scalar>(
     v: &Vector,
-    own: Option<&mut Evaluator<'_, S>>,
-    columns: &mut Evaluator<'_, S>,
-    state: &mut State<'_, '_, '_, '_, S>,
+    own: Option<&mut Evaluator<S>>,
+    columns: &mut Evaluator<S>,
+    state: &mut State<'_, '_, '_, S>,
 ) -> Result<Vec<S>> {
     let mechanism = state.view.mechanism();
     if let Some((_, x)) = state.given.iter().find(|(name, _)| **name == *v.name) {

@@ -20,8 +20,8 @@ use crate::{Error, Result};
 ///
 /// Made once, it runs at any state of that mechanism: see [`Posed::evaluate`] and [`Moving::evaluate`].
 #[derive(Clone, Debug)]
-pub struct Evaluator<'m, S: 'static = f64> {
-    pub(crate) mechanism: &'m Mechanism,
+pub struct Evaluator<S: 'static = f64> {
+    pub(crate) mechanism: Mechanism,
     algorithm: Algorithm,
     pub(super) frames: Vec<(FrameId, Reference)>,
     memory: Memory<S>,
@@ -30,7 +30,7 @@ pub struct Evaluator<'m, S: 'static = f64> {
     /// How many numbers joint space has.
     joints: usize,
     /// Where joints follow others, what runs in its place.
-    coupled: Option<Box<CoupledEvaluator<'m, S>>>,
+    coupled: Option<Box<CoupledEvaluator<S>>>,
 }
 
 /// Vectors that a state gives.
@@ -78,13 +78,13 @@ pub(super) fn finite<S: Scalar>(name: &str, x: &[S]) -> Result<()> {
     }
 }
 
-impl<'m, S: Scalar> Evaluator<'m, S> {
+impl<S: Scalar> Evaluator<S> {
     /// Compiles an expression for a mechanism. Tip space is made of `frames`, each with the axes and the point that its
     /// motions and forces refer to. Vectors that a state could give (`V`, `a`, `b`, `C`, `g`) are computed unless they are
     /// among `given`.
     pub fn new(
         expression: &Expression,
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         frames: &[(FrameId, Reference)],
         given: &[&str],
     ) -> Result<Self> {
@@ -92,7 +92,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         Self::of(algorithm, mechanism, frames)
     }
 
-    pub(crate) fn of(algorithm: Algorithm, mechanism: &'m Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+    pub(crate) fn of(algorithm: Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
         let mut coupled = None;
         // Batches take coupled mechanisms one state at a time.
         if const { S::LANES == 1 } && mechanism.is_coupled() {
@@ -110,7 +110,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     /// An expression of the tree, whatever joints follow others.
     pub(crate) fn of_tree(
         algorithm: Algorithm,
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         frames: &[(FrameId, Reference)],
     ) -> Result<Self> {
         let needs_tips = algorithm.expression.sum.mentions_tips();
@@ -128,7 +128,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
         Ok(Self {
             memory: Memory::new(&mechanism.compiled, &algorithm.program, frames.len()),
             upsilon,
-            mechanism,
+            mechanism: mechanism.clone(),
             algorithm,
             frames: frames.to_vec(),
             joints: mechanism.compiled.nv,
@@ -167,12 +167,12 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
 
     pub(crate) fn run(
         &mut self,
-        view: &mut Configured<'_, '_, S>,
+        view: &mut Configured<'_, S>,
         moving: bool,
         given: &[(&str, &[S])],
         out: &mut [S],
     ) -> Result<()> {
-        if !core::ptr::eq(view.mechanism(), self.mechanism) {
+        if !view.mechanism().is_same(&self.mechanism) {
             return Err(Error::Binding {
                 name: self.mechanism.name().to_owned(),
                 problem: "the evaluator was made for this mechanism, the state is another's".to_owned(),
@@ -201,7 +201,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     }
 
     /// Runs on vectors that are bound.
-    pub(super) fn execute(&mut self, view: &mut Configured<'_, '_, S>) {
+    pub(super) fn execute(&mut self, view: &mut Configured<'_, S>) {
         let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
         let access = view.access(placed);
         self.place(access.stages);
@@ -234,7 +234,7 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     /// The whole matrix of an operator, row by row: column by column, but J𝓜⁻¹J* by the recursion of Υ.
     pub(crate) fn matrix(
         &mut self,
-        view: &mut Configured<'_, '_, S>,
+        view: &mut Configured<'_, S>,
         moving: bool,
         given: &[(&str, &[S])],
         out: &mut [S],
@@ -374,27 +374,27 @@ impl<'m, S: Scalar> Evaluator<'m, S> {
     }
 }
 
-impl<'m, S: Scalar> Posed<'_, 'm, S> {
+impl<S: Scalar> Posed<'_, S> {
     /// Runs a compiled expression at this configuration. `given` binds its vectors by name; an operator acts on `x`.
-    pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+    pub fn evaluate(&mut self, run: &mut Evaluator<S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.run(self, false, given, out)
     }
 
     /// The matrix of a compiled operator at this configuration, row by row.
-    pub fn matrix(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+    pub fn matrix(&mut self, run: &mut Evaluator<S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.matrix(self, false, given, out)
     }
 }
 
-impl<'m, S: Scalar> Moving<'_, 'm, S> {
+impl<S: Scalar> Moving<'_, S> {
     /// Runs a compiled expression at this state. `given` binds its vectors by name, q̇ is the state's unless given; an
     /// operator acts on `x`.
-    pub fn evaluate(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+    pub fn evaluate(&mut self, run: &mut Evaluator<S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.run(self, true, given, out)
     }
 
     /// The matrix of a compiled operator at this state, row by row.
-    pub fn matrix(&mut self, run: &mut Evaluator<'m, S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
+    pub fn matrix(&mut self, run: &mut Evaluator<S>, given: &[(&str, &[S])], out: &mut [S]) -> Result<()> {
         run.matrix(self, true, given, out)
     }
 }

@@ -30,17 +30,17 @@ use crate::{Error, Result};
 /// forward.evaluate(&q, &[("qd", &qd), ("T", &tau)], &mut qdd)?;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-pub struct BatchEvaluator<'m, T: Evaluates = f64> {
+pub struct BatchEvaluator<T: Evaluates = f64> {
     /// For what is asked of no state.
-    one: Evaluator<'m>,
-    engines: Vec<Box<dyn Engine<T> + 'm>>,
+    one: Evaluator,
+    engines: Vec<Box<dyn Engine<T>>>,
 }
 
-impl<'m, T: Evaluates> BatchEvaluator<'m, T> {
+impl<T: Evaluates> BatchEvaluator<T> {
     /// Compiles an expression for a mechanism, as [`Evaluator::new`] does, with as many threads as the processor runs at once.
     pub fn new(
         expression: &Expression,
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         frames: &[(FrameId, Reference)],
         given: &[&str],
     ) -> Result<Self> {
@@ -104,12 +104,12 @@ impl<'m, T: Evaluates> BatchEvaluator<'m, T> {
             inputs: &inputs,
             size,
         };
-        let run = |engine: &mut Box<dyn Engine<T> + 'm>, first: usize, out: &mut [T]| engine.run(&job, first, out);
+        let run = |engine: &mut Box<dyn Engine<T>>, first: usize, out: &mut [T]| engine.run(&job, first, out);
         share_out(&mut self.engines, states, size, out, run)
     }
 }
 
-impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<'_, T> {
+impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("BatchEvaluator")
             .field("mechanism", &self.one.mechanism.name())
@@ -136,14 +136,14 @@ pub trait Engine<T>: Send {
 pub trait Evaluates: Real {
     /// Memory for one thread, with the lanes that the processor has.
     #[doc(hidden)]
-    fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>>;
+    fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>>;
 }
 
 /// An interpreter of every step for every width of register takes long to compile: the width that most processors have.
 macro_rules! engines {
     ($float:ty, $avx2:ty, alone $alone:ident) => {
         impl Evaluates for $float {
-            fn evaluates<'m>(one: &Evaluator<'m>) -> Result<Box<dyn Engine<Self> + 'm>> {
+            fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>> {
                 #[cfg(target_arch = "x86_64")]
                 if !one.mechanism.is_coupled() && Instructions::detect().avx2() {
                     return Ok(Box::new(InLanes::<$avx2>::new(one)?));
@@ -155,24 +155,24 @@ macro_rules! engines {
 }
 
 /// One state at a time.
-type Alone<'m> = InLanes<'m, f64>;
+type Alone = InLanes<f64>;
 
 engines!(f64, F64x4, alone Alone);
 engines!(f32, F32x8, alone Through64);
 
 /// As many states as a register has lanes.
-struct InLanes<'m, S: 'static> {
-    workspace: Workspace<'m, S>,
-    evaluator: Evaluator<'m, S>,
+struct InLanes<S: 'static> {
+    workspace: Workspace<S>,
+    evaluator: Evaluator<S>,
     q: Vec<S>,
     /// The vectors, in the order of the program.
     inputs: Vec<Vec<S>>,
     out: Vec<S>,
 }
 
-impl<'m, S: Lanes> InLanes<'m, S> {
-    fn new(one: &Evaluator<'m>) -> Result<Self> {
-        let (mechanism, algorithm) = (one.mechanism, one.algorithm());
+impl<S: Lanes> InLanes<S> {
+    fn new(one: &Evaluator) -> Result<Self> {
+        let (mechanism, algorithm) = (&one.mechanism, one.algorithm());
         let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames)?;
         let inputs = algorithm.program.inputs.iter();
         Ok(Self {
@@ -185,7 +185,7 @@ impl<'m, S: Lanes> InLanes<'m, S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
+impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
         let mut failures = Failures::default();
         if job.size > 0 {
@@ -197,7 +197,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
+impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
     /// As many states as there are lanes, or fewer at the end: the last one then stands in the lanes left over.
     fn group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
         let states = out.len() / job.size;
@@ -280,15 +280,15 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
 }
 
 /// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
-struct Through64<'m> {
-    inner: Alone<'m>,
+struct Through64 {
+    inner: Alone,
     q: Vec<f64>,
     inputs: Vec<Vec<f64>>,
     out: Vec<f64>,
 }
 
-impl<'m> Through64<'m> {
-    fn new(one: &Evaluator<'m>) -> Result<Self> {
+impl Through64 {
+    fn new(one: &Evaluator) -> Result<Self> {
         let inner = Alone::new(one)?;
         Ok(Self {
             q: inner.q.clone(),
@@ -299,7 +299,7 @@ impl<'m> Through64<'m> {
     }
 }
 
-impl Engine<f32> for Through64<'_> {
+impl Engine<f32> for Through64 {
     fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
         let mut failures = Failures::default();
         let widen = |wide: &mut [f64], narrow: &[f32]| {

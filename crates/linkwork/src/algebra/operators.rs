@@ -16,34 +16,34 @@ use core::marker::PhantomData;
 use core::ops::{Add, Mul, Neg, Sub};
 
 /// The operators of a mechanism at a configuration, with their stages computed.
-pub struct Operators<'p, 'w, 'm, S: 'static = f64> {
-    view: RefCell<&'p mut Configured<'w, 'm, S>>,
-    mechanism: &'m Mechanism,
+pub struct Operators<'p, 'w, S: 'static = f64> {
+    view: RefCell<&'p mut Configured<'w, S>>,
+    mechanism: &'w Mechanism,
     frames: Vec<(FrameId, Reference)>,
 }
 
 /// What operators need of a state.
 trait State<S: Scalar> {
-    fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()>;
-    fn matrix(&self, run: &mut Evaluator<'_, S>, out: &mut [S]) -> Result<()>;
-    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>>;
+    fn evaluate(&self, run: &mut Evaluator<S>, x: &[S], out: &mut [S]) -> Result<()>;
+    fn matrix(&self, run: &mut Evaluator<S>, out: &mut [S]) -> Result<()>;
+    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<S>>;
 }
 
-impl<S: Scalar> State<S> for Operators<'_, '_, '_, S> {
-    fn evaluate(&self, run: &mut Evaluator<'_, S>, x: &[S], out: &mut [S]) -> Result<()> {
+impl<S: Scalar> State<S> for Operators<'_, '_, S> {
+    fn evaluate(&self, run: &mut Evaluator<S>, x: &[S], out: &mut [S]) -> Result<()> {
         run.run(&mut self.view.borrow_mut(), false, &[(OPERAND, x)], out)
     }
 
-    fn matrix(&self, run: &mut Evaluator<'_, S>, out: &mut [S]) -> Result<()> {
+    fn matrix(&self, run: &mut Evaluator<S>, out: &mut [S]) -> Result<()> {
         run.matrix(&mut self.view.borrow_mut(), false, &[], out)
     }
 
-    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<'_, S>> {
+    fn evaluator(&self, expression: &Expression) -> Result<Evaluator<S>> {
         Evaluator::new(expression, self.mechanism, &self.frames, &[])
     }
 }
 
-impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
+impl<'w, S: Scalar> Configured<'w, S> {
     /// The operators at this configuration, as values that can be multiplied, added, transposed and applied. Tip space is
     /// made of `frames`.
     ///
@@ -71,7 +71,7 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
     /// let of = posed.operators(&[]).unwrap();
     /// let wrong = of.phi() * of.h(); // H gives joint space, φ takes forces
     /// ```
-    pub fn operators(&mut self, frames: &[(FrameId, Reference)]) -> Result<Operators<'_, 'w, 'm, S>> {
+    pub fn operators(&mut self, frames: &[(FrameId, Reference)]) -> Result<Operators<'_, 'w, S>> {
         self.articulate()?;
         Ok(Operators {
             mechanism: self.mechanism(),
@@ -86,13 +86,13 @@ impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
 pub struct Operator<'a, R, D, S: 'static = f64> {
     state: &'a dyn State<S>,
     sum: Sum,
-    ready: RefCell<Option<Evaluator<'a, S>>>,
+    ready: RefCell<Option<Evaluator<S>>>,
     spaces: PhantomData<(R, D)>,
 }
 
 macro_rules! named {
     ($($(#[$doc:meta])* $name:ident: $op:ident, $range:ident from $domain:ident;)*) => {
-        impl<S: Scalar> Operators<'_, '_, '_, S> {
+        impl<S: Scalar> Operators<'_, '_, S> {
             $($(#[$doc])*
             pub fn $name(&self) -> Operator<'_, $range, $domain, S> {
                 Operator::of(self, Sum::of(Factor::op(Op::$op)))
@@ -142,7 +142,7 @@ named! {
     rotors: Rotors, Joint from Joint;
 }
 
-impl<S: Scalar> Operators<'_, '_, '_, S> {
+impl<S: Scalar> Operators<'_, '_, S> {
     /// I of any space.
     pub fn identity<X: Typed>(&self) -> Operator<'_, X, X, S> {
         Operator::of(self, Sum::identity(X::SPACE))
@@ -209,7 +209,7 @@ impl<'a, R: Typed, D: Typed, S: Scalar> Operator<'a, R, D, S> {
         Self::of(self.state, self.sum.scaled(scale))
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Evaluator<'a, S>) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut Evaluator<S>) -> Result<T>) -> Result<T> {
         let mut ready = self.ready.borrow_mut();
         let evaluator = match &mut *ready {
             Some(evaluator) => evaluator,

@@ -139,13 +139,13 @@ pub trait Engine<T>: Send {
 /// Chooses lanes by what the processor has.
 pub trait Sealed: Sized {
     /// Memory for one thread.
-    fn engine<'m>(mechanism: &'m Mechanism) -> Box<dyn Engine<Self> + 'm>;
+    fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>>;
 }
 
 macro_rules! engines {
     ($float:ty, $avx512:ty, $avx2:ty, alone $alone:ty) => {
         impl Sealed for $float {
-            fn engine<'m>(mechanism: &'m Mechanism) -> Box<dyn Engine<Self> + 'm> {
+            fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>> {
                 let alone = || Box::new(<$alone>::new(mechanism));
                 #[cfg(target_arch = "x86_64")]
                 if !mechanism.is_coupled() {
@@ -174,13 +174,13 @@ engines!(f32, F32x16, F32x8, alone Through64);
 
 /// Lanes, but for what is refined.
 #[cfg(target_arch = "x86_64")]
-struct Refining<'m, T> {
-    lanes: Box<dyn Engine<T> + 'm>,
-    alone: Box<dyn Engine<T> + 'm>,
+struct Refining<T> {
+    lanes: Box<dyn Engine<T>>,
+    alone: Box<dyn Engine<T>>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<T> Engine<T> for Refining<'_, T> {
+impl<T> Engine<T> for Refining<T> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
         if job.quantity.is_refined() {
             self.alone.run(job, first, out)
@@ -195,15 +195,15 @@ impl<T> Engine<T> for Refining<'_, T> {
 }
 
 /// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
-pub(super) struct Through64<'m> {
-    pub(super) inner: InLanes<'m, f64>,
+pub(super) struct Through64 {
+    pub(super) inner: InLanes<f64>,
     /// q, q̇ and another vector of one state.
     arguments: [Vec<f64>; 3],
     out: Vec<f64>,
 }
 
-impl<'m> Through64<'m> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl Through64 {
+    fn new(mechanism: &Mechanism) -> Self {
         Self {
             inner: InLanes::new(mechanism),
             arguments: [mechanism.nq(), mechanism.nv(), mechanism.nv()].map(|n| vec![0.0; n]),
@@ -212,7 +212,7 @@ impl<'m> Through64<'m> {
     }
 }
 
-impl Engine<f32> for Through64<'_> {
+impl Engine<f32> for Through64 {
     fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
         let mut failures = Failures::default();
         self.out.resize(job.size, 0.0);
@@ -254,8 +254,8 @@ impl Engine<f32> for Through64<'_> {
 }
 
 /// Memory for as many states as a register has lanes.
-pub(super) struct InLanes<'m, S: 'static> {
-    pub(super) workspace: Workspace<'m, S>,
+pub(super) struct InLanes<S: 'static> {
+    pub(super) workspace: Workspace<S>,
     pub(super) q: Vec<S>,
     pub(super) qd: Vec<S>,
     pub(super) input: Vec<S>,
@@ -267,8 +267,8 @@ pub(super) struct InLanes<'m, S: 'static> {
     pub(super) rolling: Option<Rolling<S>>,
 }
 
-impl<'m, S: Lanes> InLanes<'m, S> {
-    fn new(mechanism: &'m Mechanism) -> Self {
+impl<S: Lanes> InLanes<S> {
+    fn new(mechanism: &Mechanism) -> Self {
         Self {
             workspace: mechanism.workspace_of(),
             q: vec![S::ZERO; mechanism.nq()],
@@ -282,7 +282,7 @@ impl<'m, S: Lanes> InLanes<'m, S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
+impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
         let mut failures = Failures::default();
         if job.size == 0 {
@@ -320,7 +320,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<'_, S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
+impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
     /// As many states as there are lanes, or fewer at the end: the last one then stands in the lanes left over.
     fn group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
         let states = out.len() / job.size;

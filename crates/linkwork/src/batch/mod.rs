@@ -35,29 +35,29 @@ pub use rollout::{Method, Rollout};
 /// batch.forward_dynamics(&q, &qd, &tau, &mut qdd)?;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-pub struct Batch<'m, T: Real = f64> {
-    mechanism: &'m Mechanism,
+pub struct Batch<T: Real = f64> {
+    mechanism: Mechanism,
     threads: usize,
     /// As many as there were threads to use so far.
-    engines: Vec<Box<dyn Engine<T> + 'm>>,
+    engines: Vec<Box<dyn Engine<T>>>,
 }
 
 impl Mechanism {
     /// Memory for batches in `f64`, with as many threads as the processor runs at once.
-    pub fn batch(&self) -> Batch<'_> {
+    pub fn batch(&self) -> Batch {
         self.batch_of()
     }
 
     /// Memory for batches in `f64` or `f32`.
-    pub fn batch_of<T: Real>(&self) -> Batch<'_, T> {
+    pub fn batch_of<T: Real>(&self) -> Batch<T> {
         Batch::new(self, rayon::current_num_threads())
     }
 }
 
-impl<'m, T: Real> Batch<'m, T> {
-    fn new(mechanism: &'m Mechanism, threads: usize) -> Self {
+impl<T: Real> Batch<T> {
+    fn new(mechanism: &Mechanism, threads: usize) -> Self {
         Self {
-            mechanism,
+            mechanism: mechanism.clone(),
             threads: threads.max(1),
             engines: Vec::new(),
         }
@@ -71,17 +71,17 @@ impl<'m, T: Real> Batch<'m, T> {
     }
 
     /// The engines that so many states are shared out to, made when they are first needed.
-    fn engines(&mut self, states: usize) -> &mut [Box<dyn Engine<T> + 'm>] {
+    fn engines(&mut self, states: usize) -> &mut [Box<dyn Engine<T>>] {
         let used = self.threads.min(states.div_ceil(BLOCK)).max(1);
         while self.engines.len() < used {
-            self.engines.push(T::engine(self.mechanism));
+            self.engines.push(T::engine(&self.mechanism));
         }
         &mut self.engines[..used]
     }
 
     /// The mechanism it belongs to.
-    pub fn mechanism(&self) -> &'m Mechanism {
-        self.mechanism
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
     }
 
     // Kinematics.
@@ -191,8 +191,8 @@ impl<'m, T: Real> Batch<'m, T> {
 
     /// Runs a job: a block of states for each thread.
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
-        let job = Job::new(self.mechanism, quantity, inputs, out.len())?;
-        let run = |engine: &mut Box<dyn Engine<T> + 'm>, first: usize, out: &mut [T]| engine.run(&job, first, out);
+        let job = Job::new(&self.mechanism, quantity, inputs, out.len())?;
+        let run = |engine: &mut Box<dyn Engine<T>>, first: usize, out: &mut [T]| engine.run(&job, first, out);
         share_out(self.engines(job.states), job.states, job.size, out, run)
     }
 }
@@ -243,7 +243,7 @@ pub(crate) fn check_states(argument: &'static str, given: usize, each: usize, st
     }
 }
 
-impl<T: Real> core::fmt::Debug for Batch<'_, T> {
+impl<T: Real> core::fmt::Debug for Batch<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Batch")
             .field("mechanism", &self.mechanism.name())

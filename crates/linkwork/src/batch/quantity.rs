@@ -117,7 +117,7 @@ impl Quantity<'_> {
 
     /// Computes it for the state in a view, in the first of the numbers that [`Quantity::room`] asks for.
     #[inline(always)]
-    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, '_, S>, input: &[S], out: &mut [S]) -> Result<()> {
+    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, S>, input: &[S], out: &mut [S]) -> Result<()> {
         match *self {
             Self::InverseDerivatives => view.inverse_derivatives(input, out)?,
             Self::ForwardDerivatives => view.forward_derivatives(input, out)?,

@@ -31,7 +31,7 @@ pub enum Method {
     RungeKutta4,
 }
 
-impl<T: Real> Batch<'_, T> {
+impl<T: Real> Batch<T> {
     /// Rolls states forward in time: `q_out` and `qd_out` receive, for each state, what every step ends in.
     ///
     /// `tau` holds torques, nv for every step of every state, constant within the step; without it there are none. As in
@@ -59,7 +59,7 @@ impl<T: Real> Batch<'_, T> {
         q_out: &mut [T],
         qd_out: &mut [T],
     ) -> Result<()> {
-        let course = Course::new(self.mechanism, rollout, q, qd, tau, [q_out.len(), qd_out.len()])?;
+        let course = Course::new(&self.mechanism, rollout, q, qd, tau, [q_out.len(), qd_out.len()])?;
         let (states, steps) = (course.states, rollout.steps);
         if states * steps == 0 {
             return Ok(());
@@ -191,7 +191,7 @@ impl<S: Scalar> Rolling<S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
+impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
     pub(super) fn roll_all(
         &mut self,
         course: &Course<'_, T>,
@@ -256,9 +256,9 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<'_, S> {
 }
 
 /// The steps of one group of states.
-struct Roll<'a, 'm, S: Lanes + 'static> {
+struct Roll<'a, S: Lanes + 'static> {
     rolling: &'a mut Rolling<S>,
-    workspace: &'a mut Workspace<'m, S>,
+    workspace: &'a mut Workspace<S>,
     q: &'a mut [S],
     v: &'a mut [S],
     tau: &'a mut [S],
@@ -270,7 +270,7 @@ struct Roll<'a, 'm, S: Lanes + 'static> {
     lost: &'a mut [Option<(usize, Error)>],
 }
 
-impl<S: Lanes> Task for Roll<'_, '_, S> {
+impl<S: Lanes> Task for Roll<'_, S> {
     #[inline(always)]
     fn run(mut self) {
         let (nq, nv, steps) = (self.q.len(), self.v.len(), self.rollout.steps);
@@ -290,7 +290,7 @@ impl<S: Lanes> Task for Roll<'_, '_, S> {
     }
 }
 
-impl<S: Lanes> Roll<'_, '_, S> {
+impl<S: Lanes> Roll<'_, S> {
     /// One step of all lanes.
     #[inline(always)]
     fn advance(&mut self, step: usize) {
@@ -388,15 +388,15 @@ fn out_of_bounds(t: f64) -> Error {
 }
 
 /// The mechanism under constant torques.
-struct Driven<'a, 'm, S: 'static> {
-    workspace: &'a mut Workspace<'m, S>,
+struct Driven<'a, S: 'static> {
+    workspace: &'a mut Workspace<S>,
     tau: &'a [S],
     step: usize,
     t: f64,
     lost: &'a mut [Option<(usize, Error)>],
 }
 
-impl<S: Lanes> Driven<'_, '_, S> {
+impl<S: Lanes> Driven<'_, S> {
     /// The rates at the present state of a stage; NaN where a joint has turned almost a circle in this step.
     #[inline(always)]
     fn stage(&mut self, r: &mut Rolling<S>, i: usize) {
@@ -407,8 +407,8 @@ impl<S: Lanes> Driven<'_, '_, S> {
 
     #[inline(always)]
     fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
-        let mechanism = self.workspace.mechanism();
         let mut view = self.workspace.view_at(q, v);
+        let mechanism = view.mechanism;
         view.forward::<forward::Forward>(self.tau, vd);
         // Coupled mechanisms are taken one state at a time.
         if view.pivots_are_sound() && (S::LANES > 1 || mechanism.check_couplings(q).is_ok()) {
@@ -427,7 +427,7 @@ impl<S: Lanes> Driven<'_, '_, S> {
     }
 }
 
-impl Through64<'_> {
+impl Through64 {
     pub(super) fn roll_one_by_one(
         &mut self,
         course: &Course<'_, f32>,
@@ -435,7 +435,7 @@ impl Through64<'_> {
         q_out: &mut [f32],
         qd_out: &mut [f32],
     ) -> Failures {
-        let mechanism = self.inner.workspace.mechanism();
+        let mechanism = &self.inner.workspace.mechanism().clone();
         let Rollout { steps, dt, .. } = course.rollout;
         let (nq, nv) = (mechanism.nq(), mechanism.nv());
         let rolling = self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism));

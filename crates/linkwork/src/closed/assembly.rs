@@ -62,7 +62,7 @@ impl Closed {
     }
 }
 
-impl ClosedWorkspace<'_> {
+impl ClosedWorkspace {
     /// Brings q back to the nearest configuration, in the metric of 𝓜, at which all loops close: what to do after each
     /// step of an integrator. The remaining closure is the result.
     pub fn project(&mut self, q: &mut [f64]) -> Result<f64> {
@@ -110,7 +110,7 @@ impl ClosedWorkspace<'_> {
     fn descend(&mut self, q: &mut [f64], fixed: &[bool]) -> Result<f64> {
         const STEPS: usize = 200;
         const LONGEST: f64 = 1.0;
-        let closed = self.at(q)?.closed;
+        let closed = &self.closed.clone();
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
         let (mut gram, mut y) = (vec![0.0; rows * rows], vec![0.0; rows]);
         let (mut step, mut next) = (vec![0.0; nv], q.to_vec());
@@ -170,14 +170,14 @@ impl ClosedWorkspace<'_> {
     }
 }
 
-impl ClosedPosed<'_, '_> {
+impl ClosedPosed<'_> {
     /// Half the sum of squared gaps, with an axis that points the wrong way counted.
     fn cost(&self) -> f64 {
         0.5 * self
             .memory
             .open
             .iter()
-            .zip(&self.closed.ties)
+            .zip(self.closed.ties.iter())
             .fold(0.0, |sum, (open, tie)| {
                 let gaps = &self.memory.gaps[tie.rows.clone()];
                 let largest = gaps.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
@@ -226,7 +226,7 @@ impl ClosedPosed<'_, '_> {
 }
 
 impl Memory {
-    pub(super) fn free_directions(&mut self, closed: &Closed, tree: &mut Configured<'_, '_>) -> Vec<f64> {
+    pub(super) fn free_directions(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Vec<f64> {
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
         self.fill_jacobian(closed, tree);
         let rank = self

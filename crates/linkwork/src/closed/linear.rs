@@ -88,7 +88,7 @@ type Number = Dual<f64>;
 /// The residuals of the equations of motion as one coordinate varies.
 struct Vary<'a> {
     closed: &'a Closed,
-    workspace: crate::Workspace<'a, Number>,
+    workspace: crate::Workspace<Number>,
     q: Vec<Number>,
     qd: Vec<Number>,
     qdd: Vec<Number>,
@@ -129,7 +129,7 @@ impl<'a> Vary<'a> {
         self.qd[i].derivative = by_velocity;
         closed.mechanism.integrate(&self.q, &self.step, &mut self.moved)?;
         let mut posed = self.workspace.at(&self.moved)?;
-        for tie in &closed.ties {
+        for tie in closed.ties.iter() {
             let [a, b] = tie.frames.map(|frame| posed.pose(frame));
             let rows = &mut self.rows[tie.rows.clone()];
             constraint::place(&tie.kind, &tie.basis, &a, &b, rows);
@@ -142,7 +142,7 @@ impl<'a> Vary<'a> {
             }
         }
         let mut moving = posed.moving(&self.qd)?;
-        for tie in &closed.ties {
+        for tie in closed.ties.iter() {
             let [a, b] = tie.frames.map(|frame| moving.pose(frame));
             let [va, vb] = tie.frames.map(|frame| moving.velocity(frame, Reference::Aligned));
             let rows = &mut self.rows[tie.rows.clone()];
@@ -152,7 +152,7 @@ impl<'a> Vary<'a> {
             }
         }
         let accelerating = moving.accelerating(&self.qdd, &mut self.tau)?;
-        for tie in &closed.ties {
+        for tie in closed.ties.iter() {
             let [a, b] = tie
                 .frames
                 .map(|frame| accelerating.acceleration(frame, Reference::Aligned));

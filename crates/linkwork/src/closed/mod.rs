@@ -58,6 +58,7 @@ use crate::{Error, Result};
 use constraint::Basis;
 use plan::{Plan, Tie};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// How the drift of an integrated closed mechanism is met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,13 +83,13 @@ impl Stabilisation {
     }
 }
 
-/// A tree and the constraints that close it: checked, planned and never changed.
+/// A tree and the constraints that close it: checked, planned and never changed. Clones share all that is large.
 #[derive(Clone, Debug)]
 pub struct Closed {
     mechanism: Mechanism,
-    constraints: Vec<Constraint>,
-    ties: Vec<Tie>,
-    plan: Plan,
+    constraints: Arc<[Constraint]>,
+    ties: Arc<[Tie]>,
+    plan: Arc<Plan>,
     stabilisation: Stabilisation,
 }
 
@@ -124,9 +125,9 @@ impl Closed {
         let plan = Plan::new(&mechanism, &ties);
         Ok(Self {
             mechanism,
-            constraints,
-            ties,
-            plan,
+            constraints: constraints.into(),
+            ties: ties.into(),
+            plan: Arc::new(plan),
             stabilisation: Stabilisation::Projection,
         })
     }

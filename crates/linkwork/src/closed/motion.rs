@@ -32,9 +32,9 @@ use crate::{Mechanism, Result};
 /// assert!((length - 1.0).abs() < 1e-12);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-pub struct ClosedMotion<'m, D> {
-    closed: &'m Closed,
-    workspace: ClosedWorkspace<'m>,
+pub struct ClosedMotion<D> {
+    closed: Closed,
+    workspace: ClosedWorkspace,
     drive: D,
     resistance: Resistance,
     tau: Vec<f64>,
@@ -45,16 +45,16 @@ pub struct ClosedMotion<'m, D> {
     worst: f64,
 }
 
-impl<'m, D: Drive> ClosedMotion<'m, D> {
+impl<D: Drive> ClosedMotion<D> {
     /// The equations of a closed mechanism under a drive, with the [`Resistance`] that its joints have.
-    pub fn new(closed: &'m Closed, drive: D) -> Result<Self> {
+    pub fn new(closed: &Closed, drive: D) -> Result<Self> {
         Ok(Self::with(closed, drive, Resistance::of(closed.mechanism())?))
     }
 
     /// The same with another [`Resistance`].
-    pub fn with(closed: &'m Closed, drive: D, resistance: Resistance) -> Self {
+    pub fn with(closed: &Closed, drive: D, resistance: Resistance) -> Self {
         Self {
-            closed,
+            closed: closed.clone(),
             workspace: closed.workspace(),
             drive,
             resistance,
@@ -84,7 +84,7 @@ impl<'m, D: Drive> ClosedMotion<'m, D> {
     }
 }
 
-impl<D: Drive> Equations for ClosedMotion<'_, D> {
+impl<D: Drive> Equations for ClosedMotion<D> {
     fn mechanism(&self) -> &Mechanism {
         self.closed.mechanism()
     }

@@ -9,9 +9,9 @@ use crate::workspace::Moving;
 use crate::{Error, Result};
 
 /// A closed mechanism in motion.
-pub struct ClosedMoving<'w, 'm> {
-    pub(super) closed: &'m Closed,
-    pub(super) tree: Moving<'w, 'm>,
+pub struct ClosedMoving<'w> {
+    pub(super) closed: &'w Closed,
+    pub(super) tree: Moving<'w>,
     pub(super) memory: &'w mut Memory,
 }
 
@@ -49,9 +49,9 @@ impl Multipliers<'_> {
 /// Accelerations that break a constraint by more than this part of their size are refused.
 const CONSISTENT: f64 = 1e-7;
 
-impl<'w, 'm> ClosedMoving<'w, 'm> {
+impl<'w> ClosedMoving<'w> {
     /// The tree alone, as if its loops were open.
-    pub fn tree(&mut self) -> &mut Moving<'w, 'm> {
+    pub fn tree(&mut self) -> &mut Moving<'w> {
         &mut self.tree
     }
 

@@ -15,9 +15,9 @@ const NOUGHT: f64 = 1e-11;
 
 /// All memory that a closed mechanism's algorithms need.
 #[derive(Clone, Debug)]
-pub struct ClosedWorkspace<'m> {
-    closed: &'m Closed,
-    tree: Workspace<'m>,
+pub struct ClosedWorkspace {
+    pub(super) closed: Closed,
+    tree: Workspace,
     memory: Memory,
     /// A configuration on the way to a closed one.
     pub(super) next: Vec<f64>,
@@ -48,10 +48,10 @@ pub(super) struct Memory {
 
 impl Closed {
     /// Memory for calls.
-    pub fn workspace(&self) -> ClosedWorkspace<'_> {
+    pub fn workspace(&self) -> ClosedWorkspace {
         let (n, rows, nv) = (self.ties.len(), self.plan.rows, self.mechanism.nv());
         ClosedWorkspace {
-            closed: self,
+            closed: self.clone(),
             tree: self.mechanism.workspace(),
             next: vec![0.0; self.mechanism.nq()],
             memory: Memory {
@@ -74,11 +74,11 @@ impl Closed {
     }
 }
 
-impl<'m> ClosedWorkspace<'m> {
+impl ClosedWorkspace {
     /// Sets the configuration; it need not close the loops.
-    pub fn at(&mut self, q: &[f64]) -> Result<ClosedPosed<'_, 'm>> {
+    pub fn at(&mut self, q: &[f64]) -> Result<ClosedPosed<'_>> {
         let mut tree = self.tree.at(q)?;
-        let (closed, memory) = (self.closed, &mut self.memory);
+        let (closed, memory) = (&self.closed, &mut self.memory);
         for (i, tie) in closed.ties.iter().enumerate() {
             let [a, b] = tie.frames.map(|frame| tree.pose(frame));
             memory.poses[i] = [a, b];
@@ -93,9 +93,9 @@ impl<'m> ClosedWorkspace<'m> {
 }
 
 /// A closed mechanism at a configuration.
-pub struct ClosedPosed<'w, 'm> {
-    pub(super) closed: &'m Closed,
-    pub(super) tree: Posed<'w, 'm>,
+pub struct ClosedPosed<'w> {
+    pub(super) closed: &'w Closed,
+    pub(super) tree: Posed<'w>,
     pub(super) memory: &'w mut Memory,
 }
 
@@ -139,9 +139,9 @@ impl core::fmt::Display for Report {
     }
 }
 
-impl<'w, 'm> ClosedPosed<'w, 'm> {
+impl<'w> ClosedPosed<'w> {
     /// The tree alone, as if its loops were open: poses, Jacobians, external forces.
-    pub fn tree(&mut self) -> &mut Posed<'w, 'm> {
+    pub fn tree(&mut self) -> &mut Posed<'w> {
         &mut self.tree
     }
 
@@ -156,7 +156,7 @@ impl<'w, 'm> ClosedPosed<'w, 'm> {
     }
 
     /// Sets the velocity.
-    pub fn moving(&mut self, qd: &[f64]) -> Result<ClosedMoving<'_, 'm>> {
+    pub fn moving(&mut self, qd: &[f64]) -> Result<ClosedMoving<'_>> {
         let mut tree = self.tree.moving(qd)?;
         let (closed, memory) = (self.closed, &mut *self.memory);
         for (i, tie) in closed.ties.iter().enumerate() {
@@ -207,7 +207,7 @@ impl<'w, 'm> ClosedPosed<'w, 'm> {
         self.closed.mechanism.check_vector("qd", qd)?;
         let closed = self.closed;
         let mut tree = self.tree.moving(qd)?;
-        for tie in &closed.ties {
+        for tie in closed.ties.iter() {
             let [a, b] = tie.frames.map(|frame| tree.velocity(frame, Reference::Aligned));
             for row in tie.rows.clone() {
                 self.memory.lambda[row] = -self.memory.rows[row].of(a, b);
@@ -223,7 +223,7 @@ impl<'w, 'm> ClosedPosed<'w, 'm> {
 
 impl Memory {
     /// Rows of D^-½HψB, W and its factors.
-    pub(super) fn factor(&mut self, closed: &Closed, tree: &mut Configured<'_, '_>) -> Result<()> {
+    pub(super) fn factor(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Result<()> {
         if self.is_factored {
             return Ok(());
         }
@@ -248,7 +248,7 @@ impl Memory {
     }
 
     /// λ ← W⁺λ, and `change` = 𝓜⁻¹J*λ.
-    pub(super) fn resolve(&mut self, closed: &Closed, tree: &mut Configured<'_, '_>) -> Result<()> {
+    pub(super) fn resolve(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Result<()> {
         self.factor(closed, tree)?;
         self.system.solve(&closed.plan, &mut self.lambda);
         self.innovations.fill(0.0);
@@ -258,12 +258,12 @@ impl Memory {
     }
 
     /// J from the Jacobians of the frames.
-    pub(super) fn fill_jacobian(&mut self, closed: &Closed, tree: &mut Configured<'_, '_>) {
+    pub(super) fn fill_jacobian(&mut self, closed: &Closed, tree: &mut Configured<'_>) {
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
         self.jacobian.clear();
         self.jacobian.resize((rows + 6) * nv, 0.0);
         let (out, six) = self.jacobian.split_at_mut(rows * nv);
-        for tie in &closed.ties {
+        for tie in closed.ties.iter() {
             for (side, &frame) in tie.frames.iter().enumerate() {
                 tree.jacobian_into(frame, six);
                 for row in tie.rows.clone() {

@@ -34,7 +34,7 @@ impl JointPd {
         })
     }
 
-    fn pull(&mut self, now: Now<'_>, moving: &Moving<'_, '_>, out: &mut [f64]) -> Result<()> {
+    fn pull(&mut self, now: Now<'_>, moving: &Moving<'_>, out: &mut [f64]) -> Result<()> {
         moving.mechanism().difference(now.q, &self.target, &mut self.error)?;
         for i in 0..out.len() {
             out[i] = self.kp[i] * self.error[i] - self.kd[i] * now.v[i];
@@ -44,7 +44,7 @@ impl JointPd {
 }
 
 impl Controller for JointPd {
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.pull(now, moving, tau)
     }
 }
@@ -57,7 +57,7 @@ impl ComputedTorque {
 }
 
 impl Controller for ComputedTorque {
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.0.pull(now, moving, tau)?;
         moving.mass_times(tau, &mut self.0.error)?;
         moving.coriolis(tau)?;

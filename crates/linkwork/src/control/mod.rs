@@ -44,7 +44,7 @@ use crate::{Error, Mechanism, Result};
 /// Says which torques to apply, beyond those that hold the robot against gravity.
 pub trait Controller {
     /// Writes the torques to `tau`. `now` has q and q̇, `moving` is the robot there.
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()>;
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
 }
 
 /// A controller as a drive: T = g(q) + s T_c, the torques of gravity and what the controller asks for.
@@ -117,7 +117,7 @@ impl<C: Controller> Controlled<C> {
 }
 
 impl<C: Controller> Drive for Controlled<C> {
-    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.controller.torques(now, moving, tau)?;
         if self.gravity {
             moving.gravity_torque(&mut self.held)?;

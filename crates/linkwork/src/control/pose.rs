@@ -67,7 +67,7 @@ impl PoseControl {
     }
 
     /// e, twelve numbers: of the position, then of each axis.
-    pub fn error(&self, moving: &mut Moving<'_, '_>) -> [f64; 12] {
+    pub fn error(&self, moving: &mut Moving<'_>) -> [f64; 12] {
         let mut e = [0.0; 12];
         let (is, parts) = (columns(&moving.pose(self.frame)), columns(&self.target));
         for (i, (is, wanted)) in is.into_iter().zip(parts).enumerate() {
@@ -77,7 +77,7 @@ impl PoseControl {
     }
 
     /// ½ν\*ν + ½c₂e\*e, which falls.
-    pub fn lyapunov(&mut self, moving: &mut Moving<'_, '_>) -> f64 {
+    pub fn lyapunov(&mut self, moving: &mut Moving<'_>) -> f64 {
         let e = self.error(moving);
         moving.kinetic_energy() + 0.5 * self.c2 * e.iter().map(|x| x * x).sum::<f64>()
     }
@@ -145,7 +145,7 @@ fn columns(pose: &Pose) -> [Vec3; 4] {
 
 impl Controller for PoseControl {
     /// T = −m c₁ν + c₂J\*e: mℓ = I.
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.damping.damp(now.v, moving, tau)?;
         let (is, wanted) = (columns(&moving.pose(self.frame)), columns(&self.target));
         // e·Ẏ = f·v + n·ω with f = e₀ and n = Σ yᵢ × eᵢ.

@@ -29,12 +29,12 @@ impl RateDamping {
     }
 
     /// ½ν\*ν, which falls: the kinetic energy.
-    pub fn lyapunov(&mut self, moving: &mut Moving<'_, '_>) -> f64 {
+    pub fn lyapunov(&mut self, moving: &mut Moving<'_>) -> f64 {
         moving.kinetic_energy()
     }
 
     /// −m c ν.
-    pub(super) fn damp(&mut self, qd: &[f64], moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    pub(super) fn damp(&mut self, qd: &[f64], moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         moving.total_rates(Scaling::Normalized, qd, &mut self.nu)?;
         self.nu.iter_mut().zip(&self.c).for_each(|(nu, c)| *nu *= -c);
         moving.joint_torques(Scaling::Normalized, &self.nu, tau)
@@ -42,7 +42,7 @@ impl RateDamping {
 }
 
 impl Controller for RateDamping {
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.damp(now.v, moving, tau)
     }
 }

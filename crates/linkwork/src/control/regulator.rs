@@ -83,7 +83,7 @@ impl Regulator {
 }
 
 impl Controller for Regulator {
-    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         let (step, rate) = self.x.split_at_mut(now.v.len());
         moving.mechanism().difference(&self.target, now.q, step)?;
         rate.copy_from_slice(now.v);

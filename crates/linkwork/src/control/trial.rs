@@ -17,8 +17,8 @@ use crate::{Mechanism, Result};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Trial<'m> {
-    mechanism: &'m Mechanism,
+pub struct Trial {
+    mechanism: Mechanism,
     start: Vec<f64>,
     goal: Vec<f64>,
     frame: FrameId,
@@ -44,13 +44,13 @@ pub struct Outcome {
     pub torques: Vec<f64>,
 }
 
-impl<'m> Trial<'m> {
+impl Trial {
     /// The time between two states, in seconds.
     pub const STEP: f64 = 1e-3;
 
     /// From a configuration to the frame's pose at another, for some seconds.
     pub fn new(
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         start: &[f64],
         goal: &[f64],
         frame: impl Into<FrameId>,
@@ -61,7 +61,7 @@ impl<'m> Trial<'m> {
             mechanism.check_configuration("q", q)?;
         }
         Ok(Self {
-            mechanism,
+            mechanism: mechanism.clone(),
             start: start.to_vec(),
             goal: goal.to_vec(),
             frame: frame.into(),
@@ -73,14 +73,14 @@ impl<'m> Trial<'m> {
     /// as quick as the others would take torques many times theirs.
     pub fn decoupled(&self, quickness: f64) -> Result<PoseControl> {
         let target = self.mechanism.workspace().at(&self.goal)?.pose(self.frame);
-        PoseControl::tuned(self.mechanism, self.frame, target, &self.goal, 0.25 * quickness)
+        PoseControl::tuned(&self.mechanism, self.frame, target, &self.goal, 0.25 * quickness)
     }
 
     /// Computed torque to the goal: every joint critically damped, with both poles at −`quickness`.
     pub fn computed_torque(&self, quickness: f64) -> Result<ComputedTorque> {
         let n = self.mechanism.nv();
         let (kp, kd) = (vec![quickness * quickness; n], vec![2.0 * quickness; n]);
-        ComputedTorque::new(self.mechanism, &self.goal, &kp, &kd)
+        ComputedTorque::new(&self.mechanism, &self.goal, &kp, &kd)
     }
 
     /// A spring and a damper at each joint, for the same poles with the diagonal of 𝓜 at the goal.
@@ -90,12 +90,12 @@ impl<'m> Trial<'m> {
         self.mechanism.workspace().at(&self.goal)?.mass_matrix(&mut mass)?;
         let gains = |s: f64| (0..n).map(|i| s * mass[i * (n + 1)]).collect::<Vec<f64>>();
         let (kp, kd) = (gains(quickness * quickness), gains(2.0 * quickness));
-        JointPd::new(self.mechanism, &self.goal, &kp, &kd)
+        JointPd::new(&self.mechanism, &self.goal, &kp, &kd)
     }
 
     /// Runs a controller.
     pub fn run(&self, controller: impl Controller) -> Result<Outcome> {
-        let m = self.mechanism;
+        let m = &self.mechanism;
         let mut equations = Standard::with(m, Controlled::new(m, controller), Resistance::none(m));
         let mut integrator = RungeKutta4::new(m);
         let mut state = State::at_rest(m, &self.start);

@@ -5,7 +5,7 @@ use super::compile::{Resolved, compile};
 use super::compiled::Placed;
 use super::configuration::LARGEST_COORDINATE;
 use super::coupling::Reduction;
-use super::mechanism::Names;
+use super::mechanism::{Names, Parts};
 use super::passive::Passive;
 use super::{Coupling, Frame, Joint, JointId, Link, Mechanism, WORLD};
 use crate::spatial::{Pose, Vec3};
@@ -216,7 +216,7 @@ impl Builder {
                 .collect(),
             frames: named.enumerate().map(|(i, name)| (name.to_owned(), i)).collect(),
         };
-        Ok(Mechanism {
+        Ok(Mechanism::new(Parts {
             given: self,
             names,
             q_start,
@@ -226,7 +226,7 @@ impl Builder {
             compiled,
             passive,
             placed,
-        })
+        }))
     }
 }
 

@@ -8,6 +8,8 @@ use super::{Builder, Frame, Joint, Link, WORLD};
 use crate::spatial::Vec3;
 use crate::{Error, Result};
 use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A link of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,9 +56,33 @@ pub(crate) struct Names {
     pub(crate) frames: HashMap<String, usize>,
 }
 
-/// An articulated mechanism: checked, compiled and never changed.
+/// An articulated mechanism: checked, compiled and never changed. Clones share it, so that a clone costs no more than
+/// counting it: workspaces, batches, simulators and controllers each keep one.
+///
+/// ```
+/// use linkwork::{Mechanism, Workspace, model::examples};
+/// struct Controller {
+///     model: Mechanism,
+///     workspace: Workspace,
+/// }
+/// let model = examples::arm7();
+/// let mut controller = Controller { workspace: model.workspace(), model };
+/// let holding = std::thread::spawn(move || {
+///     let q = controller.model.neutral();
+///     let mut tau = [0.0; 7];
+///     controller.workspace.at(&q)?.gravity_torques(&mut tau)?;
+///     Ok::<_, linkwork::Error>(tau)
+/// });
+/// assert!(holding.join().unwrap()?[1].abs() < 1e-12); // the arm stands upright
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Mechanism {
+pub struct Mechanism(Arc<Parts>);
+
+/// What clones of a mechanism share.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Parts {
     pub(crate) given: Builder,
     pub(crate) names: Names,
     pub(crate) q_start: Vec<usize>,
@@ -71,10 +97,28 @@ pub struct Mechanism {
     pub(crate) placed: Vec<Placed>,
 }
 
+impl Deref for Mechanism {
+    type Target = Parts;
+
+    #[inline(always)]
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
 impl Mechanism {
+    pub(super) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
     /// Starts a new mechanism.
     pub fn builder(name: impl Into<String>) -> Builder {
         Builder::new(name)
+    }
+
+    /// Whether the other is a clone of this one.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Its name.

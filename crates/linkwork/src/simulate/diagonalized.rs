@@ -21,8 +21,8 @@ use crate::{Mechanism, Result, Workspace};
 /// println!("ν = {:?}", state.v);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-pub struct Diagonalized<'m, D> {
-    workspace: Workspace<'m>,
+pub struct Diagonalized<D> {
+    workspace: Workspace,
     scaling: Scaling,
     drive: D,
     resistance: Resistance,
@@ -31,14 +31,14 @@ pub struct Diagonalized<'m, D> {
     input: Vec<f64>,
 }
 
-impl<'m, D: Drive> Diagonalized<'m, D> {
+impl<D: Drive> Diagonalized<D> {
     /// The equations of a mechanism under a drive, with the [`Resistance`] that its joints have.
-    pub fn new(mechanism: &'m Mechanism, scaling: Scaling, drive: D) -> Result<Self> {
+    pub fn new(mechanism: &Mechanism, scaling: Scaling, drive: D) -> Result<Self> {
         Ok(Self::with(mechanism, scaling, drive, Resistance::of(mechanism)?))
     }
 
     /// The same with another [`Resistance`].
-    pub fn with(mechanism: &'m Mechanism, scaling: Scaling, drive: D, resistance: Resistance) -> Self {
+    pub fn with(mechanism: &Mechanism, scaling: Scaling, drive: D, resistance: Resistance) -> Self {
         Self {
             workspace: mechanism.workspace(),
             scaling,
@@ -70,7 +70,7 @@ impl<'m, D: Drive> Diagonalized<'m, D> {
     }
 }
 
-impl<D: Drive> Equations for Diagonalized<'_, D> {
+impl<D: Drive> Equations for Diagonalized<D> {
     fn mechanism(&self) -> &Mechanism {
         self.workspace.mechanism()
     }
@@ -124,7 +124,7 @@ fn act<D: Drive>(
     drive: &mut D,
     resistance: &mut Resistance,
     now: Now<'_>,
-    moving: &mut Moving<'_, '_>,
+    moving: &mut Moving<'_>,
     tau: &mut [f64],
 ) -> Result<()> {
     driven(drive, now, moving, tau)?;

@@ -20,28 +20,23 @@ pub struct Now<'a> {
 pub trait Drive {
     /// Writes the motors' torques to `tau`, which comes filled with noughts. `moving` is the mechanism at this state: ask
     /// it what a controller needs, or [`push`](crate::workspace::Configured::push) its links.
-    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()>;
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
 }
 
 impl Drive for () {
-    fn drive(&mut self, _: Now<'_>, _: &mut Moving<'_, '_>, _: &mut [f64]) -> Result<()> {
+    fn drive(&mut self, _: Now<'_>, _: &mut Moving<'_>, _: &mut [f64]) -> Result<()> {
         Ok(())
     }
 }
 
-impl<F: FnMut(Now<'_>, &mut Moving<'_, '_>, &mut [f64]) -> Result<()>> Drive for F {
-    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+impl<F: FnMut(Now<'_>, &mut Moving<'_>, &mut [f64]) -> Result<()>> Drive for F {
+    fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self(now, moving, tau)
     }
 }
 
 /// T of a drive, which is to blame for what is not finite.
-pub(crate) fn driven<D: Drive>(
-    drive: &mut D,
-    now: Now<'_>,
-    moving: &mut Moving<'_, '_>,
-    tau: &mut [f64],
-) -> Result<()> {
+pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
     tau.fill(0.0);
     drive.drive(now, moving, tau)?;
     let Some(index) = tau.iter().position(|x| !x.is_finite()) else {
@@ -59,21 +54,21 @@ pub(crate) fn driven<D: Drive>(
 }
 
 /// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
-pub struct Standard<'m, D> {
-    workspace: Workspace<'m>,
+pub struct Standard<D> {
+    workspace: Workspace,
     drive: D,
     resistance: Resistance,
     tau: Vec<f64>,
 }
 
-impl<'m, D: Drive> Standard<'m, D> {
+impl<D: Drive> Standard<D> {
     /// The equations of a mechanism under a drive, with the [`Resistance`] that its joints have.
-    pub fn new(mechanism: &'m Mechanism, drive: D) -> Result<Self> {
+    pub fn new(mechanism: &Mechanism, drive: D) -> Result<Self> {
         Ok(Self::with(mechanism, drive, Resistance::of(mechanism)?))
     }
 
     /// The same with another [`Resistance`].
-    pub fn with(mechanism: &'m Mechanism, drive: D, resistance: Resistance) -> Self {
+    pub fn with(mechanism: &Mechanism, drive: D, resistance: Resistance) -> Self {
         Self {
             workspace: mechanism.workspace(),
             drive,
@@ -93,17 +88,16 @@ impl<'m, D: Drive> Standard<'m, D> {
     }
 }
 
-impl<D: Drive> Equations for Standard<'_, D> {
+impl<D: Drive> Equations for Standard<D> {
     fn mechanism(&self) -> &Mechanism {
         self.workspace.mechanism()
     }
 
     fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
-        let mechanism = self.workspace.mechanism();
         let mut posed = self.workspace.at(q)?;
         let mut moving = posed.moving(v)?;
         driven(&mut self.drive, Now { t, q, v }, &mut moving, &mut self.tau)?;
-        self.resistance.add(mechanism, q, v, &mut self.tau)?;
+        self.resistance.add(moving.mechanism(), q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);
         Ok(())

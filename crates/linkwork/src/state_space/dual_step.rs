@@ -12,13 +12,13 @@ use crate::{Error, Result, Workspace};
 type D = Dual<f64>;
 
 /// Steps from one point in many directions.
-pub(super) struct Stepper<'m> {
-    mechanism: &'m Mechanism,
+pub(super) struct Stepper {
+    mechanism: Mechanism,
     point: OperatingPoint,
     resistance: Resistance,
     method: Method,
     h: D,
-    workspace: Workspace<'m>,
+    workspace: Workspace,
     /// Of the implicit rule: u and w, and the factors of I − ½h ∂(q̇, v̇)/∂(u, w).
     middle: Vec<f64>,
     matrix: Lu,
@@ -32,9 +32,9 @@ const CLASSICAL: Tableau = (
 );
 const DORMAND_PRINCE: Tableau = (&[&[0.2], &A3, &A4, &A5, &A6], &A7);
 
-impl<'m> Stepper<'m> {
+impl Stepper {
     pub(super) fn new(
-        mechanism: &'m Mechanism,
+        mechanism: &Mechanism,
         point: &OperatingPoint,
         resistance: &Resistance,
         method: Method,
@@ -48,7 +48,7 @@ impl<'m> Stepper<'m> {
         let mut posed = workspace.at(&point.q)?;
         push::act(&point.pushes, &mut posed)?;
         Ok(Self {
-            mechanism,
+            mechanism: mechanism.clone(),
             point: point.clone(),
             resistance: resistance.clone().without_stops(),
             method,
@@ -93,14 +93,14 @@ impl<'m> Stepper<'m> {
     /// u and w, by the simulator's own step.
     fn solve_middle(&self) -> Result<Vec<f64>> {
         let point = &self.point;
-        let hold = |_: Now<'_>, moving: &mut Moving<'_, '_>, out: &mut [f64]| {
+        let hold = |_: Now<'_>, moving: &mut Moving<'_>, out: &mut [f64]| {
             out.copy_from_slice(&point.tau);
             push::act(&point.pushes, moving)
         };
-        let mut equations = Standard::with(self.mechanism, hold, self.resistance.clone());
+        let mut equations = Standard::with(&self.mechanism, hold, self.resistance.clone());
         let (q, v) = (self.point.q.clone(), self.point.qd.clone());
         let mut state = State { t: 0.0, q, v };
-        ImplicitMidpoint::new(self.mechanism).step(&mut equations, &mut state, self.h.value)?;
+        ImplicitMidpoint::new(&self.mechanism).step(&mut equations, &mut state, self.h.value)?;
         let n = self.mechanism.nv();
         let mut x = vec![0.0; 2 * n];
         let (u, w) = x.split_at_mut(n);
@@ -157,7 +157,7 @@ impl<'m> Stepper<'m> {
             Method::DormandPrince => self.runge_kutta(DORMAND_PRINCE, &q, &v, &tau)?,
             Method::ImplicitMidpoint => self.implicit_midpoint(&q, &v, &tau)?,
         };
-        let mut out = tangent(self.mechanism, &q);
+        let mut out = tangent(&self.mechanism, &q);
         out.extend(v.iter().map(|x| x.derivative));
         Ok(out)
     }
@@ -224,11 +224,11 @@ impl<'m> Stepper<'m> {
         let (mut torque, mut vd, mut rate) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let (mut by_q, mut by_qd) = (vec![0.0; n * n], vec![0.0; n]);
         self.resistance
-            .derivatives(self.mechanism, &q0, &v0, &mut by_q, &mut by_qd)?;
+            .derivatives(&self.mechanism, &q0, &v0, &mut by_q, &mut by_qd)?;
         let mut posed = self.workspace.at(&q0)?;
         push::act(&self.point.pushes, &mut posed)?;
         push::add_derivatives(&self.point.pushes, &mut posed, &mut by_q)?;
-        let mut change = tangent(self.mechanism, q);
+        let mut change = tangent(&self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {
             let aside = dot(&by_q[i * n..(i + 1) * n], &change[..n]) + by_qd[i] * v[i].derivative;
@@ -236,7 +236,7 @@ impl<'m> Stepper<'m> {
         }
         let mut moving = posed.moving(&v0)?;
         torque.iter_mut().zip(tau).for_each(|(torque, tau)| *torque = tau.value);
-        self.resistance.add(self.mechanism, &q0, &v0, &mut torque)?;
+        self.resistance.add(&self.mechanism, &q0, &v0, &mut torque)?;
         let mut linearized = moving.linearized_under(&torque, &mut vd)?;
         linearized.acceleration_change(&change, &mut rate)?;
         Ok(vary(&vd, &rate))

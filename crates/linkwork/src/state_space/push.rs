@@ -22,7 +22,7 @@ pub struct Push {
 }
 
 /// Lets all of them act at a configuration.
-pub(super) fn act(pushes: &[Push], at: &mut Configured<'_, '_>) -> Result<()> {
+pub(super) fn act(pushes: &[Push], at: &mut Configured<'_>) -> Result<()> {
     for (index, push) in pushes.iter().enumerate() {
         check_frame(index, push, at.mechanism())?;
         at.push(push.frame, push.reference, push.force)?;
@@ -34,7 +34,7 @@ pub(super) fn act(pushes: &[Push], at: &mut Configured<'_, '_>) -> Result<()> {
 ///
 /// A force f that keeps its axes changes in the frame's by −crf(V)f along a motion V = J δq of the frame, and does J\* of that
 /// to the joints; if it moves with the frame's origin, V is the turn alone.
-pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_, '_>, by_q: &mut [f64]) -> Result<()> {
+pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_>, by_q: &mut [f64]) -> Result<()> {
     let n = at.mechanism().nv();
     let mut jacobian = vec![0.0; 6 * n];
     for push in pushes {

@@ -8,13 +8,13 @@ use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};
 
 /// An accelerating mechanism: every link's acceleration and the force across every joint are known.
-pub struct Accelerating<'w, 'm, S: 'static = f64> {
-    mechanism: &'m Mechanism,
+pub struct Accelerating<'w, S: 'static = f64> {
+    mechanism: &'w Mechanism,
     stages: &'w crate::stage::Stages<S>,
 }
 
-impl<'w, 'm, S: Scalar> Accelerating<'w, 'm, S> {
-    pub(super) fn new(view: &'w mut View<'_, 'm, S>) -> Self {
+impl<'w, S: Scalar> Accelerating<'w, S> {
+    pub(super) fn new(view: &'w mut View<'_, S>) -> Self {
         Self {
             mechanism: view.mechanism,
             stages: view.stages,

@@ -143,7 +143,7 @@ fn rows<S: Scalar>(p: Articulated<S>, frame: &Placed) -> Small<S> {
     Small::from_fn(6, 6, |i, j| rows[i][j])
 }
 
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// A block of an operator at a joint.
     ///
     /// ```
@@ -243,7 +243,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 }
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// ∂𝓜/∂q along one of the degrees of freedom of all joints.
     pub(super) fn tree_mass_derivative(&mut self, i: usize, out: &mut [S]) {
         self.need::<Columns>();
@@ -284,7 +284,7 @@ impl<S: Scalar> View<'_, '_, S> {
     }
 }
 
-impl<S: Scalar> Moving<'_, '_, S> {
+impl<S: Scalar> Moving<'_, S> {
     /// The time derivative of a block of an operator at a joint, as the link sees it or in axes that do not turn.
     pub fn block_rate(&mut self, joint: JointId, block: Block, seen: Seen) -> Result<Small<S>> {
         self.view

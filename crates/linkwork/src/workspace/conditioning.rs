@@ -85,7 +85,7 @@ impl fmt::Display for Conditioning {
     }
 }
 
-impl Configured<'_, '_> {
+impl Configured<'_> {
     /// How well 𝓜 is conditioned here: the range of D, and the condition of 𝓜, estimated in O(N). Allocates.
     pub fn conditioning(&mut self) -> Result<Conditioning> {
         let condition = if self.view.nv() == 0 {

@@ -54,9 +54,9 @@ pub(crate) enum Shape {
     Inverse,
 }
 
-impl<'m, S: Scalar> View<'_, 'm, S> {
+impl<'w, S: Scalar> View<'w, S> {
     /// Where sweeps are run that ask for no frame.
-    fn nowhere(&self) -> At<'m> {
+    fn nowhere(&self) -> At<'w> {
         At {
             frame: &self.mechanism.placed[0],
             reference: Reference::World,
@@ -64,13 +64,13 @@ impl<'m, S: Scalar> View<'_, 'm, S> {
     }
 
     /// The couplings, and their memory taken out of the stages.
-    fn take_coupled(&mut self) -> Option<(&'m Reduction, Lent<Coupled<S>>)> {
+    fn take_coupled(&mut self) -> Option<(&'w Reduction, Lent<Coupled<S>>)> {
         let r = self.mechanism.compiled.reduction.as_ref()?;
         Some((r, core::mem::take(&mut self.stages.coupled)))
     }
 }
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// A sweep on the coordinates of all joints.
     #[inline(always)]
     pub(super) fn raw<W: Listed + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {

@@ -37,7 +37,7 @@ use crate::{Error, Result};
 /// assert!((energy - posed.moving(&qd)?.kinetic_energy()).abs() < 1e-12);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// The total joint rates of given joint rates: ν = m\*q̇, or ξ.
     pub fn total_rates(&mut self, scaling: Scaling, qd: &[S], out: &mut [S]) -> Result<()> {
         self.check_factor(scaling, "qd", qd, out)?;
@@ -87,7 +87,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
 }
 
 /// # Diagonalized equations of motion
-impl<'m, S: Scalar> Posed<'_, 'm, S> {
+impl<S: Scalar> Posed<'_, S> {
     /// Sets the velocity by total rates, ν or ξ: the state of the diagonalized equations is (q, ν) or (q, ξ).
     ///
     /// With [`Moving::total_accelerations`] this is one evaluation of their right-hand side, for any integrator:
@@ -103,7 +103,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
     /// println!("q̇ = {:?}, ξ̇ = {xi_rate:?}", moving.qd());
     /// # Ok::<(), linkwork::Error>(())
     /// ```
-    pub fn moving_at_total_rates(&mut self, scaling: Scaling, total: &[S]) -> Result<Moving<'_, 'm, S>> {
+    pub fn moving_at_total_rates(&mut self, scaling: Scaling, total: &[S]) -> Result<Moving<'_, S>> {
         let view = &mut self.0.view;
         view.mechanism.check_vector("total", total)?;
         view.stages.diagonal.scaling = scaling;
@@ -131,7 +131,7 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
 }
 
 /// # Diagonalized equations of motion
-impl<S: Scalar> Moving<'_, '_, S> {
+impl<S: Scalar> Moving<'_, S> {
     /// q̇.
     pub fn qd(&self) -> &[S] {
         self.view.given().1
@@ -257,7 +257,7 @@ impl<S: Scalar> Moving<'_, '_, S> {
     }
 }
 
-impl<'m, S: Scalar> Workspace<'m, S> {
+impl<S: Scalar> Workspace<S> {
     /// Total accelerations of the state that the workspace is in, set by total rates, under given torques; then the workspace
     /// is at another configuration, with P⁺, D and G there: see [`Onward`]. `input` holds T and that configuration.
     pub(crate) fn onward(&mut self, scaling: Scaling, input: &[S], out: &mut [S]) -> Result<()> {
@@ -274,9 +274,9 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     }
 
     /// The configuration that the workspace is at.
-    pub(crate) fn resume(&mut self) -> Posed<'_, 'm, S> {
+    pub(crate) fn resume(&mut self) -> Posed<'_, S> {
         let view = View {
-            mechanism: self.mechanism,
+            mechanism: &self.mechanism,
             sweeps: self.sweeps,
             instructions: self.instructions,
             stages: &mut self.stages,

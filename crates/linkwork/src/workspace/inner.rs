@@ -10,7 +10,7 @@ use crate::model::FrameId;
 use crate::scalar::Scalar;
 use crate::spatial::{Motion, Reference};
 
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// What the innovations read.
     pub(crate) fn need_home_gains(&mut self) -> Result<()> {
         if self.view.mechanism.is_coupled() {
@@ -55,7 +55,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 }
 
-impl Configured<'_, '_> {
+impl Configured<'_> {
     /// The largest 1/D: how much the softest degree of freedom yields.
     pub(crate) fn softest(&self) -> f64 {
         if self.view.mechanism.is_coupled() {
@@ -66,7 +66,7 @@ impl Configured<'_, '_> {
     }
 }
 
-impl<S: Scalar> Moving<'_, '_, S> {
+impl<S: Scalar> Moving<'_, S> {
     /// Forward dynamics that leaves accelerations of frames to be asked for.
     pub(crate) fn run_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.view.forward::<Forward>(tau, qdd);

@@ -138,20 +138,20 @@ impl<S> Derivatives<S> {
 /// ```
 ///
 /// [`Mechanism::second_order`] tells how all this changes along a direction: second derivatives.
-pub struct Linearized<'w, 'm, S: 'static = f64> {
-    view: View<'w, 'm, S>,
+pub struct Linearized<'w, S: 'static = f64> {
+    view: View<'w, S>,
 }
 
-impl<'m, S: Scalar> Moving<'_, 'm, S> {
+impl<S: Scalar> Moving<'_, S> {
     /// Linearizes about accelerations q̈.
-    pub fn linearized(&mut self, qdd: &[S]) -> Result<Linearized<'_, 'm, S>> {
+    pub fn linearized(&mut self, qdd: &[S]) -> Result<Linearized<'_, S>> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         self.view.linearize(qdd)?;
         Ok(Linearized::new(&mut self.configured.view))
     }
 
     /// Linearizes about the accelerations that given torques cause; they are written to `qdd`.
-    pub fn linearized_under(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Linearized<'_, 'm, S>> {
+    pub fn linearized_under(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Linearized<'_, S>> {
         if self.view.is_tiled() {
             self.check_drive(tau, qdd)?;
             self.view.sweep::<Linearize>(tau, qdd);
@@ -164,7 +164,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     }
 }
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// Whether forward dynamics is part of the linearization.
     #[inline(always)]
     fn is_tiled(&self) -> bool {
@@ -234,8 +234,8 @@ impl<S: Scalar> View<'_, '_, S> {
     }
 }
 
-impl<'w, 'm, S: Scalar> Linearized<'w, 'm, S> {
-    fn new(view: &'w mut View<'_, 'm, S>) -> Self {
+impl<'w, S: Scalar> Linearized<'w, S> {
+    fn new(view: &'w mut View<'_, S>) -> Self {
         let view = View {
             stages: &mut *view.stages,
             ..*view

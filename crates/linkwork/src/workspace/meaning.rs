@@ -31,7 +31,7 @@ pub struct TotalRate {
     pub inertia_locked: f64,
 }
 
-impl Moving<'_, '_> {
+impl Moving<'_> {
     /// The diagonalized variables at this state under torques `tau`, one entry per degree of freedom in the order of v.
     ///
     /// ```

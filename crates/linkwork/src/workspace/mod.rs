@@ -62,8 +62,8 @@ use sweeps::Sweeps;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Workspace<'m, S: 'static = f64> {
-    mechanism: &'m Mechanism,
+pub struct Workspace<S: 'static = f64> {
+    mechanism: Mechanism,
     sweeps: Sweeps<S>,
     instructions: Instructions,
     stages: Stages<S>,
@@ -71,18 +71,18 @@ pub struct Workspace<'m, S: 'static = f64> {
 
 impl Mechanism {
     /// Memory for calls with `f64`.
-    pub fn workspace(&self) -> Workspace<'_, f64> {
+    pub fn workspace(&self) -> Workspace<f64> {
         self.workspace_of()
     }
 
     /// Memory for calls with another scalar, such as [`crate::scalar::Dual`].
-    pub fn workspace_of<S: Scalar>(&self) -> Workspace<'_, S> {
+    pub fn workspace_of<S: Scalar>(&self) -> Workspace<S> {
         self.workspace_with(Instructions::detect())
     }
 
-    fn workspace_with<S: Scalar>(&self, instructions: Instructions) -> Workspace<'_, S> {
+    fn workspace_with<S: Scalar>(&self, instructions: Instructions) -> Workspace<S> {
         Workspace {
-            mechanism: self,
+            mechanism: self.clone(),
             sweeps: Sweeps::shipped(),
             instructions,
             stages: Stages::new(&self.compiled, sweeps::fills(instructions)),
@@ -90,16 +90,16 @@ impl Mechanism {
     }
 }
 
-impl<'m, S: Scalar> Workspace<'m, S> {
+impl<S: Scalar> Workspace<S> {
     /// The mechanism it belongs to.
-    pub fn mechanism(&self) -> &'m Mechanism {
-        self.mechanism
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
     }
 
     /// Sets the configuration. Quaternions are normalised if they are almost of unit length, and refused otherwise.
     // Part of the caller: a view that comes through memory is read back before it is there.
     #[inline]
-    pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, 'm, S>> {
+    pub fn at(&mut self, q: &[S]) -> Result<Posed<'_, S>> {
         self.mechanism.check_configuration("q", q)?;
         if self.mechanism.is_coupled() {
             self.mechanism
@@ -117,7 +117,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
 
     /// A state known to be right.
     #[inline(always)]
-    pub(crate) fn view_at(&mut self, q: &[S], qd: &[S]) -> View<'_, 'm, S> {
+    pub(crate) fn view_at(&mut self, q: &[S], qd: &[S]) -> View<'_, S> {
         let mut view = self.view_with(q);
         view.set_moving(qd);
         view
@@ -125,7 +125,7 @@ impl<'m, S: Scalar> Workspace<'m, S> {
 
     /// The same with the velocities that are there.
     #[inline(always)]
-    pub(crate) fn view_with(&mut self, q: &[S]) -> View<'_, 'm, S> {
+    pub(crate) fn view_with(&mut self, q: &[S]) -> View<'_, S> {
         let mut view = self.view();
         view.configure(q);
         view
@@ -137,9 +137,9 @@ impl<'m, S: Scalar> Workspace<'m, S> {
     }
 
     #[inline(always)]
-    fn view(&mut self) -> View<'_, 'm, S> {
+    fn view(&mut self) -> View<'_, S> {
         View {
-            mechanism: self.mechanism,
+            mechanism: &self.mechanism,
             sweeps: self.sweeps,
             instructions: self.instructions,
             stages: &mut self.stages,
@@ -165,8 +165,8 @@ impl PackedSweep for Configure {
 }
 
 /// A mechanism and the stages of its present state.
-pub(crate) struct View<'w, 'm, S: 'static> {
-    mechanism: &'m Mechanism,
+pub(crate) struct View<'w, S: 'static> {
+    pub(crate) mechanism: &'w Mechanism,
     sweeps: Sweeps<S>,
     instructions: Instructions,
     stages: &'w mut Stages<S>,
@@ -178,7 +178,7 @@ pub(crate) struct Access<'a, S: 'static> {
     pub(crate) stages: &'a mut Stages<S>,
 }
 
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// The stages; with the links' places in the world, if `placed`.
     pub(crate) fn access(&mut self, placed: bool) -> Access<'_, S> {
         if placed {
@@ -215,7 +215,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 }
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     #[inline(always)]
     pub(crate) fn sweep<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);

@@ -16,24 +16,24 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Torques are all that acts along the joints: 𝓜q̈ + C + … = T. What springs, dampers and friction of the joints
 /// contribute to T is [`Moving::passive_torque`].
-pub struct Moving<'w, 'm, S: 'static = f64> {
-    pub(super) configured: Configured<'w, 'm, S>,
+pub struct Moving<'w, S: 'static = f64> {
+    pub(super) configured: Configured<'w, S>,
 }
 
-impl<'w, 'm, S> Deref for Moving<'w, 'm, S> {
-    type Target = Configured<'w, 'm, S>;
+impl<'w, S> Deref for Moving<'w, S> {
+    type Target = Configured<'w, S>;
     fn deref(&self) -> &Self::Target {
         &self.configured
     }
 }
 
-impl<S> DerefMut for Moving<'_, '_, S> {
+impl<S> DerefMut for Moving<'_, S> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.configured
     }
 }
 
-impl<'m, S: Scalar> Moving<'_, 'm, S> {
+impl<S: Scalar> Moving<'_, S> {
     // Kinematics.
 
     /// The velocity of a frame.
@@ -138,7 +138,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
 
     /// The accelerations of everything under given torques, and the forces across the joints, from the sweeps of
     /// forward dynamics; q̈ is written to `qdd`.
-    pub fn driven(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+    pub fn driven(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.check_drive(tau, qdd)?;
         self.view.forward::<ForwardKeeping>(tau, qdd);
         self.view.check_pivots()?;
@@ -153,7 +153,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     }
 
     /// The same as [`Moving::driven`], bias-free: λ of 𝓜⁻¹T' and α of q̈ = 0 add up to the links' accelerations.
-    pub fn driven_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+    pub fn driven_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.check_drive(tau, qdd)?;
         self.view.sweep::<ForwardBiasFree>(tau, qdd);
         self.view.check_pivots()?;
@@ -169,7 +169,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
 
     /// The accelerations of everything at given q̈, and the forces across the joints; the torques are written to
     /// `tau`.
-    pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, 'm, S>> {
+    pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         check_length("tau", tau.len(), self.view.nv())?;
         // Every link's share, which branches side by side do not keep.
@@ -184,7 +184,7 @@ impl<'m, S: Scalar> Moving<'_, 'm, S> {
     }
 }
 
-impl Moving<'_, '_, f64> {
+impl Moving<'_, f64> {
     /// What springs, dampers and dry friction of the joints contribute to T:
     /// −stiffness (q ⊖ rest) − damping q̇ − friction q̇ / √(q̇² + v₀²), with v₀ = 10⁻³ rad/s or m/s.
     ///

@@ -13,7 +13,7 @@ use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};
 use core::ops::{Deref, DerefMut, Range};
 
-impl<'w, 'm, S: Scalar> Configured<'w, 'm, S> {
+impl<'w, S: Scalar> Configured<'w, S> {
     /// Λ⁻¹ = J𝓜⁻¹J* of a frame, by one outward recursion along the way to it: what a force [N; F] on the frame adds to
     /// its acceleration. Always finite; singular where the frame cannot accelerate in every direction.
     ///
@@ -186,8 +186,8 @@ impl Part {
 ///
 /// Numbers that do not belong to the task's [`Part`] are nought in results and ignored in arguments. Where the arm is
 /// singular, Λ leaves out the directions that it cannot accelerate in; damping makes it smooth there.
-pub struct Task<'v, 'w, 'm> {
-    configured: &'v mut Configured<'w, 'm>,
+pub struct Task<'v, 'w> {
+    configured: &'v mut Configured<'w>,
     frame: FrameId,
     reference: Reference,
     rows: Range<usize>,
@@ -197,16 +197,16 @@ pub struct Task<'v, 'w, 'm> {
 }
 
 /// A [`Task`] of a mechanism in motion, which knows its velocity terms.
-pub struct MovingTask<'v, 'w, 'm>(Task<'v, 'w, 'm>);
+pub struct MovingTask<'v, 'w>(Task<'v, 'w>);
 
-impl<'v, 'w, 'm> Deref for MovingTask<'v, 'w, 'm> {
-    type Target = Task<'v, 'w, 'm>;
+impl<'v, 'w> Deref for MovingTask<'v, 'w> {
+    type Target = Task<'v, 'w>;
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl DerefMut for MovingTask<'_, '_, '_> {
+impl DerefMut for MovingTask<'_, '_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
@@ -215,7 +215,7 @@ impl DerefMut for MovingTask<'_, '_, '_> {
 /// Eigenvalues of Λ⁻¹ below this part of the largest count as nought.
 const SINGULAR: f64 = 1e-12;
 
-impl<'w, 'm> Configured<'w, 'm> {
+impl<'w> Configured<'w> {
     /// A frame's motion as a task. `damping` (0 for none) is added to the eigenvalues of Λ⁻¹, in 1/kg and 1/(kg m²).
     ///
     /// ```
@@ -233,7 +233,7 @@ impl<'w, 'm> Configured<'w, 'm> {
         reference: Reference,
         part: Part,
         damping: f64,
-    ) -> Result<Task<'_, 'w, 'm>> {
+    ) -> Result<Task<'_, 'w>> {
         if !(damping >= 0.0 && damping.is_finite()) {
             return Err(Error::Negative {
                 argument: "damping",
@@ -290,7 +290,7 @@ impl<'w, 'm> Configured<'w, 'm> {
     }
 }
 
-impl<'w, 'm> Moving<'w, 'm> {
+impl<'w> Moving<'w> {
     /// The same as [`Configured::task`], with velocity terms.
     pub fn task(
         &mut self,
@@ -298,12 +298,12 @@ impl<'w, 'm> Moving<'w, 'm> {
         reference: Reference,
         part: Part,
         damping: f64,
-    ) -> Result<MovingTask<'_, 'w, 'm>> {
+    ) -> Result<MovingTask<'_, 'w>> {
         self.configured.task(frame, reference, part, damping).map(MovingTask)
     }
 }
 
-impl Task<'_, '_, '_> {
+impl Task<'_, '_> {
     /// Λ, six by six: the inertia that the frame shows.
     pub fn inertia(&self) -> &[[f64; 6]; 6] {
         &self.lambda
@@ -426,7 +426,7 @@ fn torque(jacobian: &[f64], force: Force, out: &mut [f64]) {
     }
 }
 
-impl MovingTask<'_, '_, '_> {
+impl MovingTask<'_, '_> {
     /// μ + p: the force that keeps the frame's acceleration nought, against velocity terms, gravity and external forces.
     pub fn bias(&mut self) -> Result<Force> {
         let Task {

@@ -13,29 +13,29 @@ use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism at a configuration: everything of [`Configured`], and [`Posed::moving`].
-pub struct Posed<'w, 'm, S: 'static = f64>(pub(super) Configured<'w, 'm, S>);
+pub struct Posed<'w, S: 'static = f64>(pub(super) Configured<'w, S>);
 
 /// What a configuration determines. Matrices are dense, row by row.
-pub struct Configured<'w, 'm, S: 'static = f64> {
-    pub(super) view: View<'w, 'm, S>,
+pub struct Configured<'w, S: 'static = f64> {
+    pub(super) view: View<'w, S>,
 }
 
-impl<'w, 'm, S> Deref for Posed<'w, 'm, S> {
-    type Target = Configured<'w, 'm, S>;
+impl<'w, S> Deref for Posed<'w, S> {
+    type Target = Configured<'w, S>;
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl<S> DerefMut for Posed<'_, '_, S> {
+impl<S> DerefMut for Posed<'_, S> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl<'m, S: Scalar> Posed<'_, 'm, S> {
+impl<S: Scalar> Posed<'_, S> {
     /// Sets the velocity.
-    pub fn moving(&mut self, qd: &[S]) -> Result<Moving<'_, 'm, S>> {
+    pub fn moving(&mut self, qd: &[S]) -> Result<Moving<'_, S>> {
         let view = &mut self.0.view;
         view.mechanism.check_vector("qd", qd)?;
         view.set_moving(qd);
@@ -52,9 +52,9 @@ impl<'m, S: Scalar> Posed<'_, 'm, S> {
     }
 }
 
-impl<'m, S: Scalar> Configured<'_, 'm, S> {
+impl<'w, S: Scalar> Configured<'w, S> {
     /// The mechanism.
-    pub fn mechanism(&self) -> &'m Mechanism {
+    pub fn mechanism(&self) -> &'w Mechanism {
         self.view.mechanism
     }
 

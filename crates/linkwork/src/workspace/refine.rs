@@ -11,7 +11,7 @@ use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::simd::Sweep;
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// T → q̈ by a sweep of forward dynamics, and refined where the mechanism asks for it.
     #[inline(always)]
     pub(crate) fn forward<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, tau: &[S], qdd: &mut [S]) {

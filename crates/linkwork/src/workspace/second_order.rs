@@ -39,8 +39,8 @@ use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 /// joints, H is symmetric. Else it is not: Hᵢⱼ − Hⱼᵢ = Σ gₖ [eⱼ, eᵢ]ₖ, with the bracket [a, b] = crm(a)b of the joint's
 /// motions. ½(H + H\*) is the Hessian of u ↦ f(q ⊕ u) at u = 0, which Newton's steps on the manifold need.
 #[derive(Clone, Debug)]
-pub struct SecondOrder<'m, S: 'static = f64> {
-    workspace: Workspace<'m, Dual<S>>,
+pub struct SecondOrder<S: 'static = f64> {
+    workspace: Workspace<Dual<S>>,
     room: Room<S>,
 }
 
@@ -70,12 +70,12 @@ pub struct DerivativeRates<S = f64> {
 impl Mechanism {
     /// Memory for second derivatives of the dynamics.
     #[inline]
-    pub fn second_order(&self) -> SecondOrder<'_> {
+    pub fn second_order(&self) -> SecondOrder {
         self.second_order_of()
     }
 
     /// The same with another scalar.
-    pub fn second_order_of<S: Scalar>(&self) -> SecondOrder<'_, S> {
+    pub fn second_order_of<S: Scalar>(&self) -> SecondOrder<S> {
         let (nq, nv) = (self.nq(), self.nv());
         SecondOrder {
             workspace: self.workspace_of(),
@@ -103,14 +103,14 @@ impl Mechanism {
     }
 }
 
-impl<'m, S: Scalar> SecondOrder<'m, S> {
+impl<S: Scalar> SecondOrder<S> {
     /// The mechanism it belongs to.
-    pub fn mechanism(&self) -> &'m Mechanism {
+    pub fn mechanism(&self) -> &Mechanism {
         self.workspace.mechanism()
     }
 
     /// Sets the configuration, and its direction in the tangent space.
-    pub fn at(&mut self, q: &[S], dq: &[S]) -> Result<Along<'_, Posed<'_, 'm, Dual<S>>, S>> {
+    pub fn at(&mut self, q: &[S], dq: &[S]) -> Result<Along<'_, Posed<'_, Dual<S>>, S>> {
         let (mechanism, room) = (self.workspace.mechanism(), &mut self.room);
         mechanism.check_configuration("q", q)?;
         mechanism.check_vector("dq", dq)?;
@@ -124,7 +124,7 @@ impl<'m, S: Scalar> SecondOrder<'m, S> {
     }
 }
 
-impl<'m, S: Scalar> Along<'_, Posed<'_, 'm, Dual<S>>, S> {
+impl<S: Scalar> Along<'_, Posed<'_, Dual<S>>, S> {
     /// Adds an external force on a frame's link, as [`push`](super::Configured::push) does. It keeps to the link, along the
     /// direction too: what `reference` says of it is true at the point.
     pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
@@ -132,7 +132,7 @@ impl<'m, S: Scalar> Along<'_, Posed<'_, 'm, Dual<S>>, S> {
     }
 
     /// Sets the velocity and its direction.
-    pub fn moving(&mut self, qd: &[S], dqd: &[S]) -> Result<Along<'_, Moving<'_, 'm, Dual<S>>, S>> {
+    pub fn moving(&mut self, qd: &[S], dqd: &[S]) -> Result<Along<'_, Moving<'_, Dual<S>>, S>> {
         vary(self.view.mechanism(), ["qd", "dqd"], [qd, dqd], &mut self.room.one)?;
         let view = self.view.moving(&self.room.one)?;
         let room = &mut *self.room;
@@ -140,14 +140,14 @@ impl<'m, S: Scalar> Along<'_, Posed<'_, 'm, Dual<S>>, S> {
     }
 }
 
-impl<'m, S: Scalar> Along<'_, Moving<'_, 'm, Dual<S>>, S> {
+impl<S: Scalar> Along<'_, Moving<'_, Dual<S>>, S> {
     /// Adds an external force on a frame's link that keeps to it, as before the velocity was set.
     pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         push(&mut self.view, frame.into(), reference, force)
     }
 
     /// Linearizes about accelerations q̈, with their direction.
-    pub fn linearized(&mut self, qdd: &[S], dqdd: &[S]) -> Result<Along<'_, Linearized<'_, 'm, Dual<S>>, S>> {
+    pub fn linearized(&mut self, qdd: &[S], dqdd: &[S]) -> Result<Along<'_, Linearized<'_, Dual<S>>, S>> {
         vary(self.view.mechanism(), ["qdd", "dqdd"], [qdd, dqdd], &mut self.room.one)?;
         let view = self.view.linearized(&self.room.one)?;
         let room = &mut *self.room;
@@ -162,7 +162,7 @@ impl<'m, S: Scalar> Along<'_, Moving<'_, 'm, Dual<S>>, S> {
         dtau: &[S],
         qdd: &mut [S],
         dqdd: &mut [S],
-    ) -> Result<Along<'_, Linearized<'_, 'm, Dual<S>>, S>> {
+    ) -> Result<Along<'_, Linearized<'_, Dual<S>>, S>> {
         let (nv, room) = (self.view.mechanism().nv(), &mut *self.room);
         vary(self.view.mechanism(), ["tau", "dtau"], [tau, dtau], &mut room.one)?;
         check_length("qdd", qdd.len(), nv)?;
@@ -176,7 +176,7 @@ impl<'m, S: Scalar> Along<'_, Moving<'_, 'm, Dual<S>>, S> {
     }
 }
 
-impl<S: Scalar> Along<'_, Linearized<'_, '_, Dual<S>>, S> {
+impl<S: Scalar> Along<'_, Linearized<'_, Dual<S>>, S> {
     /// δ²T in O(n): the rate along the direction of [`Linearized::torque_change`], which is the second derivative of T along
     /// the direction and along a change that stays what it is.
     ///
@@ -233,7 +233,7 @@ impl<S: Scalar> Along<'_, Linearized<'_, '_, Dual<S>>, S> {
 
 /// Adds a force that does not vary in the axes that its frame has at the point.
 fn push<S: Scalar>(
-    view: &mut Configured<'_, '_, Dual<S>>,
+    view: &mut Configured<'_, Dual<S>>,
     frame: FrameId,
     reference: Reference,
     force: Force<S>,

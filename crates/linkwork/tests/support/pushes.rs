@@ -27,7 +27,7 @@ pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<Push> {
 }
 
 /// Lets them act over any numbers: where poses vary, so does what the links see of forces that keep to the world.
-pub fn act<S: Scalar>(pushes: &[Push], at: &mut Configured<'_, '_, S>) {
+pub fn act<S: Scalar>(pushes: &[Push], at: &mut Configured<'_, S>) {
     for push in pushes {
         let force = Force::from_array(push.force.to_array().map(S::lift));
         at.push(push.frame, push.reference, force).unwrap();

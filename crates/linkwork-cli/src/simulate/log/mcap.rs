@@ -11,11 +11,11 @@ use mcap::records::MessageHeader;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{Seek, Write};
 
-pub(super) struct Mcap<'m, W: Write + Seek> {
+pub(super) struct Mcap<W: Write + Seek> {
     file: mcap::Writer<W>,
     states: u16,
     poses: u16,
-    workspace: Workspace<'m>,
+    workspace: Workspace,
     width: usize,
     /// Where q stands in a row.
     q: std::ops::Range<usize>,
@@ -23,8 +23,8 @@ pub(super) struct Mcap<'m, W: Write + Seek> {
     message: Cdr,
 }
 
-impl<'m, W: Write + Seek> Mcap<'m, W> {
-    pub(super) fn new(out: W, form: &Record, mechanism: &'m Mechanism) -> Result<Self> {
+impl<W: Write + Seek> Mcap<W> {
+    pub(super) fn new(out: W, form: &Record, mechanism: &Mechanism) -> Result<Self> {
         let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
         let options = mcap::WriteOptions::new().compression(None).library(library);
         let mut file = options.profile("ros2").create(out)?;
@@ -49,7 +49,7 @@ impl<'m, W: Write + Seek> Mcap<'m, W> {
     }
 }
 
-impl<W: Write + Seek + Send> Stream for Mcap<'_, W> {
+impl<W: Write + Seek + Send> Stream for Mcap<W> {
     fn add(&mut self, rows: &[f64]) -> Result<()> {
         for row in rows.chunks(self.width) {
             let time = (1e9 * row[0]).round() as u64;
@@ -64,9 +64,9 @@ impl<W: Write + Seek + Send> Stream for Mcap<'_, W> {
             row.iter().for_each(|x| message.double(*x));
             self.file.write_to_known_channel(&header(self.states), &message.bytes)?;
             message.begin();
-            let mechanism = self.workspace.mechanism();
-            message.word(mechanism.links().len() as u32);
             let mut posed = self.workspace.at(&row[self.q.clone()])?;
+            let mechanism = posed.mechanism();
+            message.word(mechanism.links().len() as u32);
             for (link, pose) in mechanism.links().iter().zip(posed.poses()) {
                 message.word((time / 1_000_000_000) as u32);
                 message.word((time % 1_000_000_000) as u32);

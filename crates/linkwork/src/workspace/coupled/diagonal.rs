@@ -45,7 +45,7 @@ fn unranked<S: Scalar>(r: &Reduction, x: impl Fn(usize) -> S, out: &mut [S]) {
     }
 }
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// 𝓜 = mm*; an error where nothing resists a joint.
     pub(in super::super) fn need_coupled_factor(&mut self) -> Result<()> {
         if self.stages.coupled.m.is_filled {

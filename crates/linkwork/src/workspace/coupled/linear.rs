@@ -23,7 +23,7 @@ use crate::scalar::Scalar;
 use crate::simd::Task;
 use crate::stage::coupled::Coupled;
 
-impl<S: Scalar> View<'_, '_, S> {
+impl<S: Scalar> View<'_, S> {
     /// Linearizes about independent accelerations.
     pub(in super::super) fn linearize_coupled(&mut self, ydd: &[S]) -> Result<()> {
         self.mechanism.check_derivatives(3 + S::ORDER, "a linearization")?;

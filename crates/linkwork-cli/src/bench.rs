@@ -379,12 +379,11 @@ impl Bench {
 /// Every coordinate in [−1, 1], quaternions of unit length.
 fn configuration(mechanism: &Mechanism, random: &mut Random) -> Vec<f64> {
     let mut q = Vec::with_capacity(mechanism.nq());
-    for joint in mechanism.joints() {
+    for (joint, own, _) in mechanism.layout() {
         // A joint that follows another has no coordinates.
-        let own = mechanism.joint(&joint.name).map_or(0, |j| mechanism.q_range(j).len());
         let start = q.len();
-        q.extend(random.numbers(own));
-        if own > 0 && matches!(joint.kind, JointKind::Spherical | JointKind::Free) {
+        q.extend(random.numbers(own.len()));
+        if !own.is_empty() && matches!(joint.kind, JointKind::Spherical | JointKind::Free) {
             let quaternion = &mut q[start..start + 4];
             let norm = quaternion.iter().map(|x| x * x).sum::<f64>().sqrt();
             quaternion.iter_mut().for_each(|x| *x /= norm);

@@ -197,8 +197,8 @@ fn task(arguments: &Arguments, mechanism: &Mechanism) -> Result<Task> {
         },
     };
     let distance = {
-        let [a, b] = [&start, &goal].map(|q| workspace.at(q).map(|mut p| p.pose(frame).translation));
-        (a? - b?).norm()
+        let [a, b] = [&start, &goal].map(|q| workspace.at(q)?.pose(frame));
+        (a?.translation - b?.translation).norm()
     };
     if distance < 1e-6 {
         return Err(Complaint::usage(
@@ -208,7 +208,7 @@ fn task(arguments: &Arguments, mechanism: &Mechanism) -> Result<Task> {
     }
     Ok(Task {
         trial: Trial::new(mechanism, &start, &goal, frame, arguments.seconds)?,
-        target: workspace.at(&goal)?.pose(frame),
+        target: workspace.at(&goal)?.pose(frame)?,
         frame,
     })
 }

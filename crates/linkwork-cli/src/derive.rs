@@ -204,8 +204,8 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
     let mut names = Vec::new();
     match space {
         Space::Joint => {
-            for joint in mechanism.joints() {
-                let d = mechanism.joint(&joint.name).map_or(0, |id| mechanism.v_range(id).len());
+            for (joint, _, v) in mechanism.layout() {
+                let d = v.len();
                 names.extend((0..d).map(|i| {
                     if d == 1 {
                         joint.name.clone()

@@ -249,15 +249,14 @@ struct Placed<'a> {
 fn placed(robot: &Robot) -> impl Iterator<Item = Placed<'_>> {
     let m = &robot.mechanism;
     let leads: HashMap<&str, &Coupling> = robot.couplings.iter().map(|c| (&*c.follower, c)).collect();
-    m.joints().iter().filter_map(move |joint| {
-        let id = m.joint(&joint.name).ok()?;
+    m.layout().map(move |(joint, q, v)| {
         let lead = leads.get(joint.name.as_str());
-        Some(Placed {
+        Placed {
             joint,
-            q: m.q_range(id),
-            v: m.v_range(id),
+            q,
+            v,
             follows: lead.and_then(|c| Some((c.leader.as_deref()?, &c.coefficients[..]))),
-        })
+        }
     })
 }
 

@@ -177,7 +177,7 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
         Some(h) => {
             // A step as `linkwork simulate` takes it: dry friction is softened so that it bears the step.
             let explicit = |method| {
-                let resistance = Resistance::of(mechanism)?.for_steps(mechanism, h);
+                let resistance = Resistance::of(mechanism)?.for_steps(h);
                 StateSpace::of_step_against(mechanism, at, &resistance, method, h)
             };
             let stepped = match arguments.method {

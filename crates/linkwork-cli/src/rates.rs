@@ -329,11 +329,8 @@ fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64, file: &Path)
         }
     }
     let name = |i: usize| {
-        let joint = mechanism.joints().iter().position(|j| {
-            let id = mechanism.joint(&j.name).expect("it is there");
-            mechanism.v_range(id).contains(&i)
-        });
-        joint.map_or(String::new(), |j| mechanism.joints()[j].name.clone())
+        let joint = mechanism.layout().find(|(_, _, v)| v.contains(&i));
+        joint.map_or(String::new(), |(joint, ..)| joint.name.clone())
     };
     let mut panel = |label: &str, from: usize| {
         let curve = |i: usize| Curve {

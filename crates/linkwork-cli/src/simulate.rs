@@ -279,7 +279,7 @@ fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Re
         return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
     }
     if arguments.integrator != Method::Adaptive && arguments.integrator != Method::Midpoint {
-        resistance = resistance.for_steps(mechanism, arguments.dt.unwrap_or(STEP));
+        resistance = resistance.for_steps(arguments.dt.unwrap_or(STEP));
     }
     Ok(resistance)
 }

@@ -141,8 +141,10 @@ fn coupled_as_by_hand(file: &Path, independent: &Mechanism) -> bool {
             ratio *= c.coefficients[1];
             name = c.leader.as_deref().expect("mimic joints have leaders");
         }
-        let rows = independent.v_range(independent.joint(&joint.name).expect("a joint"));
-        let columns = m.v_range(m.joint(name).expect("a joint"));
+        let rows = independent
+            .v_range(independent.joint(&joint.name).expect("a joint"))
+            .unwrap();
+        let columns = m.v_range(m.joint(name).expect("a joint")).unwrap();
         for (row, column) in rows.zip(columns) {
             r[column * all + row] = ratio;
         }

@@ -130,12 +130,13 @@ fn loops_couplings_and_what_is_not_modelled_are_reported() {
         ("hip_z", 0.05),
         ("knee", -40_f64.to_radians()),
     ] {
-        q[m.q_range(m.joint(name).unwrap()).start] = value;
+        q[m.q_range(m.joint(name).unwrap()).unwrap().start] = value;
     }
     let mut workspace = m.workspace();
     let mut posed = workspace.at(&q).unwrap();
     for ends in [hold, glue] {
-        let [a, b] = [&ends.first, &ends.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()) * *pose);
+        let [a, b] =
+            [&ends.first, &ends.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()).unwrap() * *pose);
         assert!((a.translation - b.translation).norm() < 1e-12, "{}", ends.name);
     }
     // As constraints they are closed there too.

@@ -113,8 +113,8 @@ fn indices(from: &Mechanism, to: &Mechanism) -> (Vec<usize>, Vec<usize>) {
         }
         for name in names {
             let id = to.joint(&name).expect("the joint is there");
-            q.extend(to.q_range(id));
-            v.extend(to.v_range(id));
+            q.extend(to.q_range(id).unwrap());
+            v.extend(to.v_range(id).unwrap());
         }
     }
     (q, v)
@@ -138,8 +138,8 @@ fn same_dynamics(what: &str, before: &Mechanism, after: &Mechanism) {
         let (mut one, mut two) = (one.at(&q).unwrap(), two.at(&q2).unwrap());
         for link in before.links() {
             let [a, b] = [
-                one.pose(before.frame(&link.name).unwrap()),
-                two.pose(after.frame(&link.name).unwrap()),
+                one.pose(before.frame(&link.name).unwrap()).unwrap(),
+                two.pose(after.frame(&link.name).unwrap()).unwrap(),
             ];
             assert!(
                 (a.translation - b.translation).norm() < TOLERANCE,

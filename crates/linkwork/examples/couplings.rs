@@ -140,18 +140,18 @@ impl Case<'_> {
         let (mut from, mut gears) = (vec![(0, 1.0); tree.nv()], Vec::new());
         for joint in tree.joints() {
             let (all, own) = (tree.joint(&joint.name)?, mechanism.joint(&joint.name)?);
-            let start = tree.v_range(all).start;
-            let Some(leader) = mechanism.follows(own) else {
+            let start = tree.v_range(all)?.start;
+            let Some(leader) = mechanism.follows(own)? else {
                 mechanism
-                    .v_range(own)
+                    .v_range(own)?
                     .enumerate()
                     .for_each(|(i, v)| from[start + i] = (v, 1.0));
                 continue;
             };
-            let [_, ratio, _] = mechanism.coupling_at(own, 0.0);
-            from[start] = (mechanism.v_range(leader).start, ratio);
+            let [_, ratio, _] = mechanism.coupling_at(own, 0.0)?;
+            from[start] = (mechanism.v_range(leader)?.start, ratio);
             let leader = tree.joint(&mechanism.joints()[leader.index()].name)?;
-            gears.push((start, tree.v_range(leader).start, ratio));
+            gears.push((start, tree.v_range(leader)?.start, ratio));
         }
         let (n, c) = (tree.nv(), gears.len());
         let qd: Vec<f64> = from.iter().map(|&(v, ratio)| ratio * self.qd[v]).collect();

@@ -8,7 +8,7 @@ mod drawing;
 use drawing::{BLUE, Drawing, GREEN, GREY, RED};
 use linkwork::Reference::Aligned;
 use linkwork::closed::{Closed, ClosedMotion, Constraint};
-use linkwork::model::{FrameId, Joint, Link, Mechanism, examples};
+use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{Integrator, Now, RungeKutta4, State};
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
 use linkwork::workspace::Moving;
@@ -32,7 +32,7 @@ fn carrying() -> linkwork::Result<(Closed, Vec<f64>)> {
     let mut workspace = arms.workspace();
     let mut posed = workspace.at(&q)?;
     let [left, right] = ["left_flange", "right_flange"].map(|f| arms.frame(f));
-    let (left, right) = (posed.pose(left?), posed.pose(right?));
+    let (left, right) = (posed.pose(left?)?, posed.pose(right?)?);
     let middle = (left.translation + right.translation) * 0.5;
     let on_box = |flange: &Pose| Pose::new(flange.rotation, flange.translation - middle);
     let arms = arms
@@ -54,7 +54,7 @@ fn pressure(closed: &Closed, state: &State, tau: &[f64]) -> linkwork::Result<f64
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&state.q)?;
     let [left, right] = ["left handle", "right handle"].map(|f| closed.mechanism().frame(f));
-    let apart = posed.tree().pose(right?).translation - posed.tree().pose(left?).translation;
+    let apart = posed.tree().pose(right?)?.translation - posed.tree().pose(left?)?.translation;
     let along = apart * (1.0 / apart.norm());
     let mut qdd = vec![0.0; state.v.len()];
     let mut moving = posed.moving(&state.v)?;
@@ -74,15 +74,15 @@ fn draw(picture: &mut Drawing, closed: &Closed, q: &[f64], colour: &'static str)
         let mut line = vec![seen(
             posed
                 .tree()
-                .pose(m.frame(&format!("{} seat", &arm[..arm.len() - 1]))?)
+                .pose(m.frame(&format!("{} seat", &arm[..arm.len() - 1]))?)?
                 .translation,
         )];
         for link in m.links().iter().filter(|link| link.name.starts_with(arm)) {
-            line.push(seen(posed.tree().pose(m.frame(&link.name)?).translation));
+            line.push(seen(posed.tree().pose(m.frame(&link.name)?)?.translation));
         }
         picture.curve("", colour, 3.0, line);
     }
-    let block = posed.tree().pose(m.frame("box")?);
+    let block = posed.tree().pose(m.frame("box")?)?;
     let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]];
     let corner = |[y, z]: [f64; 2]| {
         seen(block.translation + block.rotation * Vec3::new(0.0, 0.5 * y * SIZE[1], 0.5 * z * SIZE[2]))
@@ -101,7 +101,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let m = closed.mechanism();
     let frame = |name: &str| m.frame(name);
     let (block, hands) = (frame("box")?, [frame("left_flange")?, frame("right_flange")?]);
-    let start = closed.workspace().at(&q)?.tree().pose(block).translation;
+    let start = closed.workspace().at(&q)?.tree().pose(block)?.translation;
     let height = |t: f64| {
         let w = 2.0;
         (
@@ -115,14 +115,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let control = |now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]| {
         moving.gravity_torque(tau)?;
         tau[14..].fill(0.0);
-        let (pose, v) = (moving.pose(block), moving.velocity(block, Aligned));
+        let (pose, v) = (moving.pose(block)?, moving.velocity(block, Aligned)?);
         let (z, zd, zdd) = height(now.t);
         let away = Vec3::new(start.x, start.y, z) - pose.translation;
         let to = Vec3::new(0.0, 0.0, zd) - v.linear;
         let force = away * 600.0 + to * 120.0 + Vec3::new(0.0, 0.0, MASS * (zdd + 9.81));
         let [x, y, w, _] = pose.rotation.to_quaternion();
         let moment = Vec3::new(x, y, w) * -40.0 + v.angular * -8.0;
-        let places = hands.map(|hand: FrameId| moving.pose(hand).translation);
+        let [left, right] = hands;
+        let places = [moving.pose(left)?.translation, moving.pose(right)?.translation];
         let across = places[1] - places[0];
         let squeeze = across * ((SQUEEZE + more.get()) / across.norm());
         let mut jacobian = vec![0.0; 6 * tau.len()];
@@ -158,7 +159,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             draw(&mut view, &closed, &state.q, BLUE)?;
         }
         if step % 10 == 0 {
-            let z = closed.workspace().at(&state.q)?.tree().pose(block).translation.z;
+            let z = closed.workspace().at(&state.q)?.tree().pose(block)?.translation.z;
             wanted.push([state.t, 100.0 * (height(state.t).0 - start.z)]);
             got.push([state.t, 100.0 * (z - start.z)]);
             squeezed.push([state.t, felt]);

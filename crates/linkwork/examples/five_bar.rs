@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for step in 0..1600 {
         let points = {
             let mut posed = workspace.at(&state.q)?;
-            frames.map(|f| posed.tree().pose(f).translation)
+            frames.map(|f| posed.tree().pose(f).expect("a frame of the robot").translation)
         };
         path.push([points[2].x, points[2].y]);
         if step % 320 == 0 {

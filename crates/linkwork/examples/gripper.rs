@@ -65,8 +65,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut posed = workspace.at(&state.q)?;
             for side in ["left", "right"] {
                 let frames = ["near", "near end", "far end"].map(|f| gripper.frame(&format!("{side} {f}")));
-                let points = frames.into_iter().map(|f| f.map(|f| posed.pose(f).translation));
-                let points: Result<Vec<_>, _> = points.map(|p| p.map(|p| [p.x, p.y])).collect();
+                let points = frames.into_iter().map(|f| Ok(posed.pose(f?)?.translation));
+                let points: linkwork::Result<Vec<_>> = points.map(|p| p.map(|p| [p.x, p.y])).collect();
                 picture.curve("", if step == 1000 { BLUE } else { GREY }, 4.0, points?);
             }
         }

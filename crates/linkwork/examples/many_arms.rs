@@ -37,7 +37,7 @@ fn grasp(arms: usize) -> linkwork::Result<(Closed, Vec<f64>)> {
     let mut holds = Vec::new();
     for i in 0..arms {
         let flange = format!("arm{i}_flange");
-        builder = builder.frame(format!("handle{i}"), "object", posed.pose(all.frame(&flange)?));
+        builder = builder.frame(format!("handle{i}"), "object", posed.pose(all.frame(&flange)?)?);
         holds.push(Constraint::weld(format!("hand{i}"), flange, format!("handle{i}")));
     }
     q.extend([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arm = examples::arm7();
     let tip = arm.frame("flange")?;
     let q = [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0];
-    let start = arm.workspace().at(&q)?.pose(tip).translation;
+    let start = arm.workspace().at(&q)?.pose(tip)?.translation;
     // Forth and back by 60 cm in x: at the turning point the arm is stretched, and the point is beyond its reach.
     let course = |t: f64| {
         let (w, a) = (1.5, 0.3);
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         )
     };
     let control = |now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]| {
-        let (pose, v) = (moving.pose(tip), moving.velocity(tip, Aligned));
+        let (pose, v) = (moving.pose(tip)?, moving.velocity(tip, Aligned)?);
         let (x, xd, xdd) = course(now.t);
         let wanted = xdd + (xd - v.linear) * 20.0 + (x - pose.translation) * 100.0;
         // Damped, so that no direction is asked for more than it can give.
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while state.t < 2.0 * std::f64::consts::TAU / 1.5 {
         integrator.step(&mut equations, &mut state, 2e-3)?;
         let mut posed = workspace.at(&state.q)?;
-        let x = posed.pose(tip).translation;
+        let x = posed.pose(tip)?.translation;
         let condition = posed.task(tip, Aligned, Part::Linear, 0.0)?.condition();
         wanted.push([state.t, course(state.t).0.x]);
         got.push([state.t, x.x]);

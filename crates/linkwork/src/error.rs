@@ -48,6 +48,13 @@ errors! {
         /// The largest that is accepted.
         largest: f64,
     } => "{argument}[{index}] (joint `{joint}`) is {value:e}; every number must be finite, and at most {largest:e} in size";
+    /// An id, or what was made for a mechanism, is used with another one.
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// The mechanism that it was used with.
+        mechanism: String,
+    } => "the {what} belongs to another mechanism than `{mechanism}`, perhaps to one that it was edited from; find or make it anew for this one";
     /// A number that may not be negative is, or is NaN or infinity.
     Negative {
         /// The argument's name.

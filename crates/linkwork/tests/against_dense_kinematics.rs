@@ -63,7 +63,7 @@ fn frames_are_and_move_as_defined() {
         }
         for name in some(&dense, seed) {
             let frame = mechanism.frame(name).unwrap();
-            let (got, expect) = (pose(posed.pose(frame)), dense.pose(name));
+            let (got, expect) = (pose(posed.pose(frame).unwrap()), dense.pose(name));
             check("axes", &axes(&got).data, &axes(&expect).data, 1.0);
             check("origin", &origin(&got), &origin(&expect), reach);
             for reference in REFERENCES {
@@ -76,7 +76,7 @@ fn frames_are_and_move_as_defined() {
         for name in some(&dense, seed) {
             let frame = mechanism.frame(name).unwrap();
             for reference in REFERENCES {
-                let got = motion(moving.velocity(frame, named(reference)));
+                let got = motion(moving.velocity(frame, named(reference)).unwrap());
                 check("velocity", &got, &dense.velocity(name, reference), reach * speed);
             }
         }
@@ -111,7 +111,7 @@ fn jacobians_change_and_frames_accelerate_as_defined() {
         let mut check = |what, accelerating: linkwork::workspace::Accelerating, qdd: &[f64], scale: f64| {
             for &(name, reference) in &sample {
                 let frame = mechanism.frame(name).unwrap();
-                let got = motion(accelerating.acceleration(frame, named(reference)));
+                let got = motion(accelerating.acceleration(frame, named(reference)).unwrap());
                 let expect = dense.acceleration(name, reference, qdd);
                 worst.check(what, mechanism.name(), &got, &expect, extent.reach * scale);
             }

@@ -127,7 +127,7 @@ fn operators_as_values_factor_the_coupled_mass_matrix() {
         drop(of);
         for joint in coupled.joints() {
             let id = coupled.joint(&joint.name).unwrap();
-            let range = coupled.v_range(id);
+            let range = coupled.v_range(id).unwrap();
             let own = vector(range.len() * range.len(), |out| posed.joint_inertia(id, out));
             let block = d.block(range.start, range.start, range.len(), range.len());
             assert_close_of("D of a joint", &own, &block.data, d.max_abs(), 1e-11);

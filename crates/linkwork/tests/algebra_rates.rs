@@ -70,7 +70,11 @@ fn operators_change_as_the_table_says() {
                 let mut moving = posed.moving(&qd).unwrap();
                 let each = arm.links().iter().map(|l| {
                     let frame = arm.frame(&l.name).unwrap();
-                    moving.velocity(frame, linkwork::Reference::Local).to_array().to_vec()
+                    moving
+                        .velocity(frame, linkwork::Reference::Local)
+                        .unwrap()
+                        .to_array()
+                        .to_vec()
                 });
                 each.collect()
             };

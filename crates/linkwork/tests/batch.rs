@@ -92,7 +92,7 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
     let mut posed = workspace.at(&q).unwrap();
     let mut poses = Vec::new();
     for &frame in &frames {
-        let pose = posed.pose(frame);
+        let pose = posed.pose(frame).unwrap();
         let (r, p) = (pose.rotation, pose.translation);
         poses.extend([
             r.x.x, r.y.x, r.z.x, p.x, r.x.y, r.y.y, r.z.y, p.y, r.x.z, r.y.z, r.z.z, p.z,
@@ -109,7 +109,7 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
     posed.mass_matrix_entries(&mut entries).unwrap();
     posed.mass_matrix_inverse(&mut inverse).unwrap();
     let mut moving = posed.moving(&qd).unwrap();
-    let velocity = moving.velocity(tip, Reference::Aligned).to_array().to_vec();
+    let velocity = moving.velocity(tip, Reference::Aligned).unwrap().to_array().to_vec();
     let kinetic = vec![moving.kinetic_energy()];
     let (mut torque, mut acceleration, mut bias) = (vec![T::ZERO; n], vec![T::ZERO; n], vec![T::ZERO; n]);
     moving.inverse_dynamics(&qdd, &mut torque).unwrap();

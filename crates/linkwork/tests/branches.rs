@@ -216,7 +216,7 @@ fn stages_that_were_there_stay_right() {
         moving.bias(&mut bias).unwrap();
         moving.mass_matrix_inverse(&mut inverse).unwrap();
         let driven = moving.driven(&state.tau, &mut qdd).unwrap();
-        let acceleration = driven.acceleration(tip, Reference::Aligned);
+        let acceleration = driven.acceleration(tip, Reference::Aligned).unwrap();
         moving.forward_dynamics(&state.tau, &mut qdd).unwrap();
         answers.push((bias, inverse, acceleration, qdd));
     }

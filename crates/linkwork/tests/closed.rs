@@ -83,8 +83,8 @@ struct Rows {
 fn gaps(mechanism: &Mechanism, constraint: &Constraint, q: &[f64]) -> Vec<f64> {
     let mut workspace = mechanism.workspace();
     let mut posed = workspace.at(q).unwrap();
-    let a = posed.pose(mechanism.frame(&constraint.a).unwrap());
-    let b = posed.pose(mechanism.frame(&constraint.b).unwrap());
+    let a = posed.pose(mechanism.frame(&constraint.a).unwrap()).unwrap();
+    let b = posed.pose(mechanism.frame(&constraint.b).unwrap()).unwrap();
     let p = b.translation - a.translation;
     match constraint.kind {
         ConstraintKind::Distance { length } => vec![p.norm() - length],

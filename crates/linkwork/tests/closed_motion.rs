@@ -88,7 +88,11 @@ fn a_double_parallelogram_passes_its_singular_configuration() {
     let b0 = |state: &State| {
         let mut workspace = closed.workspace();
         let mut posed = workspace.at(&state.q).unwrap();
-        posed.tree().pose(closed.mechanism().frame("top0").unwrap()).translation
+        posed
+            .tree()
+            .pose(closed.mechanism().frame("top0").unwrap())
+            .unwrap()
+            .translation
     };
     let (gap, _) = run(&closed, &mut state, 1.0, 1000);
     let p = b0(&state);
@@ -178,7 +182,11 @@ fn an_adaptive_integrator_closes_loops_too() {
     }
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&state.q).unwrap();
-    let p = posed.tree().pose(closed.mechanism().frame("top0").unwrap()).translation;
+    let p = posed
+        .tree()
+        .pose(closed.mechanism().frame("top0").unwrap())
+        .unwrap()
+        .translation;
     assert!((p.x + 0.195020301949).hypot(p.y + 0.980799205662) < 1e-6, "{p:?}");
     assert!(motion.worst_closure() < 1e-10);
 }

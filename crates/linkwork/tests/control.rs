@@ -32,7 +32,7 @@ fn task(arm: &Mechanism) -> (linkwork::model::FrameId, linkwork::spatial::Pose) 
         .enumerate()
         .map(|(i, q)| q + if i % 2 == 0 { 0.5 } else { -0.4 })
         .collect();
-    let pose = arm.workspace().at(&q).unwrap().pose(tip);
+    let pose = arm.workspace().at(&q).unwrap().pose(tip).unwrap();
     (tip.into(), pose)
 }
 
@@ -96,8 +96,8 @@ fn pose_control_reaches_the_pose_and_its_lyapunov_function_falls() {
             .unwrap();
         let mut last = [0.0; 12];
         let values = watch(&arm, control, 12_000, |moving, _| {
-            last = pose.error(moving);
-            pose.lyapunov(moving)
+            last = pose.error(moving).unwrap();
+            pose.lyapunov(moving).unwrap()
         });
         let floor = 1e-12 * values[0];
         assert!(values.windows(2).all(|w| w[1] < w[0] || w[1] < floor), "{}", arm.name());
@@ -132,7 +132,7 @@ fn tuned_gains_settle_in_the_time_they_promise_while_the_lyapunov_function_falls
         let control = Controlled::new(&arm, pose.clone())
             .limits(&vec![f64::INFINITY; n])
             .unwrap();
-        let values = watch(&arm, control, 4000, |moving, _| pose.lyapunov(moving));
+        let values = watch(&arm, control, 4000, |moving, _| pose.lyapunov(moving).unwrap());
         let floor = 1e-12 * values[0];
         assert!(values.windows(2).all(|w| w[1] < w[0] || w[1] < floor), "{}", arm.name());
     }

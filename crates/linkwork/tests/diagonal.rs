@@ -88,7 +88,8 @@ fn coriolis_terms_and_total_accelerations_are_golden() {
                         for (k, D) in D.iter().enumerate() {
                             let at = file
                                 .mechanism
-                                .v_range(file.mechanism.joint(&format!("joint{k}")).unwrap());
+                                .v_range(file.mechanism.joint(&format!("joint{k}")).unwrap())
+                                .unwrap();
                             let product = D.apply(&got[at.clone()]);
                             got[at].copy_from_slice(&product);
                         }

@@ -178,7 +178,7 @@ fn blocks_of_operators_change_as_the_table_says() {
             }
             let id = mechanism.joint(&joint.name).unwrap();
             let turned = |name: &str, posed: &mut linkwork::workspace::Posed| {
-                let R = axes(&pose(posed.pose(mechanism.frame(name).unwrap())));
+                let R = axes(&pose(posed.pose(mechanism.frame(name).unwrap()).unwrap()));
                 blocks(&R, &Matrix::zeros(3, 3), &Matrix::zeros(3, 3), &R)
             };
             let (R, R_inner) = (turned(&joint.child, &mut posed), turned(&joint.parent, &mut posed));
@@ -199,7 +199,9 @@ fn blocks_of_operators_change_as_the_table_says() {
 
                 // In fixed axes: the derivative of R X R*, by the product rule on R˙ = R ω̃.
                 let spin = |name: &str, moving: &mut linkwork::workspace::Moving| {
-                    let V = moving.velocity(mechanism.frame(name).unwrap(), linkwork::Reference::Local);
+                    let V = moving
+                        .velocity(mechanism.frame(name).unwrap(), linkwork::Reference::Local)
+                        .unwrap();
                     crf(&[V.angular.x, V.angular.y, V.angular.z, 0.0, 0.0, 0.0])
                 };
                 let (W, W_inner) = (spin(&joint.child, &mut moving), spin(&joint.parent, &mut moving));
@@ -230,7 +232,7 @@ fn derivatives_of_the_mass_matrix_and_its_factor_are_exact() {
         let mass = matrix(nv, nv, |out| posed.mass_matrix(out));
         for joint in mechanism.joints() {
             let id = mechanism.joint(&joint.name).unwrap();
-            for (index, i) in mechanism.v_range(id).enumerate() {
+            for (index, i) in mechanism.v_range(id).unwrap().enumerate() {
                 let mut direction = vec![0.0; nv];
                 direction[i] = 1.0;
                 let moved = along(&mechanism, &q, &direction);

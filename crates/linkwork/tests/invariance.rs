@@ -88,11 +88,13 @@ fn the_order_of_declaration_only_permutes_results() {
             let (a, b) = (mechanism.joint(&joint.name).unwrap(), other.joint(&joint.name).unwrap());
             mechanism
                 .q_range(a)
-                .zip(other.q_range(b))
+                .unwrap()
+                .zip(other.q_range(b).unwrap())
                 .for_each(|(a, b)| to_q[a] = b);
             mechanism
                 .v_range(a)
-                .zip(other.v_range(b))
+                .unwrap()
+                .zip(other.v_range(b).unwrap())
                 .for_each(|(a, b)| to_v[a] = b);
         }
         let spread = |x: &[f64], to: &[usize]| {
@@ -138,7 +140,7 @@ fn near_and_far() -> impl Iterator<Item = (Mechanism, State, State)> {
     ];
     floating.into_iter().map(|mechanism| {
         let base = mechanism.joints().iter().find(|j| j.kind == JointKind::Free).unwrap();
-        let at = mechanism.q_range(mechanism.joint(&base.name).unwrap()).start + 4;
+        let at = mechanism.q_range(mechanism.joint(&base.name).unwrap()).unwrap().start + 4;
         let (near, mut far) = (random_state(&mechanism, 1), random_state(&mechanism, 1));
         (far.q[at], far.q[at + 1], far.q[at + 2]) = (1e6, -1e6, 1e6);
         (mechanism, near, far)
@@ -191,7 +193,7 @@ fn locking_a_joint_leaves_the_block_of_the_others() {
         }
         let locked = moving[random.below(moving.len())];
         let id = mechanism.joint(&locked.name).unwrap();
-        let (in_q, in_v) = (mechanism.q_range(id), mechanism.v_range(id));
+        let (in_q, in_v) = (mechanism.q_range(id).unwrap(), mechanism.v_range(id).unwrap());
         let Ok(other) = mechanism.lock(&[(&locked.name, &state.q[in_q.clone()])]) else {
             panic!("{} cannot lock {}", mechanism.name(), locked.name);
         };
@@ -356,7 +358,7 @@ fn a_free_joint_is_a_slide_and_a_ball() {
         let b = vector(7, |out| there.forward_dynamics(&[0.0; 7], out));
         support::assert_close("turning", &b[3..], &[&a[..3], &a[6..]].concat(), TOLERANCE);
         let tail = (one.link("tail").unwrap(), two.link("tail").unwrap());
-        let (a, b) = (pose(here.pose(tail.0)), pose(there.pose(tail.1)));
+        let (a, b) = (pose(here.pose(tail.0).unwrap()), pose(there.pose(tail.1).unwrap()));
         support::assert_close("pose", &axes(&b).data, &axes(&a).data, TOLERANCE);
         let speeds = [
             here.kinetic_energy(),

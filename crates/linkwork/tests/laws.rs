@@ -85,7 +85,7 @@ fn articulated_inertias_solve_the_riccati_equation() {
                 mechanism.link(&joint.child).unwrap(),
                 mechanism.joint(&joint.name).unwrap(),
             );
-            let (v, d) = (mechanism.v_range(id), joint.kind.nv());
+            let (v, d) = (mechanism.v_range(id).unwrap(), joint.kind.nv());
             let J = matrix(6, nv, |out| posed.jacobian(k, Reference::Local, out));
             let H = J.block(0, v.start, 6, d).t();
             let rotors = Matrix::from_fn(d, d, |i, j| match (i == j, &joint.armature[..]) {
@@ -103,7 +103,7 @@ fn articulated_inertias_solve_the_riccati_equation() {
             let HP = &H * &P[k.index()];
             let P_plus = &P[k.index()] - HP.t() * D.solve(&HP);
             if let Ok(p) = mechanism.link(&joint.parent) {
-                let phi = force_in(&(inverse(&pose(posed.pose(p))) * pose(posed.pose(k))));
+                let phi = force_in(&(inverse(&pose(posed.pose(p).unwrap())) * pose(posed.pose(k).unwrap())));
                 rest[p.index()] = &rest[p.index()] - &phi * P_plus * phi.t();
             }
         }
@@ -186,32 +186,32 @@ fn frames_move_as_their_poses_and_jacobians_change() {
         let frames: Vec<&String> = links.chain(mechanism.frames().iter().map(|f| &f.name)).collect();
         for i in 0..frames.len().min(4) {
             let frame = mechanism.frame(frames[(i * 7 + seed as usize) % frames.len()]).unwrap();
-            let now = pose(moving.pose(frame));
-            let slope = varied_motion.pose(frame);
+            let now = pose(moving.pose(frame).unwrap());
+            let slope = varied_motion.pose(frame).unwrap();
             let turning = Matrix::from_fn(3, 3, |i, j| slope.rotation.to_rows()[i][j].derivative);
             let w = turning * axes(&now).t();
             let expect = [
                 &[w.at(2, 1), w.at(0, 2), w.at(1, 0)][..],
                 &rates(&slope.translation.to_array()),
             ];
-            let got = motion(moving.velocity(frame, Reference::Aligned));
+            let got = motion(moving.velocity(frame, Reference::Aligned).unwrap());
             let J = matrix(6, nv, |out| moving.jacobian(frame, Reference::World, out));
             let reach = 1.0 + J.max_abs();
             worst.check("velocity", name, &got, &expect.concat(), reach * nv as f64);
             for reference in [Reference::World, Reference::Local, Reference::Aligned] {
                 let J = matrix(6, nv, |out| moving.jacobian(frame, reference, out));
-                let got = motion(moving.velocity(frame, reference));
+                let got = motion(moving.velocity(frame, reference).unwrap());
                 worst.check("J q̇", name, &got, &J.apply(&qd), reach * nv as f64);
                 let J_rate = matrix(6, nv, |out| moving.jacobian_rate(frame, reference, out));
                 let expect = rate(6, nv, |out| varied_motion.jacobian(frame, reference, out));
                 let scale = reach * (reach + expect.max_abs());
                 worst.check("J̇", name, &J_rate.data, &expect.data, scale);
-                let expect = rates(&varied_motion.velocity(frame, reference).to_array());
+                let expect = rates(&varied_motion.velocity(frame, reference).unwrap().to_array());
                 let got: Vec<f64> = (0..6).map(|i| dot(J.row(i), &qdd) + dot(J_rate.row(i), &qd)).collect();
                 worst.check("Jq̈ + J̇q̇ is V̇", name, &got, &expect, scale * nv as f64);
                 let mut torques = vec![0.0; nv];
                 let accelerating = moving.accelerating(&qdd, &mut torques).unwrap();
-                let found = motion(accelerating.acceleration(frame, reference));
+                let found = motion(accelerating.acceleration(frame, reference).unwrap());
                 worst.check("acceleration", name, &found, &expect, scale * nv as f64);
             }
         }

@@ -50,8 +50,8 @@ fn order_of_links_and_joints_does_not_matter_but_coordinates_follow_joints() {
         .build()
         .unwrap();
     assert_eq!((m.nq(), m.nv()), (11, 9));
-    assert_eq!(m.q_range(m.joint("float").unwrap()), 4..11);
-    assert_eq!(m.v_range(m.joint("wrist").unwrap()), 0..3);
+    assert_eq!(m.q_range(m.joint("float").unwrap()).unwrap(), 4..11);
+    assert_eq!(m.v_range(m.joint("wrist").unwrap()).unwrap(), 0..3);
 }
 
 #[test]

@@ -20,7 +20,10 @@ fn carried(from: &Mechanism, q: &[f64], to: &Mechanism, prefix: &str) -> Vec<f64
     for joint in to.joints() {
         let name = joint.name.strip_prefix(prefix).unwrap_or(&joint.name);
         if let Ok(source) = from.joint(name) {
-            let (a, b) = (from.q_range(source), to.q_range(to.joint(&joint.name).unwrap()));
+            let (a, b) = (
+                from.q_range(source).unwrap(),
+                to.q_range(to.joint(&joint.name).unwrap()).unwrap(),
+            );
             if a.len() == b.len() {
                 out[b].copy_from_slice(&q[a]);
             }
@@ -35,7 +38,7 @@ fn locked_joints_stay_where_they_were_put() {
     let q = robot.random(3);
     let names = ["float", "left_knee", "waist_roll", "right_wrist_roll"];
     for name in names {
-        fixed.push((name, &q[robot.q_range(robot.joint(name).unwrap())]));
+        fixed.push((name, &q[robot.q_range(robot.joint(name).unwrap()).unwrap()]));
     }
     let locked = robot.lock(&fixed).unwrap();
     assert_eq!(locked.nv(), robot.nv() - 9);

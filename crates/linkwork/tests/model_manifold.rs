@@ -80,7 +80,7 @@ fn integrate_undoes_difference() {
         let q = step(&m, &q0, &between(&m, &q0, &q1));
         // Quaternions have two signs and a planar angle many turns: compare poses.
         for joint in m.joints() {
-            let at = m.q_range(m.joint(&joint.name).unwrap());
+            let at = m.q_range(m.joint(&joint.name).unwrap()).unwrap();
             let (a, b) = (joint_pose(joint.kind, &q[at.clone()]), joint_pose(joint.kind, &q1[at]));
             // Far along a tight screw the translation of a turn near π is ill-conditioned by no more than a few.
             assert!(gap(&a, &b) < 1e-13, "{seed} {}: {}", joint.name, gap(&a, &b));
@@ -244,7 +244,7 @@ fn random_configurations_repeat_and_respect_limits() {
     assert_ne!(zoo.random(42), zoo.random(43));
     for seed in 0..500 {
         let q = zoo.random(seed);
-        let of = |name: &str| &q[zoo.q_range(zoo.joint(name).unwrap())];
+        let of = |name: &str| &q[zoo.q_range(zoo.joint(name).unwrap()).unwrap()];
         assert!((-0.4..=2.0).contains(&of("revolute")[0]));
         assert!((0.1..=0.2).contains(&of("prismatic")[0]));
         assert!((-PI..=PI).contains(&of("continuous")[0]));
@@ -263,7 +263,7 @@ fn random_configurations_repeat_and_respect_limits() {
     // Uniform rotations: the mean of the rotation matrix is nought.
     let mean = (0..2000).fold(Vec3::ZERO, |sum, seed| {
         let q = zoo.random(seed);
-        let at = zoo.q_range(zoo.joint("spherical").unwrap());
+        let at = zoo.q_range(zoo.joint("spherical").unwrap()).unwrap();
         let kind = zoo.joints().last().unwrap().kind;
         sum + joint_pose(kind, &q[at]).rotation.x * (1.0 / 2000.0)
     });
@@ -330,13 +330,13 @@ fn neutral_is_where_frames_meet() {
     let m = zoo();
     let q = m.neutral();
     for joint in m.joints() {
-        let at = m.q_range(m.joint(&joint.name).unwrap());
+        let at = m.q_range(m.joint(&joint.name).unwrap()).unwrap();
         assert!(gap(&joint_pose(joint.kind, &q[at]), &Pose::IDENTITY) == 0.0);
     }
     // And a small step from it moves as the degrees of freedom say.
     let (v, h) = (random_step(&m, 9, 1.0), 1e-6);
     let q = step(&m, &q, &v.iter().map(|x| x * h).collect::<Vec<_>>());
-    let free = m.v_range(m.joint("free").unwrap());
+    let free = m.v_range(m.joint("free").unwrap()).unwrap();
     let twist = Motion::from_array(std::array::from_fn(|i| v[free.start + i]));
     let pose = joint_pose(m.joints()[0].kind, &q[..7]);
     assert!((pose.translation - twist.linear * h).norm() < 1e-11);
@@ -346,7 +346,7 @@ fn neutral_is_where_frames_meet() {
 #[test]
 fn quaternions_are_normalised_within_a_tolerance_and_refused_beyond() {
     let m = zoo();
-    let at = m.q_range(m.joint("spherical").unwrap());
+    let at = m.q_range(m.joint("spherical").unwrap()).unwrap();
     let scaled = |factor: f64| {
         let mut q = m.random(1);
         q[at.clone()].iter_mut().for_each(|x| *x *= factor);
@@ -375,10 +375,10 @@ fn wrong_arguments_are_named() {
     says(m.integrate(&q, &v[1..], &mut out), ["v has", "needs"]);
     says(m.integrate(&q, &v, &mut out[1..]), ["out has", "needs"]);
     let mut bad = v.clone();
-    bad[m.v_range(m.joint("planar").unwrap()).start + 1] = f64::INFINITY;
+    bad[m.v_range(m.joint("planar").unwrap()).unwrap().start + 1] = f64::INFINITY;
     says(m.integrate(&q, &bad, &mut out), ["v[", "`planar`"]);
     let mut bad = q.clone();
-    bad[m.q_range(m.joint("helical").unwrap()).start] = f64::NAN;
+    bad[m.q_range(m.joint("helical").unwrap()).unwrap().start] = f64::NAN;
     says(m.integrate(&bad, &v, &mut out), ["q[", "`helical`"]);
     says(m.difference(&q, &bad, &mut v.clone()), ["q1[", "`helical`"]);
     says(m.distance(&bad, &q).map(|_| ()), ["q0[", "`helical`"]);

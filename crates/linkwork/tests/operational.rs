@@ -116,7 +116,11 @@ fn tasks_obey_the_operational_equations_of_motion() {
             };
             let mut qdd = vec![0.0; 7];
             let x = {
-                let seen = moving.driven(&tau, &mut qdd).unwrap().acceleration(tip, reference);
+                let seen = moving
+                    .driven(&tau, &mut qdd)
+                    .unwrap()
+                    .acceleration(tip, reference)
+                    .unwrap();
                 motion(seen)
             };
             let mut task = moving.task(tip, reference, part, 0.0).unwrap();

@@ -6,7 +6,7 @@ use linkwork::spatial::Inertia;
 
 /// The equations of a mechanism for explicit steps of a millisecond.
 fn stepped(robot: &Mechanism) -> Standard<()> {
-    let resistance = Resistance::of(robot).unwrap().for_steps(robot, 1e-3);
+    let resistance = Resistance::of(robot).unwrap().for_steps(1e-3);
     Standard::with(robot, (), resistance)
 }
 

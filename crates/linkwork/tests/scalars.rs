@@ -51,7 +51,7 @@ fn everything<S: Scalar>(mechanism: &Mechanism, state: &State) -> Vec<f64> {
     posed.centroidal_matrix(&mut six).unwrap();
     all.extend(&six);
     all.extend(posed.articulated_inertia(link).unwrap().as_flattened());
-    all.extend(posed.composite_inertia(link).as_flattened());
+    all.extend(posed.composite_inertia(link).unwrap().as_flattened());
     let mut moving = posed.moving(&qd).unwrap();
     moving.jacobian_rate(link, Reference::Local, &mut six).unwrap();
     all.extend(&six);
@@ -69,7 +69,7 @@ fn everything<S: Scalar>(mechanism: &Mechanism, state: &State) -> Vec<f64> {
     moving.forward_dynamics_biased(&tau, &mut one).unwrap();
     all.extend(&one);
     let driven = moving.driven(&tau, &mut one).unwrap();
-    all.extend(driven.acceleration(link, Reference::World).to_array());
+    all.extend(driven.acceleration(link, Reference::World).unwrap().to_array());
     all.into_iter().map(|x| x.lane(0)).collect()
 }
 
@@ -248,7 +248,7 @@ fn accelerations_are_second_derivatives_of_positions() {
         let speeds: Vec<f64> = (0..mechanism.links().len())
             .map(|k| {
                 let id = mechanism.link(&mechanism.links()[k].name).unwrap();
-                let v = moving.velocity(id, Reference::Aligned);
+                let v = moving.velocity(id, Reference::Aligned).unwrap();
                 v.angular.norm() + v.linear.norm()
             })
             .collect();
@@ -256,9 +256,9 @@ fn accelerations_are_second_derivatives_of_positions() {
         let accelerating = moving.accelerating(&qdd, &mut tau).unwrap();
         for link in mechanism.links() {
             let id = mechanism.link(&link.name).unwrap();
-            let at = nested.pose(id).translation.to_array();
+            let at = nested.pose(id).unwrap().translation.to_array();
             let second = at.map(|x| x.derivative.derivative);
-            let got = accelerating.acceleration(id, Reference::Aligned).linear;
+            let got = accelerating.acceleration(id, Reference::Aligned).unwrap().linear;
             let scale = (10.0 + got.norm() + speed) * speed;
             worst.check("acceleration", mechanism.name(), &got.to_array(), &second, scale);
         }

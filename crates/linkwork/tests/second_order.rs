@@ -45,7 +45,7 @@ impl Point {
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&self.q).unwrap();
         let local = |push: &Push| {
-            let (pose, Force { moment, force }) = (posed.pose(push.frame), push.force);
+            let (pose, Force { moment, force }) = (posed.pose(push.frame).unwrap(), push.force);
             let own = |x| pose.rotation.inverse() * x;
             let force = match push.reference {
                 Reference::Local => push.force,
@@ -261,7 +261,7 @@ fn bracketed(mechanism: &Mechanism, gradient: &[f64]) -> Matrix {
             JointKind::Free => &[0, 1, 2, 3, 4, 5],
             _ => continue,
         };
-        let start = mechanism.v_range(mechanism.joint(&joint.name).unwrap()).start;
+        let start = mechanism.v_range(mechanism.joint(&joint.name).unwrap()).unwrap().start;
         let unit = |axis: usize| Motion::from_array(core::array::from_fn(|i| f64::from(u8::from(i == axis))));
         for (i, &along) in axes.iter().enumerate() {
             for (j, &first) in axes.iter().enumerate() {

@@ -401,7 +401,7 @@ fn stops_hold_and_friction_stops() {
     // It falls from 1 rad onto its stop at 0.5 rad, and rests there.
     let robot = build(hinge().position_limits(0.5, 2.0));
     let start = State::at_rest(&robot, &[1.0]);
-    let resistance = Resistance::of(&robot).unwrap().for_steps(&robot, 1e-3);
+    let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
     let mut equations = Standard::with(&robot, (), resistance);
     let mut state = start.clone();
     let mut integrator = RungeKutta4::new(&robot);
@@ -419,7 +419,7 @@ fn stops_hold_and_friction_stops() {
         let mut joint = hinge();
         joint.friction = vec![friction];
         let robot = build(joint);
-        let resistance = Resistance::of(&robot).unwrap().for_steps(&robot, 1e-3);
+        let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
         let mut equations = Standard::with(&robot, (), resistance);
         let start = State::at_rest(&robot, &[1.0]);
         let end = run(&mut RungeKutta4::new(&robot), &mut equations, &start, 1e-3, 300);

@@ -115,7 +115,7 @@ fn the_model_of_a_step_is_what_the_simulator_does() {
                 assert_eq!(StateSpace::of_step(&mechanism, &point, method, 0.01).unwrap(), same);
             }
             // Friction softened for the step; and nothing that resists.
-            let soft = resistance.for_steps(&mechanism, 0.01);
+            let soft = resistance.for_steps(0.01);
             check_step(&mechanism, &point, &soft, method, seed);
             check_step(&mechanism, &point, &Resistance::none(&mechanism), method, seed);
         }

@@ -154,7 +154,7 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
         "4 × 4, of --frame in the world",
         Shape::Matrix(Size::Of(4), Size::Of(4)),
         |m, _, c, out| {
-            let pose = m.pose(c.seen.frame);
+            let pose = m.pose(c.seen.frame)?;
             let (r, p) = (pose.rotation, pose.translation);
             out.copy_from_slice(&[
                 r.x.x, r.y.x, r.z.x, p.x, r.x.y, r.y.y, r.z.y, p.y, r.x.z, r.y.z, r.z.z, p.z, 0.0, 0.0, 0.0, 1.0,

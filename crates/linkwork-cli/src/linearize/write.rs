@@ -197,8 +197,7 @@ fn csv_of_point(mechanism: &Mechanism, found: &Found<'_>) -> String {
     let mut line = |name: String, x: f64| {
         let _ = writeln!(text, "{},{x:?}", quoted(&name));
     };
-    for joint in mechanism.joints() {
-        let range = mechanism.joint(&joint.name).map_or(0..0, |id| mechanism.q_range(id));
+    for (joint, range, _) in mechanism.layout() {
         let single = range.len() == 1;
         for (i, x) in at.q[range].iter().enumerate() {
             let part = if single { String::new() } else { format!("[{i}]") };

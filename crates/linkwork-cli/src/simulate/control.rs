@@ -151,7 +151,7 @@ impl Control {
                 let frame = mechanism
                     .frame(name)
                     .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
-                let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame);
+                let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame)?;
                 self.limited(mechanism, PoseControl::new(mechanism, frame, target, &kd, self.kp)?)?
             }
             Kind::Lqr => {
@@ -205,7 +205,7 @@ impl Control {
             _ => self
                 .driven
                 .iter()
-                .map(|name| Ok(mechanism.v_range(mechanism.joint(name)?).len()))
+                .map(|name| Ok(mechanism.v_range(mechanism.joint(name)?)?.len()))
                 .sum::<linkwork::Result<usize>>()?,
         };
         Ok(Regulator::new(

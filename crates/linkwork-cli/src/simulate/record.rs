@@ -137,12 +137,9 @@ fn has_total_rates(mechanism: &Mechanism) -> bool {
 /// A label for every number of q and of v.
 fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
     let (mut q, mut v) = (Vec::new(), Vec::new());
-    for joint in mechanism.joints() {
+    for (joint, _, own) in mechanism.layout() {
         // A joint that follows another has no coordinates.
-        if mechanism
-            .joint(&joint.name)
-            .is_ok_and(|j| mechanism.v_range(j).is_empty())
-        {
+        if own.is_empty() {
             continue;
         }
         let (of_q, of_v): (&[&str], &[&str]) = match joint.kind {
@@ -217,7 +214,6 @@ impl Recorder {
 
     fn row(&mut self, State { t, q, v }: &State, row: &mut Vec<f64>) -> linkwork::Result<()> {
         let mut posed = self.workspace.at(q)?;
-        let mechanism = posed.mechanism();
         match self.scaling {
             None => self.qd.copy_from_slice(v),
             Some(scaling) => posed.joint_rates(scaling, v, &mut self.qd)?,
@@ -241,7 +237,7 @@ impl Recorder {
         if self.total {
             row.extend_from_slice(&self.room);
             if self.whole {
-                self.resistance.add(mechanism, q, &self.qd, &mut self.tau)?;
+                self.resistance.add(q, &self.qd, &mut self.tau)?;
                 moving.working_moments(Scaling::Normalized, &self.tau, &mut self.room)?;
             }
             row.extend_from_slice(&self.room);

@@ -114,7 +114,7 @@ pub fn compare(name: &str, m: &Mechanism, links: &[&str], states: &[State], answ
         );
         let mut poses = Vec::new();
         for link in links {
-            let pose = posed.pose(m.frame(link).expect("a link"));
+            let pose = posed.pose(m.frame(link).expect("a link")).unwrap();
             let (r, t) = (pose.rotation.to_rows(), pose.translation.to_array());
             poses.extend((0..3).flat_map(|i| [r[i][0], r[i][1], r[i][2], t[i]]));
         }

@@ -143,6 +143,7 @@ impl Dense {
         }
         let mut B = Matrix::zeros(6 * n, 6 * frames.len());
         for (i, &(frame, reference)) in frames.iter().enumerate() {
+            mechanism.own_frame(frame)?;
             if let Some((k, pose)) = place(frame, reference) {
                 B.set_block(6 * k, 6 * i, &force_in(&(links[k].pose.inverse() * pose)));
             }
@@ -184,14 +185,14 @@ impl Dense {
         let (tree, q) = (mechanism.uncoupled()?, mechanism.all_coordinates(y)?);
         let mut R = Matrix::zeros(tree.nv(), mechanism.nv());
         let mut bend = Matrix::zeros(tree.nv(), 1);
-        for j in (0..tree.joints().len()).map(crate::model::JointId) {
-            let leader = mechanism.follows(j).unwrap_or(j);
-            let at = mechanism.q_range(leader).start;
-            for (i, to) in tree.v_range(j).zip(mechanism.v_range(leader)) {
-                let (ratio, rate) = match mechanism.follows(j) {
+        for j in 0..tree.joints().len() {
+            let leader = mechanism.leader_of(j).unwrap_or(j);
+            let at = mechanism.q_of(leader).start;
+            for (i, to) in tree.v_of(j).zip(mechanism.v_of(leader)) {
+                let (ratio, rate) = match mechanism.leader_of(j) {
                     None => (1.0, 0.0),
                     Some(_) => {
-                        let [_, slope, bend] = mechanism.coupling_at(j, y[at]);
+                        let [_, slope, bend] = mechanism.coupling_of(j, y[at]);
                         (slope, bend * yd[to] * yd[to])
                     }
                 };
@@ -200,7 +201,11 @@ impl Dense {
             }
         }
         let qd = (&R * &Matrix::column(yd)).data;
-        let mut dense = Self::new(&tree, &q, &qd, frames)?;
+        let mut same = Vec::with_capacity(frames.len());
+        for &(frame, reference) in frames {
+            same.push((tree.frame_at(mechanism.own_frame(frame)?.index()), reference));
+        }
+        let mut dense = Self::new(&tree, &q, &qd, &same)?;
         dense.bend = (&dense.H.transposed() * &bend).data;
         dense.spin = (&R.transposed() * &(&dense.rotors * &bend)).data;
         dense.H = &R.transposed() * &dense.H;
@@ -365,7 +370,7 @@ fn links<'a>(mechanism: &'a Mechanism, q: &[f64]) -> Result<(Vec<Link>, Place<'a
             continue;
         };
         let id = mechanism.joint(&joint.name)?;
-        let dofs = mechanism.v_range(id);
+        let dofs = mechanism.v_range(id)?;
         if dofs.is_empty() {
             continue;
         }
@@ -378,7 +383,7 @@ fn links<'a>(mechanism: &'a Mechanism, q: &[f64]) -> Result<(Vec<Link>, Place<'a
                 Err(_) => Pose::IDENTITY,
             };
             let axis = first * (1.0 / first.norm());
-            let angle = q[mechanism.q_range(id).start];
+            let angle = q[mechanism.q_of(id.index()).start];
             found.push(Link {
                 pose: inner * joint.origin * Pose::from_rotation(Rotation::about(axis, angle)),
                 parent: None,
@@ -443,7 +448,7 @@ fn links<'a>(mechanism: &'a Mechanism, q: &[f64]) -> Result<(Vec<Link>, Place<'a
     }
     let places: Vec<Option<usize>> = (0..poses.len()).map(|l| carrier(Some(l))).collect();
     let find = move |frame: FrameId, reference: Reference| {
-        let (l, local) = match frame.0 {
+        let (l, local) = match frame.index() {
             0 => return None,
             i if i <= poses.len() => (i - 1, Pose::IDENTITY),
             i => {

@@ -93,6 +93,9 @@ impl<S: Scalar> Evaluator<S> {
     }
 
     pub(crate) fn of(algorithm: Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+        for &(frame, _) in frames {
+            mechanism.own_frame(frame)?;
+        }
         let mut coupled = None;
         // Batches take coupled mechanisms one state at a time.
         if const { S::LANES == 1 } && mechanism.is_coupled() {
@@ -212,7 +215,7 @@ impl<S: Scalar> Evaluator<S> {
     /// Where the frames are, seen from their links.
     fn place(&mut self, stages: &Stages<S>) {
         for (tip, &(frame, reference)) in self.memory.tips.iter_mut().zip(&self.frames) {
-            let frame = &self.mechanism.placed[frame.0];
+            let frame = &self.mechanism.placed[frame.index()];
             let Some(k) = frame.body else { continue };
             let local = frame.pose.lift();
             let pose = match reference {

@@ -72,6 +72,9 @@ impl<'w, S: Scalar> Configured<'w, S> {
     /// let wrong = of.phi() * of.h(); // H gives joint space, φ takes forces
     /// ```
     pub fn operators(&mut self, frames: &[(FrameId, Reference)]) -> Result<Operators<'_, 'w, S>> {
+        for &(frame, _) in frames {
+            self.mechanism().own_frame(frame)?;
+        }
         self.articulate()?;
         Ok(Operators {
             mechanism: self.mechanism(),

@@ -88,12 +88,16 @@ impl<T: Real> Batch<T> {
 
     /// Where frames are in the world: for each state, for each frame, the three rows of [R p], twelve numbers.
     pub fn poses(&mut self, frames: &[FrameId], q: &[T], out: &mut [T]) -> Result<()> {
+        for &frame in frames {
+            self.mechanism.own_frame(frame)?;
+        }
         self.run(Quantity::Poses(frames), &[("q", q)], out)
     }
 
     /// The Jacobian of a frame, 6 × nv with rows [ω; v].
     pub fn jacobian(&mut self, frame: impl Into<FrameId>, reference: Reference, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::Jacobian(frame.into(), reference), &[("q", q)], out)
+        let frame = self.mechanism.own_frame(frame)?;
+        self.run(Quantity::Jacobian(frame, reference), &[("q", q)], out)
     }
 
     /// The velocity of a frame, [ω; v].
@@ -105,7 +109,7 @@ impl<T: Real> Batch<T> {
         qd: &[T],
         out: &mut [T],
     ) -> Result<()> {
-        let quantity = Quantity::Velocity(frame.into(), reference);
+        let quantity = Quantity::Velocity(self.mechanism.own_frame(frame)?, reference);
         self.run(quantity, &[("q", q), ("qd", qd)], out)
     }
 

@@ -24,7 +24,7 @@ impl Closed {
         let m = &self.mechanism;
         let mut fixed = vec![false; m.nv()];
         for name in held {
-            fixed[m.v_range(m.joint(name)?)].fill(true);
+            fixed[m.v_range(m.joint(name)?)?].fill(true);
         }
         let mut workspace = self.workspace();
         let mut best = q.to_vec();

@@ -130,7 +130,7 @@ impl<'a> Vary<'a> {
         closed.mechanism.integrate(&self.q, &self.step, &mut self.moved)?;
         let mut posed = self.workspace.at(&self.moved)?;
         for tie in closed.ties.iter() {
-            let [a, b] = tie.frames.map(|frame| posed.pose(frame));
+            let [a, b] = tie.frames.map(|frame| posed.pose_of(frame));
             let rows = &mut self.rows[tie.rows.clone()];
             constraint::place(&tie.kind, &tie.basis, &a, &b, rows);
             for (side, &frame) in tie.frames.iter().enumerate() {
@@ -143,8 +143,8 @@ impl<'a> Vary<'a> {
         }
         let mut moving = posed.moving(&self.qd)?;
         for tie in closed.ties.iter() {
-            let [a, b] = tie.frames.map(|frame| moving.pose(frame));
-            let [va, vb] = tie.frames.map(|frame| moving.velocity(frame, Reference::Aligned));
+            let [a, b] = tie.frames.map(|frame| moving.pose_of(frame));
+            let [va, vb] = tie.frames.map(|frame| moving.velocity_of(frame, Reference::Aligned));
             let rows = &mut self.rows[tie.rows.clone()];
             constraint::set_in_motion(&tie.kind, &tie.basis, (&a, va), (&b, vb), rows);
             for (row, rate) in rows.iter().zip(&mut self.rate[tie.rows.clone()]) {
@@ -155,7 +155,7 @@ impl<'a> Vary<'a> {
         for tie in closed.ties.iter() {
             let [a, b] = tie
                 .frames
-                .map(|frame| accelerating.acceleration(frame, Reference::Aligned));
+                .map(|frame| accelerating.acceleration_of(frame, Reference::Aligned));
             for r in tie.rows.clone() {
                 self.acceleration[r] = (self.rows[r].of(a, b) + self.rows[r].bias).derivative;
             }

@@ -106,7 +106,7 @@ impl Closed {
                 return Err(bad(given, "another constraint has its name; give it one of its own"));
             }
             let frames = [mechanism.frame(&given.a)?, mechanism.frame(&given.b)?];
-            let [a, b] = frames.map(|f| mechanism.placed[f.0].body);
+            let [a, b] = frames.map(|f| mechanism.placed[f.index()].body);
             if a == b {
                 let problem = format!(
                     "`{}` and `{}` are on the same rigid body, so that nothing can move between them; tie two bodies, or one and `world`",

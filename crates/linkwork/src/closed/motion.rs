@@ -102,7 +102,8 @@ impl<D: Drive> Equations for ClosedMotion<D> {
         }
         let mut moving = posed.moving(v)?;
         driven(&mut self.drive, Now { t, q, v }, moving.tree(), &mut self.tau)?;
-        self.resistance.add(self.closed.mechanism(), q, v, &mut self.tau)?;
+        self.resistance.check(self.closed.mechanism())?;
+        self.resistance.add(q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);
         Ok(())

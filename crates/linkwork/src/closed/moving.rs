@@ -173,7 +173,7 @@ impl<'w> ClosedMoving<'w> {
         &mut self,
         frame: impl Into<crate::model::FrameId>,
         reference: Reference,
-    ) -> crate::spatial::Motion {
+    ) -> Result<crate::spatial::Motion> {
         self.tree.velocity(frame, reference)
     }
 

@@ -82,7 +82,7 @@ impl Plan {
         let mut strands: Vec<Strand> = Vec::with_capacity(ties.len());
         let (mut numbers, mut widest) = (0, 0);
         for tie in ties {
-            let links = tie.frames.map(|frame| mechanism.placed[frame.0].body);
+            let links = tie.frames.map(|frame| mechanism.placed[frame.index()].body);
             let [mut dofs, b] = links.map(|link| mechanism.compiled.independent_way(link));
             let ways = [dofs.len(), b.len()];
             let common = dofs.iter().zip(&b).take_while(|(a, b)| a == b).count();

@@ -80,7 +80,7 @@ impl ClosedWorkspace {
         let mut tree = self.tree.at(q)?;
         let (closed, memory) = (&self.closed, &mut self.memory);
         for (i, tie) in closed.ties.iter().enumerate() {
-            let [a, b] = tie.frames.map(|frame| tree.pose(frame));
+            let [a, b] = tie.frames.map(|frame| tree.pose_of(frame));
             memory.poses[i] = [a, b];
             let rows = &mut memory.rows[tie.rows.clone()];
             constraint::place(&tie.kind, &tie.basis, &a, &b, rows);
@@ -160,7 +160,7 @@ impl<'w> ClosedPosed<'w> {
         let mut tree = self.tree.moving(qd)?;
         let (closed, memory) = (self.closed, &mut *self.memory);
         for (i, tie) in closed.ties.iter().enumerate() {
-            let [va, vb] = tie.frames.map(|frame| tree.velocity(frame, Reference::Aligned));
+            let [va, vb] = tie.frames.map(|frame| tree.velocity_of(frame, Reference::Aligned));
             memory.velocities[i] = [va, vb];
             let [a, b] = &memory.poses[i];
             let rows = &mut memory.rows[tie.rows.clone()];
@@ -208,7 +208,7 @@ impl<'w> ClosedPosed<'w> {
         let closed = self.closed;
         let mut tree = self.tree.moving(qd)?;
         for tie in closed.ties.iter() {
-            let [a, b] = tie.frames.map(|frame| tree.velocity(frame, Reference::Aligned));
+            let [a, b] = tie.frames.map(|frame| tree.velocity_of(frame, Reference::Aligned));
             for row in tie.rows.clone() {
                 self.memory.lambda[row] = -self.memory.rows[row].of(a, b);
             }

@@ -8,6 +8,7 @@ use crate::{Mechanism, Result};
 /// T = k_p (q_d ⊖ q) − k_d q̇: a spring and a damper at each joint.
 #[derive(Clone, Debug)]
 pub struct JointPd {
+    mechanism: Mechanism,
     target: Vec<f64>,
     kp: Vec<f64>,
     kd: Vec<f64>,
@@ -27,6 +28,7 @@ impl JointPd {
         let mut error = vec![0.0; nv];
         mechanism.difference(target, target, &mut error)?;
         Ok(Self {
+            mechanism: mechanism.clone(),
             target: target.to_vec(),
             kp: kp.to_vec(),
             kd: kd.to_vec(),
@@ -35,7 +37,8 @@ impl JointPd {
     }
 
     fn pull(&mut self, now: Now<'_>, moving: &Moving<'_>, out: &mut [f64]) -> Result<()> {
-        moving.mechanism().difference(now.q, &self.target, &mut self.error)?;
+        moving.mechanism().check_same(&self.mechanism, "controller")?;
+        self.mechanism.difference(now.q, &self.target, &mut self.error)?;
         for i in 0..out.len() {
             out[i] = self.kp[i] * self.error[i] - self.kd[i] * now.v[i];
         }

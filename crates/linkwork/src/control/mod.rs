@@ -36,7 +36,7 @@ pub use rate::RateDamping;
 pub use regulator::Regulator;
 pub use trial::{Outcome, Trial};
 
-use crate::model::{JointId, per_dof};
+use crate::model::per_dof;
 use crate::simulate::{Drive, Now};
 use crate::workspace::Moving;
 use crate::{Error, Mechanism, Result};
@@ -54,6 +54,7 @@ pub trait Controller {
 /// hold the robot, and that joint is given its limit.
 #[derive(Clone, Debug)]
 pub struct Controlled<C> {
+    mechanism: Mechanism,
     controller: C,
     limits: Vec<f64>,
     gravity: bool,
@@ -66,11 +67,12 @@ impl<C: Controller> Controlled<C> {
     pub fn new(mechanism: &Mechanism, controller: C) -> Self {
         let mut limits = vec![f64::INFINITY; mechanism.nv()];
         for (i, joint) in mechanism.joints().iter().enumerate() {
-            let range = mechanism.v_range(JointId(i));
+            let range = mechanism.v_of(i);
             let own = per_dof(&joint.effort_limit, range.len(), f64::INFINITY);
             limits[range].iter_mut().zip(own).for_each(|(limit, x)| *limit = x);
         }
         Self {
+            mechanism: mechanism.clone(),
             controller,
             limits,
             gravity: true,
@@ -118,6 +120,7 @@ impl<C: Controller> Controlled<C> {
 
 impl<C: Controller> Drive for Controlled<C> {
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
+        moving.mechanism().check_same(&self.mechanism, "controller")?;
         self.controller.torques(now, moving, tau)?;
         if self.gravity {
             moving.gravity_torque(&mut self.held)?;

@@ -27,7 +27,7 @@ impl PoseControl {
     pub fn new(mechanism: &Mechanism, frame: impl Into<FrameId>, target: Pose, c1: &[f64], c2: f64) -> Result<Self> {
         positive("c2", &[c2], 1)?;
         Ok(Self {
-            frame: frame.into(),
+            frame: mechanism.own_frame(frame)?,
             target,
             damping: RateDamping::with(mechanism, c1)?,
             c2,
@@ -44,7 +44,7 @@ impl PoseControl {
     /// the frame hardly moves are left out of account.
     pub fn tuned(mechanism: &Mechanism, frame: impl Into<FrameId>, target: Pose, q: &[f64], rate: f64) -> Result<Self> {
         positive("rate", &[rate], 1)?;
-        let frame = frame.into();
+        let frame = mechanism.own_frame(frame)?;
         let stiffness = stiffness(mechanism, frame, q)?;
         let n = mechanism.nv();
         // c₂ scales time: with c₂ = 1 first.
@@ -58,7 +58,7 @@ impl PoseControl {
         }
         let (zeta, slowest) = best.filter(|(_, slowest)| *slowest > 0.0).ok_or(Error::Gain {
             argument: "frame",
-            value: frame.0 as f64,
+            value: frame.index() as f64,
             rule: "belong to a frame that the joints can move",
         })?;
         let speed = rate / slowest;
@@ -67,19 +67,19 @@ impl PoseControl {
     }
 
     /// e, twelve numbers: of the position, then of each axis.
-    pub fn error(&self, moving: &mut Moving<'_>) -> [f64; 12] {
+    pub fn error(&self, moving: &mut Moving<'_>) -> Result<[f64; 12]> {
         let mut e = [0.0; 12];
-        let (is, parts) = (columns(&moving.pose(self.frame)), columns(&self.target));
+        let (is, parts) = (columns(&moving.pose(self.frame)?), columns(&self.target));
         for (i, (is, wanted)) in is.into_iter().zip(parts).enumerate() {
             e[3 * i..3 * i + 3].copy_from_slice(&(wanted - is).to_array());
         }
-        e
+        Ok(e)
     }
 
     /// ½ν\*ν + ½c₂e\*e, which falls.
-    pub fn lyapunov(&mut self, moving: &mut Moving<'_>) -> f64 {
-        let e = self.error(moving);
-        moving.kinetic_energy() + 0.5 * self.c2 * e.iter().map(|x| x * x).sum::<f64>()
+    pub fn lyapunov(&mut self, moving: &mut Moving<'_>) -> Result<f64> {
+        let e = self.error(moving)?;
+        Ok(moving.kinetic_energy() + 0.5 * self.c2 * e.iter().map(|x| x * x).sum::<f64>())
     }
 }
 
@@ -147,7 +147,7 @@ impl Controller for PoseControl {
     /// T = −m c₁ν + c₂J\*e: mℓ = I.
     fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         self.damping.damp(now.v, moving, tau)?;
-        let (is, wanted) = (columns(&moving.pose(self.frame)), columns(&self.target));
+        let (is, wanted) = (columns(&moving.pose(self.frame)?), columns(&self.target));
         // e·Ẏ = f·v + n·ω with f = e₀ and n = Σ yᵢ × eᵢ.
         let force = wanted[0] - is[0];
         let moment = (1..4).fold(Vec3::ZERO, |sum, i| sum + is[i].cross(wanted[i] - is[i]));

@@ -9,6 +9,7 @@ use crate::{Mechanism, Result};
 /// as e^(−2ct), whatever the robot does.
 #[derive(Clone, Debug)]
 pub struct RateDamping {
+    mechanism: Mechanism,
     c: Vec<f64>,
     nu: Vec<f64>,
 }
@@ -23,6 +24,7 @@ impl RateDamping {
     pub fn with(mechanism: &Mechanism, c: &[f64]) -> Result<Self> {
         positive("c", c, mechanism.nv())?;
         Ok(Self {
+            mechanism: mechanism.clone(),
             c: c.to_vec(),
             nu: vec![0.0; c.len()],
         })
@@ -35,6 +37,7 @@ impl RateDamping {
 
     /// −m c ν.
     pub(super) fn damp(&mut self, qd: &[f64], moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
+        moving.mechanism().check_same(&self.mechanism, "controller")?;
         moving.total_rates(Scaling::Normalized, qd, &mut self.nu)?;
         self.nu.iter_mut().zip(&self.c).for_each(|(nu, c)| *nu *= -c);
         moving.joint_torques(Scaling::Normalized, &self.nu, tau)

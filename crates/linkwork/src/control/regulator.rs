@@ -27,6 +27,7 @@ use crate::{Error, Mechanism, Result};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Regulator {
+    mechanism: Mechanism,
     target: Vec<f64>,
     hold: Vec<f64>,
     /// The driven degrees of freedom, and a row of K for each.
@@ -68,6 +69,7 @@ impl Regulator {
         let states = model.states.len();
         let gain = model.lqr(weights, effort)?;
         Ok(Self {
+            mechanism: mechanism.clone(),
             target: target.to_vec(),
             hold: point.tau,
             driven,
@@ -84,8 +86,9 @@ impl Regulator {
 
 impl Controller for Regulator {
     fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
+        moving.mechanism().check_same(&self.mechanism, "controller")?;
         let (step, rate) = self.x.split_at_mut(now.v.len());
-        moving.mechanism().difference(&self.target, now.q, step)?;
+        self.mechanism.difference(&self.target, now.q, step)?;
         rate.copy_from_slice(now.v);
         tau.fill(0.0);
         for (&i, row) in self.driven.iter().zip(self.gain.chunks(self.x.len().max(1))) {

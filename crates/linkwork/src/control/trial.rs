@@ -1,7 +1,7 @@
 //! One task for several controllers, and what each makes of it.
 
 use super::{ComputedTorque, Controlled, Controller, JointPd, PoseControl};
-use crate::model::{FrameId, JointId};
+use crate::model::FrameId;
 use crate::simulate::{Integrator, Resistance, RungeKutta4, Standard, State};
 use crate::{Mechanism, Result};
 
@@ -64,7 +64,7 @@ impl Trial {
             mechanism: mechanism.clone(),
             start: start.to_vec(),
             goal: goal.to_vec(),
-            frame: frame.into(),
+            frame: mechanism.own_frame(frame)?,
             steps: (seconds / Self::STEP).ceil() as usize,
         })
     }
@@ -72,7 +72,7 @@ impl Trial {
     /// Decoupled control to the goal, its slowest pole there at −`quickness`/4: as it has one stiffness for all directions, to be
     /// as quick as the others would take torques many times theirs.
     pub fn decoupled(&self, quickness: f64) -> Result<PoseControl> {
-        let target = self.mechanism.workspace().at(&self.goal)?.pose(self.frame);
+        let target = self.mechanism.workspace().at(&self.goal)?.pose(self.frame)?;
         PoseControl::tuned(&self.mechanism, self.frame, target, &self.goal, 0.25 * quickness)
     }
 
@@ -100,11 +100,11 @@ impl Trial {
         let mut integrator = RungeKutta4::new(m);
         let mut state = State::at_rest(m, &self.start);
         let mut workspace = m.workspace();
-        let goal = workspace.at(&self.goal)?.pose(self.frame).translation;
+        let goal = workspace.at(&self.goal)?.pose(self.frame)?.translation;
         let (mut distances, mut torques, mut used) = (Vec::new(), Vec::new(), 0.0);
         let (mut peak, mut peak_at) = (0.0, 0);
         for i in 0..=self.steps {
-            distances.push((workspace.at(&state.q)?.pose(self.frame).translation - goal).norm());
+            distances.push((workspace.at(&state.q)?.pose(self.frame)?.translation - goal).norm());
             if i < self.steps {
                 integrator.step(&mut equations, &mut state, Self::STEP)?;
             }
@@ -127,7 +127,7 @@ impl Trial {
             Some(_) => None,
             None => Some(0.0),
         };
-        let joint = (0..m.joints().len()).find(|&i| m.v_range(JointId(i)).contains(&peak_at));
+        let joint = (0..m.joints().len()).find(|&i| m.v_of(i).contains(&peak_at));
         Ok(Outcome {
             settled,
             peak_torque: peak,

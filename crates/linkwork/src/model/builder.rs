@@ -5,9 +5,9 @@ use super::compile::{Resolved, compile};
 use super::compiled::Placed;
 use super::configuration::LARGEST_COORDINATE;
 use super::coupling::Reduction;
-use super::mechanism::{Names, Parts};
+use super::mechanism::{Names, Origin, Parts};
 use super::passive::Passive;
-use super::{Coupling, Frame, Joint, JointId, Link, Mechanism, WORLD};
+use super::{Coupling, Frame, Joint, Link, Mechanism, WORLD};
 use crate::spatial::{Pose, Vec3};
 use crate::{Error, Result};
 
@@ -155,7 +155,7 @@ impl Builder {
             q_start.push(nq);
             v_start.push(nv);
             if joint.kind.has_quaternion() {
-                quaternions.push((nq, JointId(j)));
+                quaternions.push((nq, j));
             }
             nq += joint.kind.nq();
             nv += joint.kind.nv();
@@ -217,6 +217,7 @@ impl Builder {
             frames: named.enumerate().map(|(i, name)| (name.to_owned(), i)).collect(),
         };
         Ok(Mechanism::new(Parts {
+            origin: Origin::new(),
             given: self,
             names,
             q_start,

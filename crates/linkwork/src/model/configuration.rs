@@ -248,7 +248,7 @@ impl Mechanism {
                 let norm = x.iter().map(|x| x.lane(lane).powi(2)).sum::<f64>().sqrt();
                 if (norm - 1.0).abs() > QUATERNION_TOLERANCE {
                     return Err(Error::Quaternion {
-                        joint: self.joints()[joint.0].name.clone(),
+                        joint: self.joints()[joint].name.clone(),
                         index,
                         norm,
                         tolerance: QUATERNION_TOLERANCE,
@@ -276,7 +276,7 @@ impl Mechanism {
         Error::NotFinite {
             argument,
             index,
-            joint: self.joints()[joint.0].name.clone(),
+            joint: self.joints()[joint.index()].name.clone(),
             value,
             largest: largest::<S>(),
         }

@@ -392,15 +392,25 @@ impl Mechanism {
     }
 
     /// The independent joint that a joint follows; none if it is independent.
-    pub fn follows(&self, joint: super::JointId) -> Option<super::JointId> {
-        let lead = self.leads[joint.0].as_ref()?;
-        Some(super::JointId(lead.joint))
+    pub fn follows(&self, joint: super::JointId) -> Result<Option<super::JointId>> {
+        let leader = self.leader_of(self.own_joint(joint)?);
+        Ok(leader.map(|j| self.joint_at(j)))
+    }
+
+    /// [`Mechanism::follows`] by number.
+    pub(crate) fn leader_of(&self, joint: usize) -> Option<usize> {
+        self.leads[joint].as_ref().map(|lead| lead.joint)
     }
 
     /// A follower's coordinate and its first two derivatives at a coordinate of the joint it follows in the end: q, dq/dy and
     /// d²q/dy². An independent joint follows itself.
-    pub fn coupling_at(&self, joint: super::JointId, y: f64) -> [f64; 3] {
-        match &self.leads[joint.0] {
+    pub fn coupling_at(&self, joint: super::JointId, y: f64) -> Result<[f64; 3]> {
+        Ok(self.coupling_of(self.own_joint(joint)?, y))
+    }
+
+    /// [`Mechanism::coupling_at`] by number.
+    pub(crate) fn coupling_of(&self, joint: usize, y: f64) -> [f64; 3] {
+        match &self.leads[joint] {
             None => [y, 1.0, 0.0],
             Some(lead) => {
                 let [q, slope, bend, _] = lead.at(y);
@@ -425,7 +435,7 @@ impl Mechanism {
             return Err(bad(&c.follower, problem));
         }
         let chained = r.followers.iter().find(|f| poor(&f.laws));
-        let joint = chained.map_or("", |f| &self.joints()[self.joint_of_any_dof(f.v).0.0].name);
+        let joint = chained.map_or("", |f| &self.joints()[self.joint_of_any_dof(f.v).0.index()].name);
         let problem = format!(
             "it follows through several couplings, of which {} derivatives are known, but {what} needs {needed}; let it follow by one",
             r.derivatives
@@ -447,9 +457,9 @@ impl Mechanism {
                 let problem = format!(
                     "its coupling has no value at {} of joint `{}`; keep to where the function is defined, by limits for example",
                     y.lane(0),
-                    self.joints()[leader.0].name
+                    self.joints()[leader.index()].name
                 );
-                return Err(bad(&self.joints()[joint.0].name, problem));
+                return Err(bad(&self.joints()[joint.index()].name, problem));
             }
         }
         Ok(())

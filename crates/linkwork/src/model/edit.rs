@@ -58,8 +58,8 @@ impl Mechanism {
         let mut all: Vec<(String, Vec<f64>)> = Vec::new();
         for &(name, q) in joints {
             let id = self.joint(name)?;
-            if let Some(leader) = self.follows(id) {
-                let problem = format!("it follows joint `{}`; lock that one", self.joints()[leader.0].name);
+            if let Some(leader) = self.leader_of(id.index()) {
+                let problem = format!("it follows joint `{}`; lock that one", self.joints()[leader].name);
                 return Err(Error::Joint {
                     joint: name.to_owned(),
                     problem,
@@ -68,8 +68,8 @@ impl Mechanism {
             all.push((name.to_owned(), q.to_vec()));
             // What follows is locked with it.
             for (j, follower) in self.joints().iter().enumerate() {
-                if let (true, &[y]) = (self.follows(super::JointId(j)) == Some(id), q) {
-                    let [at, ..] = self.coupling_at(super::JointId(j), y);
+                if let (true, &[y]) = (self.leader_of(j) == Some(id.index()), q) {
+                    let [at, ..] = self.coupling_of(j, y);
                     all.push((follower.name.clone(), vec![at]));
                 }
             }
@@ -78,7 +78,7 @@ impl Mechanism {
             .couplings
             .retain(|c| !all.iter().any(|(name, _)| *name == c.follower));
         for (name, q) in &all {
-            let joint = &mut given.joints[self.joint(name)?.0];
+            let joint = &mut given.joints[self.joint(name)?.index()];
             let pose = pose_at(joint, q)?;
             *joint = Joint::fixed(name.clone())
                 .between(joint.parent.clone(), joint.child.clone())
@@ -100,9 +100,9 @@ impl Mechanism {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn extract(&self, link: &str, base: Base) -> Result<Self> {
-        let root = self.link(link)?.0;
+        let root = self.link(link)?.index();
         let kept = self.outward_of(root)?;
-        let keeps = |name: &str| self.link(name).is_ok_and(|l| kept[l.0]);
+        let keeps = |name: &str| self.link(name).is_ok_and(|l| kept[l.index()]);
         let mut given = self.to_builder();
         given.name = format!("{}.{link}", self.name());
         given.links.retain(|l| keeps(&l.name));
@@ -122,7 +122,7 @@ impl Mechanism {
             joint.parent = WORLD.to_owned();
             joint.origin = Pose::IDENTITY;
         }
-        let is_kept = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.0].child));
+        let is_kept = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.index()].child));
         let stays = |name: &str| replaced.as_deref() != Some(name) && is_kept(name);
         given.couplings.retain(|c| stays(&c.follower));
         if let Some(cut) = given.couplings.iter().find(|c| !stays(&c.leader)) {
@@ -144,7 +144,7 @@ impl Mechanism {
         let n = self.links().len();
         let mut parent = vec![None; n];
         for joint in self.joints().iter().filter(|j| j.parent != WORLD) {
-            parent[self.link(&joint.child)?.0] = Some(self.link(&joint.parent)?.0);
+            parent[self.link(&joint.child)?.index()] = Some(self.link(&joint.parent)?.index());
         }
         // Each link walks inward until it meets one that is settled, and settles all it met on the way.
         let mut kept = vec![None; n];
@@ -251,7 +251,7 @@ impl Mechanism {
     /// The link (or the world) that a frame is on, and where.
     fn seat(&self, frame: &str) -> Result<(String, Pose)> {
         let links = self.links().len();
-        let i = self.frame(frame)?.0;
+        let i = self.frame(frame)?.index();
         if i > links {
             let found = &self.frames()[i - links - 1];
             return Ok((found.link.clone(), found.pose));

@@ -8,44 +8,84 @@ use super::{Builder, Frame, Joint, Link, WORLD};
 use crate::spatial::Vec3;
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A link of a mechanism.
+/// Which mechanism an id belongs to: clones share it, and every other mechanism has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LinkId(pub(crate) usize);
+pub(crate) struct Origin(u32);
 
-/// A joint of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JointId(pub(crate) usize);
+impl Origin {
+    /// That of the world's frame, which all mechanisms stand in.
+    const ANY: Self = Self(0);
 
-/// A frame of a mechanism: the world's, a link's own, or a named one. In another mechanism, also one edited from it, a frame
-/// may have another id: find it anew by its name.
+    /// One that no mechanism has had.
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let next = Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1));
+            if next != Self::ANY {
+                return next;
+            }
+        }
+    }
+}
+
+/// A link of a mechanism, and of no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FrameId(pub(crate) usize);
+pub struct LinkId {
+    index: u32,
+    origin: Origin,
+}
+
+/// A joint of a mechanism, and of no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JointId {
+    index: u32,
+    origin: Origin,
+}
+
+/// A frame of a mechanism: the world's, a link's own, or a named one. Another mechanism, also one edited from it, refuses it,
+/// as it does links and joints: find the frame there by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FrameId {
+    index: u32,
+    origin: Origin,
+}
 
 impl LinkId {
     /// Its place in [`Mechanism::links`].
     pub fn index(self) -> usize {
-        self.0
+        self.index as usize
     }
 }
 
 impl JointId {
     /// Its place in [`Mechanism::joints`].
     pub fn index(self) -> usize {
-        self.0
+        self.index as usize
     }
 }
 
 impl FrameId {
-    /// The world's frame.
-    pub const WORLD: Self = Self(0);
+    /// The world's frame, the same in all mechanisms.
+    pub const WORLD: Self = Self {
+        index: 0,
+        origin: Origin::ANY,
+    };
+
+    /// Its place among the world's, the links' and the named frames.
+    #[inline(always)]
+    pub(crate) fn index(self) -> usize {
+        self.index as usize
+    }
 }
 
 impl From<LinkId> for FrameId {
-    fn from(link: LinkId) -> Self {
-        Self(link.0 + 1)
+    fn from(LinkId { index, origin }: LinkId) -> Self {
+        let index = index + 1;
+        Self { index, origin }
     }
 }
 
@@ -83,12 +123,13 @@ pub struct Mechanism(Arc<Parts>);
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Parts {
+    pub(super) origin: Origin,
     pub(crate) given: Builder,
     pub(crate) names: Names,
     pub(crate) q_start: Vec<usize>,
     pub(crate) v_start: Vec<usize>,
     /// Where quaternions start in q, and whose they are.
-    pub(crate) quaternions: Vec<(usize, JointId)>,
+    pub(crate) quaternions: Vec<(usize, usize)>,
     /// Per joint, whom it follows.
     pub(crate) leads: Vec<Option<Lead>>,
     pub(crate) compiled: Compiled,
@@ -159,36 +200,127 @@ impl Mechanism {
     }
 
     /// Where a joint's coordinates are in q; nowhere for one that follows another.
-    pub fn q_range(&self, joint: JointId) -> core::ops::Range<usize> {
-        let start = self.q_start[joint.0];
-        match self.leads[joint.0] {
-            Some(_) => start..start,
-            None => start..start + self.given.joints[joint.0].kind.nq(),
-        }
+    pub fn q_range(&self, joint: JointId) -> Result<Range<usize>> {
+        Ok(self.q_of(self.own_joint(joint)?))
     }
 
     /// Where a joint's coordinates are in v, and its torques in τ; nowhere for one that follows another.
-    pub fn v_range(&self, joint: JointId) -> core::ops::Range<usize> {
-        let start = self.v_start[joint.0];
-        match self.leads[joint.0] {
+    pub fn v_range(&self, joint: JointId) -> Result<Range<usize>> {
+        Ok(self.v_of(self.own_joint(joint)?))
+    }
+
+    /// [`Mechanism::q_range`] of the joint with this number.
+    pub(crate) fn q_of(&self, joint: usize) -> Range<usize> {
+        let start = self.q_start[joint];
+        match self.leads[joint] {
             Some(_) => start..start,
-            None => start..start + self.given.joints[joint.0].kind.nv(),
+            None => start..start + self.given.joints[joint].kind.nq(),
         }
     }
 
-    /// The joints that have coordinates of their own, with where these are in q and in v.
-    pub(crate) fn independent(
-        &self,
-    ) -> impl Iterator<Item = (&Joint, core::ops::Range<usize>, core::ops::Range<usize>)> {
-        let ids = (0..self.given.joints.len()).map(JointId);
-        ids.filter(|j| self.leads[j.0].is_none())
-            .map(|j| (&self.given.joints[j.0], self.q_range(j), self.v_range(j)))
+    /// [`Mechanism::v_range`] of the joint with this number.
+    pub(crate) fn v_of(&self, joint: usize) -> Range<usize> {
+        let start = self.v_start[joint];
+        match self.leads[joint] {
+            Some(_) => start..start,
+            None => start..start + self.given.joints[joint].kind.nv(),
+        }
+    }
+
+    /// The joints with where their coordinates are in q and in v; nowhere for one that follows another.
+    ///
+    /// ```
+    /// let robot = linkwork::model::examples::quadruped();
+    /// for (joint, q, v) in robot.layout() {
+    ///     println!("{:<16} q[{q:?}]  v[{v:?}]", joint.name);
+    /// }
+    /// ```
+    pub fn layout(&self) -> impl ExactSizeIterator<Item = (&Joint, Range<usize>, Range<usize>)> {
+        let joints = self.given.joints.iter().enumerate();
+        joints.map(|(j, joint)| (joint, self.q_of(j), self.v_of(j)))
+    }
+
+    /// Those of them that have coordinates of their own.
+    pub(crate) fn independent(&self) -> impl Iterator<Item = (&Joint, Range<usize>, Range<usize>)> {
+        let all = self.layout().zip(&self.leads);
+        all.filter(|(_, lead)| lead.is_none()).map(|(joint, _)| joint)
+    }
+
+    /// The joints, in the order of [`Mechanism::joints`].
+    pub fn joint_ids(&self) -> impl DoubleEndedIterator<Item = JointId> + ExactSizeIterator + use<> {
+        let origin = self.origin;
+        (0..self.given.joints.len() as u32).map(move |index| JointId { index, origin })
+    }
+
+    /// The links, in the order of [`Mechanism::links`].
+    pub fn link_ids(&self) -> impl DoubleEndedIterator<Item = LinkId> + ExactSizeIterator + use<> {
+        let origin = self.origin;
+        (0..self.given.links.len() as u32).map(move |index| LinkId { index, origin })
+    }
+
+    /// The joint with this number.
+    pub(crate) fn joint_at(&self, index: usize) -> JointId {
+        let (index, origin) = (index as u32, self.origin);
+        JointId { index, origin }
+    }
+
+    /// The frame with this number among the world's, the links' and the named ones.
+    pub(crate) fn frame_at(&self, index: usize) -> FrameId {
+        let origin = if index == 0 { Origin::ANY } else { self.origin };
+        let index = index as u32;
+        FrameId { index, origin }
+    }
+
+    fn link_at(&self, index: usize) -> LinkId {
+        let (index, origin) = (index as u32, self.origin);
+        LinkId { index, origin }
+    }
+
+    /// The number of a joint; an error if it is another mechanism's.
+    pub(crate) fn own_joint(&self, joint: JointId) -> Result<usize> {
+        self.own("joint", joint.origin)?;
+        Ok(joint.index())
+    }
+
+    /// The frame itself; an error if it is another mechanism's.
+    #[inline(always)]
+    pub(crate) fn own_frame(&self, frame: impl Into<FrameId>) -> Result<FrameId> {
+        let frame = frame.into();
+        if frame.origin != Origin::ANY {
+            self.own("frame", frame.origin)?;
+        }
+        Ok(frame)
+    }
+
+    #[inline(always)]
+    fn own(&self, what: &'static str, origin: Origin) -> Result<()> {
+        if origin == self.origin {
+            Ok(())
+        } else {
+            Err(self.foreign(what))
+        }
+    }
+
+    /// An error unless what was made for another mechanism was made for this one.
+    #[inline]
+    pub(crate) fn check_same(&self, other: &Self, what: &'static str) -> Result<()> {
+        self.own(what, other.origin)
+    }
+
+    /// What belongs to another mechanism is refused.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn foreign(&self, what: &'static str) -> Error {
+        Error::Foreign {
+            what,
+            mechanism: self.given.name.clone(),
+        }
     }
 
     /// Finds a link.
     pub fn link(&self, name: &str) -> Result<LinkId> {
         match self.names.frames.get(name) {
-            Some(&i) if (1..=self.given.links.len()).contains(&i) => Ok(LinkId(i - 1)),
+            Some(&i) if (1..=self.given.links.len()).contains(&i) => Ok(self.link_at(i - 1)),
             _ => Err(self.unknown("link", name)),
         }
     }
@@ -196,13 +328,17 @@ impl Mechanism {
     /// Finds a joint.
     pub fn joint(&self, name: &str) -> Result<JointId> {
         let found = self.names.joints.get(name).copied();
-        found.map(JointId).ok_or_else(|| self.unknown("joint", name))
+        found
+            .map(|j| self.joint_at(j))
+            .ok_or_else(|| self.unknown("joint", name))
     }
 
     /// Finds a frame: a named one, a link's own, or the world's.
     pub fn frame(&self, name: &str) -> Result<FrameId> {
         let found = self.names.frames.get(name).copied();
-        found.map(FrameId).ok_or_else(|| self.unknown("frame", name))
+        found
+            .map(|i| self.frame_at(i))
+            .ok_or_else(|| self.unknown("frame", name))
     }
 
     fn unknown(&self, what: &'static str, name: &str) -> Error {
@@ -230,7 +366,7 @@ impl Mechanism {
     /// The joint that a degree of freedom belongs to, and its place in it.
     pub(crate) fn joint_of_dof(&self, dof: usize) -> (JointId, usize) {
         let j = self.v_start.partition_point(|&start| start <= dof) - 1;
-        (JointId(j), dof - self.v_start[j])
+        (self.joint_at(j), dof - self.v_start[j])
     }
 
     /// The same for a degree of freedom among those of all joints, followers included.
@@ -239,11 +375,11 @@ impl Mechanism {
             return self.joint_of_dof(dof);
         };
         let j = reduction.v_start.partition_point(|&start| start <= dof) - 1;
-        (JointId(j), dof - reduction.v_start[j])
+        (self.joint_at(j), dof - reduction.v_start[j])
     }
 
     /// The joint that a position coordinate belongs to.
     pub(crate) fn joint_of_coordinate(&self, index: usize) -> JointId {
-        JointId(self.q_start.partition_point(|&start| start <= index) - 1)
+        self.joint_at(self.q_start.partition_point(|&start| start <= index) - 1)
     }
 }

@@ -1,7 +1,7 @@
 //! What joints do by themselves.
 
+use super::Mechanism;
 use super::coupling::Follower;
-use super::{JointId, Mechanism};
 use crate::{Error, Result};
 
 /// What resists the joints by itself, per degree of freedom.
@@ -93,7 +93,7 @@ impl Mechanism {
         self.difference(&passive.rest, q, by_qd)?;
         by_q.fill(0.0);
         for (j, joint) in self.joints().iter().enumerate() {
-            let v = self.v_range(JointId(j));
+            let v = self.v_of(j);
             let stiffness = &passive.stiffness[v.clone()];
             if stiffness.iter().all(|x| *x == 0.0) {
                 continue;

@@ -1,7 +1,7 @@
 //! Dormand and Prince's pair of orders five and four, with steps of its own choice.
 
 use super::explicit::Stages;
-use super::{Equations, State, at_time, check, settled};
+use super::{Equations, State, at_time, settled};
 use crate::{Error, Mechanism, Result};
 
 /// How exact the steps of an adaptive method are: per step, the error of every velocity stays below
@@ -135,7 +135,7 @@ impl DormandPrince {
                 value: end,
             });
         }
-        check(equations.mechanism(), state)?;
+        self.stages.chart.check(equations, state)?;
         let Tolerance { relative, absolute } = self.tolerance;
         if !(relative >= 0.0 && absolute >= 0.0 && relative + absolute > 0.0) || rest <= 0.0 {
             return Err(Error::Step {

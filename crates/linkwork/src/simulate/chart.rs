@@ -1,5 +1,7 @@
 //! Configurations seen from the start of a step.
 
+use super::{Equations, State, check};
+use crate::Result;
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Scalar;
 use crate::simd::{Instructions, Task};
@@ -7,6 +9,7 @@ use crate::simd::{Instructions, Task};
 /// q ⊕ u and u̇ for the joints of one mechanism: neighbours whose coordinates are plain numbers go together.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
+    mechanism: Mechanism,
     plain: Vec<Run>,
     curved: Vec<(JointKind, Run)>,
     instructions: Instructions,
@@ -22,6 +25,7 @@ struct Run {
 impl Chart {
     pub(crate) fn new(mechanism: &Mechanism) -> Self {
         let mut chart = Self {
+            mechanism: mechanism.clone(),
             plain: Vec::new(),
             curved: Vec::new(),
             instructions: Instructions::detect(),
@@ -38,6 +42,12 @@ impl Chart {
             }
         }
         chart
+    }
+
+    /// An error unless equations and their state fit the mechanism that this is of.
+    pub(super) fn check(&self, equations: &impl Equations, state: &State) -> Result<()> {
+        equations.mechanism().check_same(&self.mechanism, "integrator")?;
+        check(&self.mechanism, state)
     }
 
     /// `out` = q ⊕ u.

@@ -128,5 +128,6 @@ fn act<D: Drive>(
     tau: &mut [f64],
 ) -> Result<()> {
     driven(drive, now, moving, tau)?;
-    resistance.add(moving.mechanism(), now.q, now.v, tau)
+    resistance.check(moving.mechanism())?;
+    resistance.add(now.q, now.v, tau)
 }

@@ -1,7 +1,7 @@
 //! Explicit methods with steps of a given length.
 
 use super::chart::Chart;
-use super::{Equations, Integrator, State, at_time, check, check_step, settled, too_far};
+use super::{Equations, Integrator, State, at_time, check_step, settled, too_far};
 use crate::{Mechanism, Result};
 
 /// First order and cheap, and energy stays near its value: v ← v + h v̇(q, v), then q ← q ⊕ h q̇(q, v).
@@ -28,7 +28,7 @@ impl SemiImplicitEuler {
 impl Integrator for SemiImplicitEuler {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
         check_step(h)?;
-        check(equations.mechanism(), state)?;
+        self.chart.check(equations, state)?;
         let (qd, vd) = (&mut self.qd[..], &mut self.vd[..]);
         let failed = |e| at_time(state.t, e);
         equations.rates(state.t, &state.q, &state.v, qd, vd).map_err(failed)?;
@@ -62,7 +62,7 @@ impl RungeKutta4 {
 impl Integrator for RungeKutta4 {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
         check_step(h)?;
-        check(equations.mechanism(), state)?;
+        self.stages.chart.check(equations, state)?;
         let (s, sixth, third) = (&mut self.stages, 1.0 / 6.0, 1.0 / 3.0);
         s.q.copy_from_slice(&state.q);
         s.v.copy_from_slice(&state.v);

@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::lu::Lu;
-use super::{Equations, Integrator, State, at_time, check, check_step, settled, too_far};
+use super::{Equations, Integrator, State, at_time, check_step, settled, too_far};
 use crate::{Error, Mechanism, Result};
 
 /// The implicit midpoint rule on the manifold: order two, symmetric in time, and stable however stiff the equations are.
@@ -186,7 +186,7 @@ impl Integrator for ImplicitMidpoint {
     fn step(&mut self, equations: &mut impl Equations, state: &mut State, h: f64) -> Result<()> {
         // Back as well as forward.
         check_step(h.abs())?;
-        check(equations.mechanism(), state)?;
+        self.chart.check(equations, state)?;
         let nv = state.v.len();
         self.guess(equations, state, h)?;
         let solved = self.h == h && self.solve(equations, state, h).unwrap_or(false);

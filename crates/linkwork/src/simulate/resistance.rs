@@ -30,6 +30,7 @@ const FLAT: f64 = 1e-3;
 /// needed. Limits of planar, spherical and free joints have no stops.
 #[derive(Clone, Debug)]
 pub struct Resistance {
+    mechanism: Mechanism,
     /// Whether there are springs, dampers or friction.
     passive: bool,
     slip: Vec<f64>,
@@ -76,6 +77,7 @@ impl Resistance {
     pub fn none(mechanism: &Mechanism) -> Self {
         let (nv, followers) = (mechanism.nv(), mechanism.passive.followers.len());
         Self {
+            mechanism: mechanism.clone(),
             passive: false,
             slip: vec![SLOW; nv],
             follower_slip: vec![SLOW; followers],
@@ -107,19 +109,9 @@ impl Resistance {
         passive
     }
 
-    /// An error unless it fits a mechanism.
+    /// An error unless it is a mechanism's own.
     pub(crate) fn check(&self, mechanism: &Mechanism) -> Result<()> {
-        let needed = (mechanism.nv(), mechanism.passive.followers.len());
-        if (self.slip.len(), self.follower_slip.len()) == needed {
-            return Ok(());
-        }
-        Err(Error::Unsolved {
-            what: "what resists the joints",
-            problem: format!(
-                "the resistance was made for another mechanism than `{}`; make it for this one",
-                mechanism.name()
-            ),
-        })
+        mechanism.check_same(&self.mechanism, "resistance of joints")
     }
 
     /// The same without stops at the position limits.
@@ -130,8 +122,8 @@ impl Resistance {
     }
 
     /// Soft enough for explicit steps of length h: T is at least 8h, and v₀ at least what friction changes in a step.
-    pub fn for_steps(mut self, mechanism: &Mechanism, h: f64) -> Self {
-        let passive = &mechanism.passive;
+    pub fn for_steps(mut self, h: f64) -> Self {
+        let passive = &self.mechanism.passive;
         // Frictions that act on one coordinate change it together.
         let mut together: Vec<f64> = passive.friction.iter().map(|x| f64::from(*x > 0.0)).collect();
         for follower in &passive.followers {
@@ -170,17 +162,16 @@ impl Resistance {
 
     fn find_stops(&mut self, mechanism: &Mechanism) {
         for (j, joint) in mechanism.joints().iter().enumerate() {
-            let j = JointId(j);
             let free = (f64::NEG_INFINITY, f64::INFINITY);
             let limits = per_dof(&joint.position_limits, joint.kind.nv(), free);
             let limited = limits.iter().any(|(a, b)| a.is_finite() || b.is_finite());
             if limited && joint.kind.is_curved() {
-                self.unstopped.push(j);
-            } else if let (true, Some(leader)) = (limited, mechanism.follows(j)) {
-                let (q, v) = (mechanism.q_range(leader).start, mechanism.v_range(leader).start);
+                self.unstopped.push(mechanism.joint_at(j));
+            } else if let (true, Some(leader)) = (limited, mechanism.leader_of(j)) {
+                let (q, v) = (mechanism.q_of(leader).start, mechanism.v_of(leader).start);
                 self.stops.extend(follower_stop(mechanism, j, [q, v], limits[0]));
             } else if limited {
-                let (q, v) = (mechanism.q_range(j).start, mechanism.v_range(j).start);
+                let (q, v) = (mechanism.q_of(j).start, mechanism.v_of(j).start);
                 self.stops
                     .extend(limits.into_iter().enumerate().map(|(i, (lower, upper))| Stop {
                         q: q + i,
@@ -193,11 +184,12 @@ impl Resistance {
         }
     }
 
-    /// Adds what resists at a state to `tau`.
-    pub fn add(&mut self, mechanism: &Mechanism, q: &[f64], v: &[f64], tau: &mut [f64]) -> Result<()> {
+    /// Adds what resists at a state of the mechanism to `tau`.
+    pub fn add(&mut self, q: &[f64], v: &[f64], tau: &mut [f64]) -> Result<()> {
         if self.passive {
             let (own, followers) = (&self.slip, &self.follower_slip);
-            mechanism.passive_at(q, v, |i| own[i], |k| followers[k], &mut self.room)?;
+            self.mechanism
+                .passive_at(q, v, |i| own[i], |k| followers[k], &mut self.room)?;
             tau.iter_mut().zip(&self.room).for_each(|(tau, x)| *tau += x);
         }
         for stop in &self.stops {
@@ -207,21 +199,15 @@ impl Resistance {
     }
 
     /// ∂/∂q, nv × nv, and the diagonal of ∂/∂q̇ of what resists at a state but for stops.
-    pub(crate) fn derivatives(
-        &self,
-        mechanism: &Mechanism,
-        q: &[f64],
-        v: &[f64],
-        by_q: &mut [f64],
-        by_qd: &mut [f64],
-    ) -> Result<()> {
+    pub(crate) fn derivatives(&self, q: &[f64], v: &[f64], by_q: &mut [f64], by_qd: &mut [f64]) -> Result<()> {
         if !self.passive {
             by_q.fill(0.0);
             by_qd.fill(0.0);
             return Ok(());
         }
         let (own, followers) = (&self.slip, &self.follower_slip);
-        mechanism.passive_derivatives_at(q, v, |i| own[i], |k| followers[k], by_q, by_qd)
+        self.mechanism
+            .passive_derivatives_at(q, v, |i| own[i], |k| followers[k], by_q, by_qd)
     }
 }
 
@@ -264,10 +250,10 @@ fn push(depth: f64, rate: f64, time: f64) -> f64 {
 const SEEDS: u64 = 8;
 
 /// The stop of a joint that follows another: by a ratio it is one of its leader's. None if the joint never moves.
-fn follower_stop(mechanism: &Mechanism, joint: JointId, [q, v]: [usize; 2], limits: (f64, f64)) -> Option<Stop> {
+fn follower_stop(mechanism: &Mechanism, joint: usize, [q, v]: [usize; 2], limits: (f64, f64)) -> Option<Stop> {
     let (lower, upper) = limits;
     let bent = &mechanism.passive.followers;
-    let own = |f: &Resisted| mechanism.joint_of_any_dof(f.follower.v).0 == joint;
+    let own = |f: &Resisted| mechanism.joint_of_any_dof(f.follower.v).0.index() == joint;
     if let Some(place) = bent.iter().position(own) {
         return Some(Stop {
             q,
@@ -277,7 +263,7 @@ fn follower_stop(mechanism: &Mechanism, joint: JointId, [q, v]: [usize; 2], limi
             follower: Some((bent[place].follower.clone(), place)),
         });
     }
-    let [offset, ratio, _] = mechanism.coupling_at(joint, 0.0);
+    let [offset, ratio, _] = mechanism.coupling_of(joint, 0.0);
     let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
     (ratio != 0.0).then(|| Stop {
         q,

@@ -47,7 +47,7 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
         problem: format!(
             "at t = {} s the drive gives joint `{}` a torque of {}; every torque must be a finite number",
             now.t,
-            moving.mechanism().joints()[joint.0].name,
+            moving.mechanism().joints()[joint.index()].name,
             tau[index]
         ),
     })
@@ -97,7 +97,8 @@ impl<D: Drive> Equations for Standard<D> {
         let mut posed = self.workspace.at(q)?;
         let mut moving = posed.moving(v)?;
         driven(&mut self.drive, Now { t, q, v }, &mut moving, &mut self.tau)?;
-        self.resistance.add(moving.mechanism(), q, v, &mut self.tau)?;
+        self.resistance.check(moving.mechanism())?;
+        self.resistance.add(q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);
         Ok(())

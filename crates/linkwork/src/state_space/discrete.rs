@@ -51,7 +51,7 @@ impl StateSpace {
     /// use linkwork::state_space::{Method, OperatingPoint, StateSpace};
     /// let (puma, h) = (examples::puma560(), 0.01);
     /// let rest = OperatingPoint::at_rest(&puma, &puma.neutral())?;
-    /// let soft = Resistance::of(&puma)?.for_steps(&puma, h);
+    /// let soft = Resistance::of(&puma)?.for_steps(h);
     /// let model = StateSpace::of_step_against(&puma, &rest, &soft, Method::RungeKutta4, h)?;
     /// assert!(model.poles()?.iter().all(|pole| pole.size() < 1.01));
     /// # Ok::<(), linkwork::Error>(())

@@ -2,7 +2,7 @@
 
 use super::{Method, OperatingPoint, push};
 use crate::dense::dot;
-use crate::model::{JointId, JointKind, Mechanism};
+use crate::model::{JointKind, Mechanism};
 use crate::scalar::Dual;
 use crate::simulate::{A3, A4, A5, A6, A7, ImplicitMidpoint, Integrator, Lu, Now, Resistance, Standard, State};
 use crate::spatial::{Rotation, Vec3};
@@ -205,7 +205,7 @@ impl Stepper {
 
     fn chart_rate(&self, u: &[D], v: &mut [D]) -> Result<()> {
         for (j, joint) in self.mechanism.joints().iter().enumerate() {
-            let range = self.mechanism.v_range(JointId(j));
+            let range = self.mechanism.v_of(j);
             if !joint.kind.chart_rate(&u[range.clone()], &mut v[range]) {
                 return Err(Error::Joint {
                     joint: joint.name.clone(),
@@ -223,8 +223,7 @@ impl Stepper {
         let (q0, v0) = (value(q), value(v));
         let (mut torque, mut vd, mut rate) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         let (mut by_q, mut by_qd) = (vec![0.0; n * n], vec![0.0; n]);
-        self.resistance
-            .derivatives(&self.mechanism, &q0, &v0, &mut by_q, &mut by_qd)?;
+        self.resistance.derivatives(&q0, &v0, &mut by_q, &mut by_qd)?;
         let mut posed = self.workspace.at(&q0)?;
         push::act(&self.point.pushes, &mut posed)?;
         push::add_derivatives(&self.point.pushes, &mut posed, &mut by_q)?;
@@ -236,7 +235,7 @@ impl Stepper {
         }
         let mut moving = posed.moving(&v0)?;
         torque.iter_mut().zip(tau).for_each(|(torque, tau)| *torque = tau.value);
-        self.resistance.add(&self.mechanism, &q0, &v0, &mut torque)?;
+        self.resistance.add(&q0, &v0, &mut torque)?;
         let mut linearized = moving.linearized_under(&torque, &mut vd)?;
         linearized.acceleration_change(&change, &mut rate)?;
         Ok(vary(&vd, &rate))
@@ -251,7 +250,7 @@ fn vary(x: &[f64], d: &[f64]) -> Vec<D> {
 fn tangent(mechanism: &Mechanism, q: &[D]) -> Vec<f64> {
     let mut out = Vec::with_capacity(mechanism.nv());
     for (j, joint) in mechanism.joints().iter().enumerate() {
-        let q = &q[mechanism.q_range(JointId(j))];
+        let q = &q[mechanism.q_of(j)];
         let three = |i: usize| {
             let value = Vec3::new(q[i].value, q[i + 1].value, q[i + 2].value);
             let rate = Vec3::new(q[i].derivative, q[i + 1].derivative, q[i + 2].derivative);

@@ -315,7 +315,7 @@ impl StateSpace {
 fn turning(mechanism: &Mechanism, qd: &[f64], a: &mut [f64]) {
     let wide = 2 * mechanism.nv();
     for (j, joint) in mechanism.joints().iter().enumerate() {
-        let v = mechanism.v_range(crate::model::JointId(j));
+        let v = mechanism.v_of(j);
         let (w, u) = match joint.kind {
             JointKind::Spherical => ([qd[v.start], qd[v.start + 1], qd[v.start + 2]], [0.0; 3]),
             JointKind::Free => (

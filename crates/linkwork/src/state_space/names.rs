@@ -1,13 +1,13 @@
 //! Names of states and inputs.
 
-use crate::model::{JointId, Mechanism};
+use crate::model::Mechanism;
 use crate::{Error, Result};
 
 /// Names of the inputs, the joints' with a number where a joint has several, and of the states; an error where two would be
 /// taken for each other.
 pub(super) fn of(mechanism: &Mechanism) -> Result<(Vec<String>, Vec<String>)> {
     let mut inputs = Vec::with_capacity(mechanism.nv());
-    let count = |j: usize| mechanism.v_range(JointId(j)).len();
+    let count = |j: usize| mechanism.v_of(j).len();
     let joints = mechanism.joints();
     for (j, joint) in joints.iter().enumerate() {
         match count(j) {

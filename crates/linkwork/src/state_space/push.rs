@@ -1,9 +1,9 @@
 //! Forces from outside.
 
-use crate::model::{FrameId, Mechanism};
+use crate::Result;
+use crate::model::FrameId;
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::workspace::Configured;
-use crate::{Error, Result};
 
 /// A force from outside on a frame of a mechanism, as [`Configured::push`] takes it: its numbers stay what they are while
 /// the mechanism moves.
@@ -23,8 +23,7 @@ pub struct Push {
 
 /// Lets all of them act at a configuration.
 pub(super) fn act(pushes: &[Push], at: &mut Configured<'_>) -> Result<()> {
-    for (index, push) in pushes.iter().enumerate() {
-        check_frame(index, push, at.mechanism())?;
+    for push in pushes {
         at.push(push.frame, push.reference, push.force)?;
     }
     Ok(())
@@ -38,7 +37,7 @@ pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_>, by_q: &m
     let n = at.mechanism().nv();
     let mut jacobian = vec![0.0; 6 * n];
     for push in pushes {
-        let pose = at.pose(push.frame);
+        let pose = at.pose(push.frame)?;
         let Force { moment, force } = push.force;
         let moment = match push.reference {
             Reference::Local => continue,
@@ -60,18 +59,4 @@ pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_>, by_q: &m
         }
     }
     Ok(())
-}
-
-/// An error if a push acts on a frame that the mechanism does not have.
-fn check_frame(index: usize, push: &Push, mechanism: &Mechanism) -> Result<()> {
-    if push.frame.0 < mechanism.placed.len() {
-        return Ok(());
-    }
-    Err(Error::Unsolved {
-        what: "a linear model",
-        problem: format!(
-            "push number {index} (from nought) acts on a frame that mechanism `{}` does not have; find its frame there by name",
-            mechanism.name()
-        ),
-    })
 }

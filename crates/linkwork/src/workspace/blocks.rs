@@ -174,7 +174,7 @@ impl<S: Scalar> Configured<'_, S> {
     /// The blocks at a joint, and the frames of the links that it connects.
     fn blocks(&mut self, joint: JointId) -> Result<(At<S>, Placed, Placed)> {
         let mechanism = self.view.mechanism;
-        let given = &mechanism.joints()[joint.index()];
+        let given = &mechanism.joints()[mechanism.own_joint(joint)?];
         if matches!(given.kind, JointKind::Fixed | JointKind::Universal { .. }) {
             let problem = "a fixed joint has no blocks of operators, and a universal one has those of the two revolute joints it is made of; ask for another joint";
             return Err(Error::Joint {
@@ -183,7 +183,7 @@ impl<S: Scalar> Configured<'_, S> {
             });
         }
         let (child, parent) = (mechanism.frame(&given.child)?, mechanism.frame(&given.parent)?);
-        let (outer, inner) = (mechanism.placed[child.0], mechanism.placed[parent.0]);
+        let (outer, inner) = (mechanism.placed[child.index()], mechanism.placed[parent.index()]);
         // The child of a joint that moves is on a body of its own.
         let k = outer.body.unwrap_or_default();
         self.articulated_inertia(mechanism.link(&given.child)?)?;
@@ -223,7 +223,7 @@ impl<S: Scalar> Configured<'_, S> {
     pub fn mass_matrix_derivative(&mut self, joint: JointId, index: usize, out: &mut [S]) -> Result<()> {
         let (mechanism, n) = (self.view.mechanism, self.view.nv());
         check_length("out", out.len(), n * n)?;
-        let range = mechanism.v_range(joint);
+        let range = mechanism.v_range(joint)?;
         if index >= range.len() {
             return Err(Error::Joint {
                 joint: mechanism.joints()[joint.index()].name.clone(),

@@ -117,7 +117,7 @@ impl Configured<'_> {
         };
         if mechanism.is_coupled() {
             for j in 0..mechanism.joints().len() {
-                let (joint, n) = (JointId(j), mechanism.v_range(JointId(j)).len());
+                let (joint, n) = (mechanism.joint_at(j), mechanism.v_of(j).len());
                 if n == 0 {
                     continue;
                 }

@@ -100,6 +100,11 @@ impl<S: Scalar> Moving<'_, S> {
     pub(crate) fn free_acceleration(&self, frame: FrameId) -> Motion<S> {
         let mechanism = self.view.mechanism;
         let base = -mechanism.compiled.gravity.lift();
-        kinematics::acceleration(self.view.stages, &mechanism.placed[frame.0], base, Reference::Aligned)
+        kinematics::acceleration(
+            self.view.stages,
+            &mechanism.placed[frame.index()],
+            base,
+            Reference::Aligned,
+        )
     }
 }

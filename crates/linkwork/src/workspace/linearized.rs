@@ -350,13 +350,12 @@ impl<'w, S: Scalar> Linearized<'w, S> {
 
     /// ∂T/∂f of a force [N; F] on a frame, nv × 6: −J\*, for a force that keeps to the frame as external forces do.
     pub fn torque_by_force(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
-        let nv = self.view.nv();
+        let (nv, frame) = (self.view.nv(), self.view.mechanism.own_frame(frame)?);
         check_length("out", out.len(), 6 * nv)?;
         let mut jacobian = core::mem::take(&mut self.view.stages.columns);
         jacobian.clear();
         jacobian.resize(6 * nv, S::ZERO);
-        self.view
-            .sweep_at::<JacobianOf>(frame.into(), reference, &[], &mut jacobian);
+        self.view.sweep_at::<JacobianOf>(frame, reference, &[], &mut jacobian);
         for (i, row) in jacobian.chunks_exact(nv.max(1)).enumerate() {
             for (j, x) in row.iter().enumerate() {
                 out[6 * j + i] = -*x;

@@ -59,7 +59,7 @@ impl Moving<'_> {
         let mut table = Vec::with_capacity(n);
         for i in 0..n {
             let (joint, index) = mechanism.joint_of_dof(i);
-            let d = mechanism.v_range(joint).len();
+            let d = mechanism.v_of(joint.index()).len();
             let mut inertia = [0.0; 36];
             self.joint_inertia(joint, &mut inertia[..d * d])?;
             table.push(TotalRate {

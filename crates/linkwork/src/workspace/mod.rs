@@ -230,7 +230,7 @@ impl<S: Scalar> View<'_, S> {
         out: &mut [S],
     ) {
         let at = At {
-            frame: &self.mechanism.placed[frame.0],
+            frame: &self.mechanism.placed[frame.index()],
             reference,
         };
         let m = &self.mechanism.compiled;

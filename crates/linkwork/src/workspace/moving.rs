@@ -37,14 +37,20 @@ impl<S: Scalar> Moving<'_, S> {
     // Kinematics.
 
     /// The velocity of a frame.
-    pub fn velocity(&mut self, frame: impl Into<FrameId>, reference: Reference) -> Motion<S> {
-        Motion::from_array(self.view.numbers::<VelocityOf, 6>(frame.into(), reference))
+    pub fn velocity(&mut self, frame: impl Into<FrameId>, reference: Reference) -> Result<Motion<S>> {
+        Ok(self.velocity_of(self.view.mechanism.own_frame(frame)?, reference))
+    }
+
+    /// That of a frame known to be the mechanism's.
+    pub(crate) fn velocity_of(&mut self, frame: FrameId, reference: Reference) -> Motion<S> {
+        Motion::from_array(self.view.numbers::<VelocityOf, 6>(frame, reference))
     }
 
     /// The time derivative of [`Configured::jacobian`], 6 × nv.
     pub fn jacobian_rate(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        self.view.sweep_at::<JacobianRateOf>(frame.into(), reference, &[], out);
+        let frame = self.view.mechanism.own_frame(frame)?;
+        self.view.sweep_at::<JacobianRateOf>(frame, reference, &[], out);
         Ok(())
     }
 

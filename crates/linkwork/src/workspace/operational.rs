@@ -32,7 +32,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
         frame: impl Into<FrameId>,
         reference: Reference,
     ) -> Result<[[S; 6]; 6]> {
-        let frame = frame.into();
+        let frame = self.view.mechanism.own_frame(frame)?;
         let mut x = [S::ZERO; 36];
         if self.view.mechanism.is_coupled() {
             self.operational_inertias_inverse(&[frame], reference, &mut x)?;
@@ -54,11 +54,14 @@ impl<'w, S: Scalar> Configured<'w, S> {
     ) -> Result<()> {
         let (n, m) = (6 * frames.len(), &self.view.mechanism.compiled);
         check_length("out", out.len(), n * n)?;
+        for &frame in frames {
+            self.view.mechanism.own_frame(frame)?;
+        }
         if self.view.mechanism.is_coupled() {
             return self.coupled_compliance(frames, reference, out);
         }
         self.view.need::<HomeGains>();
-        let body = |frame: &FrameId| self.view.mechanism.placed[frame.0].body;
+        let body = |frame: &FrameId| self.view.mechanism.placed[frame.index()].body;
         let mut unit = [S::ZERO; 36];
         for i in 0..6 {
             unit[7 * i] = S::ONE;
@@ -129,7 +132,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
     ) -> Result<()> {
         check_length("qdd", qdd.len(), self.view.nv())?;
         check_six("force", force.to_array())?;
-        let (frame, m) = (frame.into(), self.view.mechanism);
+        let m = self.view.mechanism;
+        let frame = m.own_frame(frame)?;
         if m.is_coupled() {
             let mut room = core::mem::take(&mut self.view.stages.columns);
             room.clear();
@@ -145,7 +149,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
             self.view.stages.columns = room;
             return self.view.check_pivots();
         }
-        let link = m.placed[frame.0].body;
+        let link = m.placed[frame.index()].body;
         let length = m.compiled.way_length(link);
         let mut row = core::mem::take(&mut self.view.stages.columns);
         row.clear();
@@ -240,7 +244,7 @@ impl<'w> Configured<'w> {
                 value: damping,
             });
         }
-        let frame = frame.into();
+        let frame = self.view.mechanism.own_frame(frame)?;
         let mut x = self.operational_inertia_inverse(frame, reference)?;
         let rows = part.rows();
         for i in 0..6 {
@@ -449,7 +453,7 @@ impl MovingTask<'_, '_> {
         view.check_pivots()?;
         view.need::<Velocities>();
         let base = -view.mechanism.compiled.gravity;
-        let placed = &view.mechanism.placed[frame.0];
+        let placed = &view.mechanism.placed[frame.index()];
         let free = kinematics::acceleration(view.stages, placed, base, *reference);
         Ok(self.0.force_for(-free))
     }

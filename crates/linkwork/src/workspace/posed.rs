@@ -61,8 +61,13 @@ impl<'w, S: Scalar> Configured<'w, S> {
     // Kinematics.
 
     /// Where a frame is in the world.
-    pub fn pose(&mut self, frame: impl Into<FrameId>) -> Pose<S> {
-        let [a, b, c, d, e, f, g, h, i, x, y, z] = self.view.numbers::<PlaceOf, 12>(frame.into(), Reference::World);
+    pub fn pose(&mut self, frame: impl Into<FrameId>) -> Result<Pose<S>> {
+        Ok(self.pose_of(self.view.mechanism.own_frame(frame)?))
+    }
+
+    /// That of a frame known to be the mechanism's.
+    pub(crate) fn pose_of(&mut self, frame: FrameId) -> Pose<S> {
+        let [a, b, c, d, e, f, g, h, i, x, y, z] = self.view.numbers::<PlaceOf, 12>(frame, Reference::World);
         let rotation = Rotation {
             x: Vec3::new(a, b, c),
             y: Vec3::new(d, e, f),
@@ -80,7 +85,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
     /// The Jacobian of a frame, 6 × nv with rows [ω; v]: its velocity is J q̇.
     pub fn jacobian(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
-        self.view.sweep_at::<JacobianOf>(frame.into(), reference, &[], out);
+        let frame = self.view.mechanism.own_frame(frame)?;
+        self.view.sweep_at::<JacobianOf>(frame, reference, &[], out);
         Ok(())
     }
 
@@ -136,7 +142,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         let m = self.view.mechanism;
         check_six("force", force.to_array())?;
-        let placed = &m.placed[frame.into().0];
+        let placed = &m.placed[m.own_frame(frame)?.index()];
         let Some(k) = placed.body else { return Ok(()) };
         self.view.need::<Placements>();
         let stages = &mut *self.view.stages;
@@ -214,14 +220,16 @@ impl<'w, S: Scalar> Configured<'w, S> {
 
     /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame. Links
     /// that are welded together are one, and what is welded to the world has none.
-    pub fn composite_inertia(&mut self, link: LinkId) -> [[S; 6]; 6] {
-        six_by_six(self.view.numbers::<CompositeOf, 36>(link.into(), Reference::Local))
+    pub fn composite_inertia(&mut self, link: LinkId) -> Result<[[S; 6]; 6]> {
+        let link = self.view.mechanism.own_frame(link)?;
+        Ok(six_by_six(self.view.numbers::<CompositeOf, 36>(link, Reference::Local)))
     }
 
     /// P(k): the inertia that a link shows when everything outboard of it is free to move, in the link's frame. Links
     /// that are welded together are one, and what is welded to the world has none.
     pub fn articulated_inertia(&mut self, link: LinkId) -> Result<[[S; 6]; 6]> {
-        let numbers = self.view.numbers::<ArticulatedOf, 36>(link.into(), Reference::Local);
+        let link = self.view.mechanism.own_frame(link)?;
+        let numbers = self.view.numbers::<ArticulatedOf, 36>(link, Reference::Local);
         self.view.check_pivots()?;
         Ok(six_by_six(numbers))
     }
@@ -229,7 +237,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     /// D of a joint, d × d: the inertia it works against, its own armature included. A universal joint is two revolute
     /// ones, and its D is diagonal.
     pub fn joint_inertia(&mut self, joint: JointId, out: &mut [S]) -> Result<()> {
-        let range = self.view.mechanism.v_range(joint);
+        let range = self.view.mechanism.v_range(joint)?;
         let d = range.len();
         check_length("out", out.len(), d * d)?;
         if self.view.mechanism.is_coupled() {

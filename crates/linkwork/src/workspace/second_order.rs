@@ -241,7 +241,7 @@ fn push<S: Scalar>(
     check_six("force", force.to_array())?;
     let own = match reference {
         Reference::Local => force,
-        Reference::Aligned | Reference::World => seen_from(view.pose(frame), reference, force),
+        Reference::Aligned | Reference::World => seen_from(view.pose(frame)?, reference, force),
     };
     let own = own.to_array();
     let kept = Force::from_array(core::array::from_fn(|i| Dual::constant(own[i])));

@@ -51,7 +51,7 @@ pub(crate) fn pose_of(mechanism: &Mechanism, q: &[f64], name: &str) -> Pose {
     }
     while link != WORLD {
         let joint = mechanism.joints().iter().find(|j| j.child == link).unwrap();
-        let at = mechanism.q_range(mechanism.joint(&joint.name).unwrap());
+        let at = mechanism.q_range(mechanism.joint(&joint.name).unwrap()).unwrap();
         pose = joint.origin * joint_pose(joint.kind, &q[at]) * pose;
         link = joint.parent.clone();
     }
@@ -104,7 +104,7 @@ pub(crate) fn mass_matrix(mechanism: &Mechanism, q: &[f64]) -> Vec<Vec<f64>> {
         while at != WORLD {
             let joint = mechanism.joints().iter().find(|j| j.child == at).unwrap();
             let outer = pose_of(mechanism, q, &at);
-            let dof = mechanism.v_range(mechanism.joint(&joint.name).unwrap()).start;
+            let dof = mechanism.v_range(mechanism.joint(&joint.name).unwrap()).unwrap().start;
             match joint.kind {
                 JointKind::Fixed => {}
                 JointKind::Revolute { axis } | JointKind::Continuous { axis } => {
@@ -133,7 +133,7 @@ pub(crate) fn mass_matrix(mechanism: &Mechanism, q: &[f64]) -> Vec<Vec<f64>> {
         }
     }
     for joint in mechanism.joints() {
-        for dof in mechanism.v_range(mechanism.joint(&joint.name).unwrap()) {
+        for dof in mechanism.v_range(mechanism.joint(&joint.name).unwrap()).unwrap() {
             mass[dof][dof] += joint.armature.first().copied().unwrap_or(0.0);
         }
     }

@@ -84,21 +84,22 @@ fn case(seed: u64) -> Option<Case> {
     let q = coupled.all_coordinates(&y).unwrap();
     let (n, nv) = (tree.nv(), coupled.nv());
     let (mut R, mut R_rate) = (Matrix::zeros(n, nv), Matrix::zeros(n, nv));
-    let coordinate = |name: &str| y[coupled.q_range(coupled.joint(name).unwrap()).start];
+    let coordinate = |name: &str| y[coupled.q_range(coupled.joint(name).unwrap()).unwrap().start];
     for joint in tree.joints() {
         let all = tree.joint(&joint.name).unwrap();
         let id = coupled.joint(&joint.name).unwrap();
-        let rows = tree.v_range(all);
-        if coupled.follows(id).is_none() {
-            rows.zip(coupled.v_range(id)).for_each(|(i, j)| R.set(i, j, 1.0));
+        let rows = tree.v_range(all).unwrap();
+        if coupled.follows(id).unwrap().is_none() {
+            rows.zip(coupled.v_range(id).unwrap())
+                .for_each(|(i, j)| R.set(i, j, 1.0));
             continue;
         }
         let (last, [at, slope, bend]) = follow(coupled.couplings(), &joint.name, &coordinate);
-        let place = q[tree.q_range(all).start];
+        let place = q[tree.q_range(all).unwrap().start];
         assert!((place - at).abs() < 1e-12 * (1.0 + at.abs()));
         let leader = coupled.joint(&last).unwrap();
-        assert_eq!(coupled.follows(id), Some(leader));
-        let j = coupled.v_range(leader).start;
+        assert_eq!(coupled.follows(id).unwrap(), Some(leader));
+        let j = coupled.v_range(leader).unwrap().start;
         R.set(rows.start, j, slope);
         R_rate.set(rows.start, j, bend * yd[j]);
     }

@@ -85,8 +85,8 @@ impl Dense {
         for &k in &order {
             let joint = &mechanism.joints()[joints[k]];
             let id = mechanism.joint(&joint.name).unwrap();
-            let v = mechanism.v_range(id);
-            let now = motion(&joint.kind, &q[mechanism.q_range(id)], &qd[v.clone()]);
+            let v = mechanism.v_range(id).unwrap();
+            let now = motion(&joint.kind, &q[mechanism.q_range(id).unwrap()], &qd[v.clone()]);
             let inner = parent[k].map_or(Matrix::identity(4), |p| world[p].clone());
             world[k] = inner * from_pose(&joint.origin) * now.pose;
             H.set_block(v.start, 6 * k, &now.subspace.t());

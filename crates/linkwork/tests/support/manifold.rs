@@ -10,7 +10,7 @@ pub fn step(mechanism: &Mechanism, q: &[f64], v: &[f64]) -> Vec<f64> {
     let mut out = q.to_vec();
     for joint in mechanism.joints() {
         let id = mechanism.joint(&joint.name).unwrap();
-        let (at, v) = (mechanism.q_range(id), &v[mechanism.v_range(id)]);
+        let (at, v) = (mechanism.q_range(id).unwrap(), &v[mechanism.v_range(id).unwrap()]);
         let old = &q[at.clone()];
         let new = match joint.kind {
             JointKind::Spherical => turned(old, v),

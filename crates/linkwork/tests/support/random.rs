@@ -293,7 +293,11 @@ pub fn random_state(mechanism: &Mechanism, seed: u64) -> State {
     let mut q = Vec::new();
     for joint in mechanism.joints() {
         // Followers have no coordinates.
-        if mechanism.follows(mechanism.joint(&joint.name).unwrap()).is_some() {
+        if mechanism
+            .follows(mechanism.joint(&joint.name).unwrap())
+            .unwrap()
+            .is_some()
+        {
             continue;
         }
         match joint.kind {

@@ -307,7 +307,7 @@ impl<S: Scalar> View<'_, S> {
         jacobian.clear();
         jacobian.resize(6 * nv, S::ZERO);
         self.sweep_at::<JacobianOf>(frame, Reference::Aligned, &[], &mut jacobian);
-        let link = self.mechanism.placed[frame.0].body;
+        let link = self.mechanism.placed[frame.index()].body;
         let Some((r, mut c)) = self.take_coupled() else { return };
         let (e, mut x) = (&r.elimination, core::mem::take(&mut c.ranked));
         if let Some(top) = e.path_of(link).next() {

@@ -19,6 +19,7 @@ const ROOMS: &[&str] = &[
     "control",
     "closed",
     "batch",
+    "quantity",
     "algebra",
 ];
 

@@ -10,8 +10,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use linkwork::model::{FrameId, JointId};
+use linkwork::quantity::{Input, Quantity};
 use linkwork::{Mechanism, Reference};
-use quantity::{Asked, QUANTITIES, Quantity, Seen};
+use quantity::{Evaluator, Question};
 use state::{State, States};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -24,12 +26,15 @@ pub(crate) struct Arguments {
     chosen: Chosen,
     /// What to compute, one or more of the names below.
     #[arg(required = true, value_name = "QUANTITY", hide_possible_values = true,
-          value_parser = PossibleValuesParser::new(QUANTITIES.iter().map(|q| q.name)))]
+          value_parser = PossibleValuesParser::new(names()))]
     quantities: Vec<String>,
-    /// The frame that jacobian, pose and osim_inverse are of: a link's, a named one, or world.
+    /// The frame that quantities are of: a link's, a named one, or world.
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
-    /// The axes and point that jacobian and osim_inverse are seen in.
+    /// The joint that blocks of operators are of.
+    #[arg(long, value_name = "NAME")]
+    joint: Option<String>,
+    /// The axes and point that quantities of a frame are seen in.
     #[arg(long, value_enum, default_value_t = Sight::Local, value_name = "REFERENCE")]
     reference: Sight,
     /// The configuration, nq numbers: rad and m, quaternions x, y, z, w.
@@ -44,8 +49,17 @@ pub(crate) struct Arguments {
     /// The torques, nv numbers: N m and N.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     tau: Option<Vec<f64>>,
+    /// The vector that an operator is applied to, nv numbers.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    x: Option<Vec<f64>>,
+    /// Changes of q, of v, and of a or tau, 3 nv numbers.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    change: Option<Vec<f64>>,
+    /// Print JSON on a terminal too.
+    #[arg(long)]
+    json: bool,
     /// Read states from a file instead of standard input, which is `-`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["q", "v", "a", "tau"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["q", "v", "a", "tau", "x", "change"])]
     states: Option<PathBuf>,
     /// How many threads to use; all processors if left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -62,15 +76,32 @@ enum Sight {
     Aligned,
 }
 
+/// What can be asked for, in the words of this library and of others.
+fn names() -> Vec<&'static str> {
+    let names = Quantity::all().flat_map(|q| q.aliases.iter().chain([&q.name]));
+    names.copied().collect()
+}
+
 static HELP: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
     let mut text = String::from("Quantities:\n");
-    for quantity in QUANTITIES {
-        text += &format!("  {:<20} {}\n", quantity.name, quantity.about);
+    for Quantity {
+        name,
+        symbol,
+        about,
+        aliases,
+        ..
+    } in Quantity::all()
+    {
+        let also = match aliases {
+            [] => String::new(),
+            aliases => format!(" (also {})", aliases.join(", ")),
+        };
+        text += &format!("  {name:<28} {symbol}: {about}{also}\n");
     }
     text + "
-States are lines of JSON on standard input, such as {\"q\": [0.1, 0.2], \"v\": [1, 0]}. The keys are q, v, a and tau; what
-is missing is nought, and a missing q neutral. For every state one line of JSON comes out, matrices row by row.
-With --q, --v, --a or --tau the one state they make is taken instead. All units are SI.
+States are lines of JSON on standard input, such as {\"q\": [0.1, 0.2], \"v\": [1, 0]}. The keys are q, v, a, tau, x and
+change; what is missing is zero, and a missing q neutral. For every state one line of JSON comes out, matrices row by row.
+With --q, --v, --a, --tau, --x or --change the one state they make is taken instead. All units are SI.
 
 Examples:
   linkwork eval double_pendulum mass_matrix kinetic_energy --q 0.3,-0.5 --v 1,0
@@ -80,21 +111,32 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mechanism = arguments.chosen.load_tree()?.robot.mechanism;
-    let seen = seen(arguments, &mechanism)?;
-    let asked: Vec<Asked> = asked(&arguments.quantities)
-        .map(|q| Asked::new(q, mechanism.nv()))
-        .collect();
-    let flags = [&arguments.q, &arguments.v, &arguments.a, &arguments.tau];
+    let question = question(arguments)?;
+    let mechanism = &question.mechanism;
+    let Arguments {
+        q,
+        v,
+        a,
+        tau,
+        x,
+        change,
+        ..
+    } = arguments;
+    let flags = [q, v, a, tau, x, change];
     let one = flags.iter().any(|f| f.is_some()) || arguments.states.is_none() && std::io::stdin().is_terminal();
     if one {
-        let state =
-            State::of(&mechanism, flags).map_err(|e| Complaint::usage(e.to_string(), length_hint(&mechanism)))?;
-        let (mut line, mut states) = (Vec::new(), States::default());
+        let state = State::of(mechanism, flags).map_err(|e| Complaint::usage(e, length_hint(mechanism)))?;
+        let mut states = States::new(mechanism, question.quantities.iter().copied());
         states.push(&state);
-        let mut evaluator = quantity::Evaluator::new(&mechanism, &asked, seen);
+        let mut evaluator = Evaluator::new(&question)?;
+        let mut out = std::io::stdout();
+        if out.is_terminal() && !arguments.json {
+            out.write_all(evaluator.table(&states)?.as_bytes())?;
+            return Ok(());
+        }
+        let mut line = Vec::new();
         evaluator.lines(&states, &mut line).map_err(|(_, problem)| problem)?;
-        std::io::stdout().write_all(&line)?;
+        out.write_all(&line)?;
         return Ok(());
     }
     let threads = match arguments.threads {
@@ -102,9 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => std::thread::available_parallelism().map_or(1, |n| n.get()),
     };
     let stream = stream::Stream {
-        mechanism: &mechanism,
-        asked: &asked,
-        seen,
+        question: &question,
         threads,
     };
     let out = std::io::stdout().lock();
@@ -121,12 +161,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-fn asked(names: &[String]) -> impl Iterator<Item = &'static Quantity> {
-    let find = |name: &String| QUANTITIES.iter().find(|q| q.name == name.as_str());
-    // clap lets known names through only.
-    names.iter().filter_map(find)
-}
-
 fn length_hint(mechanism: &Mechanism) -> String {
     format!(
         "`{}` has nq = {}, nv = {}",
@@ -136,15 +170,41 @@ fn length_hint(mechanism: &Mechanism) -> String {
     )
 }
 
-/// The frame to look at, if a quantity asks for one.
-fn seen(arguments: &Arguments, mechanism: &Mechanism) -> Result<Seen> {
-    let reference = match arguments.reference {
-        Sight::Local => Reference::Local,
-        Sight::World => Reference::World,
-        Sight::Aligned => Reference::Aligned,
+/// What is asked, of which robot.
+fn question(arguments: &Arguments) -> Result<Question> {
+    let quantities = arguments.quantities.iter().map(|name| Quantity::find(name));
+    let quantities = quantities.collect::<linkwork::Result<Vec<_>>>()?;
+    let (mechanism, closed) = match quantities.iter().find(|q| q.is_of_loops()) {
+        None => (arguments.chosen.load_tree()?.robot.mechanism, None),
+        Some(quantity) => {
+            let loaded = arguments.chosen.load()?;
+            if loaded.robot.loops.is_empty() {
+                return Err(Complaint::usage(
+                    format!("{} is of closed loops, and `{}` has none", quantity.name, loaded.name),
+                    "ask for another quantity, or take a robot with loops",
+                ));
+            }
+            let closed = loaded.robot.closed()?;
+            (closed.mechanism().clone(), Some(closed))
+        }
     };
-    let wanted = asked(&arguments.quantities).find(|q| q.of_frame);
-    let frame = match (&arguments.frame, wanted) {
+    Ok(Question {
+        frame: frame(arguments, &mechanism, &quantities)?,
+        joint: joint(arguments, &mechanism, &quantities)?,
+        reference: match arguments.reference {
+            Sight::Local => Reference::Local,
+            Sight::World => Reference::World,
+            Sight::Aligned => Reference::Aligned,
+        },
+        mechanism,
+        closed,
+        quantities,
+    })
+}
+
+/// The frame to look at, if a quantity asks for one.
+fn frame(arguments: &Arguments, mechanism: &Mechanism, quantities: &[&Quantity]) -> Result<FrameId> {
+    match (&arguments.frame, quantities.iter().find(|q| q.takes(Input::Frame))) {
         (Some(name), _) => mechanism.frame(name).map_err(|e| {
             let names = mechanism.frames().iter().map(|f| &f.name);
             let names: Vec<&str> = names
@@ -152,14 +212,27 @@ fn seen(arguments: &Arguments, mechanism: &Mechanism) -> Result<Seen> {
                 .map(String::as_str)
                 .collect();
             Complaint::usage(e.to_string(), format!("the frames are {}, world", names.join(", ")))
-        })?,
-        (None, Some(quantity)) => {
-            return Err(Complaint::usage(
-                format!("{} needs a frame", quantity.name),
-                "say which with --frame NAME; `linkwork info ROBOT` lists them",
-            ));
+        }),
+        (None, Some(quantity)) => Err(Complaint::usage(
+            format!("{} needs a frame", quantity.name),
+            "say which with --frame NAME; `linkwork info ROBOT` lists them",
+        )),
+        (None, None) => Ok(FrameId::WORLD),
+    }
+}
+
+/// The joint to look at, if a quantity asks for one.
+fn joint(arguments: &Arguments, mechanism: &Mechanism, quantities: &[&Quantity]) -> Result<Option<JointId>> {
+    match (&arguments.joint, quantities.iter().find(|q| q.takes(Input::Joint))) {
+        (Some(name), _) => {
+            let names = || mechanism.joints().iter().map(|j| j.name.as_str()).collect::<Vec<_>>();
+            let found = mechanism.joint(name).map(Some);
+            found.map_err(|e| Complaint::usage(e.to_string(), format!("the joints are {}", names().join(", "))))
         }
-        (None, None) => linkwork::model::FrameId::WORLD,
-    };
-    Ok(Seen { frame, reference })
+        (None, Some(quantity)) => Err(Complaint::usage(
+            format!("{} needs a joint", quantity.name),
+            "say which with --joint NAME; `linkwork info ROBOT` lists them",
+        )),
+        (None, None) => Ok(None),
+    }
 }

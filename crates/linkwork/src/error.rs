@@ -48,6 +48,23 @@ errors! {
         /// The largest that is accepted.
         largest: f64,
     } => "{argument}[{index}] (joint `{joint}`) is {value:e}; every number must be finite, and at most {largest:e} in size";
+    /// There is no quantity of this name.
+    Quantity {
+        /// The name asked for.
+        name: String,
+        /// A name that is close, as a sentence, or nothing.
+        hint: String,
+    } => "there is no quantity named `{name}`{hint}; `linkwork eval --help` lists them all";
+    /// A quantity takes something that was not given.
+    Missing {
+        /// What.
+        input: &'static str,
+    } => "the quantity is of a {input}; say which";
+    /// A result is too large for its numbers.
+    Overflow {
+        /// What was computed.
+        what: &'static str,
+    } => "{what} is not finite at this state; its numbers are too large, or the mechanism is singular there";
     /// An id, or what was made for a mechanism, is used with another one.
     Foreign {
         /// What it is.

@@ -25,7 +25,7 @@
 //! let mut torque = [0.0; 6];
 //! posed.gravity_torque(&mut torque)?;
 //! assert!((torque[1] - 31.6399).abs() < 1e-3);
-//! let tip = posed.pose(arm.frame("link6_dh")?);
+//! let tip = posed.pose(arm.frame("link6_dh")?)?;
 //! println!("the wrist is at {:?}", tip.translation);
 //! # Ok::<(), linkwork::Error>(())
 //! ```
@@ -40,6 +40,7 @@ mod dynamics;
 mod error;
 pub mod model;
 mod operator;
+pub mod quantity;
 pub mod scalar;
 #[allow(unsafe_code)]
 mod simd;

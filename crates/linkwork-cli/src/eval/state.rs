@@ -1,132 +1,147 @@
 //! States as users write them.
 
 use linkwork::Mechanism;
+use linkwork::quantity::{Given, Input, Quantity};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A configuration, a velocity, an acceleration and torques.
+/// What a state is made of, by the keys that users write.
+const KEYS: [(&str, Input); 6] = [
+    ("q", Input::Q),
+    ("v", Input::Qd),
+    ("a", Input::Qdd),
+    ("tau", Input::Tau),
+    ("x", Input::X),
+    ("change", Input::Change),
+];
+
+/// One state: a list of numbers for every key.
 #[derive(Clone)]
 pub(crate) struct State {
-    pub(crate) q: Vec<f64>,
-    pub(crate) v: Vec<f64>,
-    pub(crate) a: Vec<f64>,
-    pub(crate) tau: Vec<f64>,
+    lists: [Vec<f64>; 6],
     neutral: Vec<f64>,
-    nv: usize,
 }
 
 impl State {
     pub(crate) fn new(mechanism: &Mechanism) -> Self {
-        let nought = vec![0.0; mechanism.nv()];
-        Self {
-            q: mechanism.neutral(),
-            v: nought.clone(),
-            a: nought.clone(),
-            tau: nought,
-            neutral: mechanism.neutral(),
-            nv: mechanism.nv(),
-        }
+        let neutral = mechanism.neutral();
+        let mut lists = KEYS.map(|(_, input)| vec![0.0; input.len(mechanism).unwrap_or(0)]);
+        lists[0].clone_from(&neutral);
+        Self { lists, neutral }
     }
 
-    /// From q, v, a and tau; what is missing is nought, a missing q neutral.
-    pub(crate) fn of(mechanism: &Mechanism, given: [&Option<Vec<f64>>; 4]) -> Result<Self, String> {
+    /// From the lists of the keys, in their order; what is missing is zero, a missing q neutral.
+    pub(crate) fn of(mechanism: &Mechanism, given: [&Option<Vec<f64>>; 6]) -> Result<Self, String> {
         let mut state = Self::new(mechanism);
-        for (key, given) in KEYS.into_iter().zip(given) {
+        let needed = state.lengths();
+        for (list, given) in state.lists.iter_mut().zip(given) {
             if let Some(given) = given {
-                state.list(key).expect("the keys are known").clone_from(given);
+                list.clone_from(given);
             }
         }
-        state.lengths()?;
+        state.check(needed)?;
         Ok(state)
     }
 
     /// From a line of JSON.
     pub(crate) fn read(&mut self, line: &[u8]) -> Result<(), String> {
-        self.q.clone_from(&self.neutral);
-        for list in [&mut self.v, &mut self.a, &mut self.tau] {
-            list.clear();
-            list.resize(self.nv, 0.0);
+        let needed = self.lengths();
+        self.lists[0].clone_from(&self.neutral);
+        for list in &mut self.lists[1..] {
+            list.fill(0.0);
         }
         let mut json = serde_json::Deserializer::from_slice(line);
-        Lists(self)
-            .deserialize(&mut json)
-            .and_then(|()| json.end())
-            .map_err(|e| {
-                let text = e.to_string();
-                // Within a line, only the column says something.
-                text.replace(" at line 1 column", " at column")
-            })?;
-        self.lengths()
+        let read = Lists(self).deserialize(&mut json).and_then(|()| json.end());
+        let read = read.map_err(|e| {
+            // Within a line, only the column says something.
+            e.to_string().replace(" at line 1 column", " at column")
+        });
+        let checked = read.and_then(|()| self.check(needed));
+        for (list, needed) in self.lists.iter_mut().zip(needed) {
+            list.resize(needed, 0.0);
+        }
+        checked
     }
 
     fn list(&mut self, key: &str) -> Option<&mut Vec<f64>> {
-        match key {
-            "q" => Some(&mut self.q),
-            "v" => Some(&mut self.v),
-            "a" => Some(&mut self.a),
-            "tau" => Some(&mut self.tau),
-            _ => None,
-        }
+        let i = KEYS.iter().position(|(own, _)| *own == key)?;
+        Some(&mut self.lists[i])
     }
 
-    fn lengths(&mut self) -> Result<(), String> {
-        for key in KEYS {
-            let needed = if key == "q" { self.neutral.len() } else { self.nv };
-            let given = self.list(key).map_or(0, |list| list.len());
-            if given != needed {
-                return Err(format!("{key} has {given} numbers but needs {needed}"));
+    fn lengths(&self) -> [usize; 6] {
+        core::array::from_fn(|i| self.lists[i].len())
+    }
+
+    fn check(&self, needed: [usize; 6]) -> Result<(), String> {
+        for ((key, _), (list, needed)) in KEYS.iter().zip(self.lists.iter().zip(needed)) {
+            if list.len() != needed {
+                return Err(format!("{key} has {} numbers but needs {needed}", list.len()));
             }
         }
         Ok(())
     }
 }
 
-/// Several states, one after another.
-#[derive(Default)]
+/// Several states, one after another: only what is asked for of them.
 pub(crate) struct States {
-    pub(crate) q: Vec<f64>,
-    pub(crate) v: Vec<f64>,
-    pub(crate) a: Vec<f64>,
-    pub(crate) tau: Vec<f64>,
+    lists: [Vec<f64>; 6],
+    lengths: [usize; 6],
     n: usize,
 }
 
 impl States {
+    /// For quantities of a mechanism.
+    pub(crate) fn new<'a>(mechanism: &Mechanism, quantities: impl Iterator<Item = &'a Quantity> + Clone) -> Self {
+        let used = |input: Input| input == Input::Q || quantities.clone().any(|q| q.takes(input));
+        let length = |input: Input| input.len(mechanism).filter(|_| used(input)).unwrap_or(0);
+        Self {
+            lists: Default::default(),
+            lengths: KEYS.map(|(_, input)| length(input)),
+            n: 0,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.n
     }
 
     pub(crate) fn clear(&mut self) {
-        for list in [&mut self.q, &mut self.v, &mut self.a, &mut self.tau] {
-            list.clear();
-        }
+        self.lists.iter_mut().for_each(Vec::clear);
         self.n = 0;
     }
 
     pub(crate) fn push(&mut self, state: &State) {
-        self.q.extend_from_slice(&state.q);
-        self.v.extend_from_slice(&state.v);
-        self.a.extend_from_slice(&state.a);
-        self.tau.extend_from_slice(&state.tau);
+        for ((all, one), n) in self.lists.iter_mut().zip(&state.lists).zip(self.lengths) {
+            all.extend_from_slice(&one[..n]);
+        }
         self.n += 1;
     }
 
-    /// Copies one of them.
-    pub(crate) fn get(&self, i: usize, state: &mut State) {
-        let (nq, nv) = (state.q.len(), state.v.len());
-        state.q.copy_from_slice(&self.q[i * nq..(i + 1) * nq]);
-        for (list, mine) in [
-            (&self.v, &mut state.v),
-            (&self.a, &mut state.a),
-            (&self.tau, &mut state.tau),
-        ] {
-            mine.copy_from_slice(&list[i * nv..(i + 1) * nv]);
+    /// All of them.
+    pub(crate) fn all(&self) -> Given<'_> {
+        self.given(0, self.n)
+    }
+
+    /// One of them.
+    pub(crate) fn one(&self, i: usize) -> Given<'_> {
+        self.given(i, 1)
+    }
+
+    fn given(&self, first: usize, n: usize) -> Given<'_> {
+        let [q, qd, qdd, tau, x, change] =
+            core::array::from_fn(|i| &self.lists[i][first * self.lengths[i]..(first + n) * self.lengths[i]]);
+        Given {
+            q,
+            qd,
+            qdd,
+            tau,
+            x,
+            change,
+            ..Given::default()
         }
     }
 }
-
-const KEYS: [&str; 4] = ["q", "v", "a", "tau"];
 
 /// Reads an object of lists into a state's own memory.
 struct Lists<'a>(&'a mut State);
@@ -151,11 +166,11 @@ impl<'de> Visitor<'de> for Lists<'_> {
             let Some(list) = self.0.list(&key) else {
                 return Err(M::Error::custom(format!(
                     "unknown key `{key}`; the keys are {}",
-                    KEYS.join(", ")
+                    KEYS.map(|(key, _)| key).join(", ")
                 )));
             };
             map.next_value_seed(Numbers(list))?;
-            for (seen, _) in seen.iter_mut().zip(KEYS).filter(|(_, k)| *k == key) {
+            for (seen, _) in seen.iter_mut().zip(KEYS).filter(|(_, (own, _))| *own == key) {
                 if std::mem::replace(seen, true) {
                     return Err(M::Error::custom(format!("`{key}` is given twice")));
                 }
@@ -203,12 +218,12 @@ mod tests {
         state
             .read(br#"{"q": [0.1, 2e-1], "v": [1, -1], "tau": [3, 4]}"#)
             .unwrap();
-        assert_eq!((&state.q[..], &state.v[..]), (&[0.1, 0.2][..], &[1.0, -1.0][..]));
-        // What is missing is nought again.
+        assert_eq!(state.lists[..2], [vec![0.1, 0.2], vec![1.0, -1.0]]);
+        // What is missing is zero again.
         state.read(br#"{"a": [5, 6]}"#).unwrap();
         assert_eq!(
-            (&state.q[..], &state.tau[..], &state.a[..]),
-            (&[0.0; 2][..], &[0.0; 2][..], &[5.0, 6.0][..])
+            state.lists[..4],
+            [vec![0.0; 2], vec![0.0; 2], vec![5.0, 6.0], vec![0.0; 2]]
         );
     }
 
@@ -218,7 +233,7 @@ mod tests {
         let mut state = State::new(&robot);
         let mut problem = |line: &str| state.read(line.as_bytes()).unwrap_err();
         assert_eq!(problem(r#"{"q": [1]}"#), "q has 1 numbers but needs 2");
-        assert!(problem(r#"{"qd": [1, 2]}"#).contains("unknown key `qd`; the keys are q, v, a, tau"));
+        assert!(problem(r#"{"qd": [1, 2]}"#).contains("unknown key `qd`; the keys are q, v, a, tau, x, change"));
         assert!(problem(r#"{"q": [1, "x"]}"#).contains("invalid type: string"));
         assert!(problem(r#"{"q": [1, 2], "q": [1, 2]}"#).contains("`q` is given twice"));
         assert!(problem(r#"[1, 2]"#).contains("an object such as"));

@@ -3,18 +3,15 @@
 //! Lines are taken as they come, so that a program on the other end of a pipe gets its answers at once. Where many lines
 //! have come they are shared among threads; the order stays.
 
-use super::quantity::{Asked, Evaluator, Seen};
+use super::quantity::{Evaluator, Question};
 use super::state::{State, States};
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
-use linkwork::Mechanism;
 use std::io::{Read, Write};
 
 /// What to compute, of what.
 pub(crate) struct Stream<'a> {
-    pub(crate) mechanism: &'a Mechanism,
-    pub(crate) asked: &'a [Asked],
-    pub(crate) seen: Seen,
+    pub(crate) question: &'a Question,
     pub(crate) threads: usize,
 }
 
@@ -41,16 +38,21 @@ struct Worker<'a> {
 impl Stream<'_> {
     /// Reads states until the end, and writes results.
     pub(crate) fn run(&self, name: &str, mut input: impl Read, mut out: impl Write) -> Result<()> {
-        let worker = |_| Worker {
-            evaluator: Evaluator::new(self.mechanism, self.asked, self.seen),
-            state: State::new(self.mechanism),
-            states: States::default(),
-            places: Vec::new(),
-            out: Vec::new(),
-            lines: 0,
-            problem: None,
+        let Question {
+            mechanism, quantities, ..
+        } = self.question;
+        let worker = |_| -> Result<Worker<'_>> {
+            Ok(Worker {
+                evaluator: Evaluator::new(self.question)?,
+                state: State::new(mechanism),
+                states: States::new(mechanism, quantities.iter().copied()),
+                places: Vec::new(),
+                out: Vec::new(),
+                lines: 0,
+                problem: None,
+            })
         };
-        let mut workers: Vec<Worker<'_>> = (0..self.threads).map(worker).collect();
+        let mut workers = (0..self.threads).map(worker).collect::<Result<Vec<_>>>()?;
         let (mut block, mut filled) = (vec![0; BLOCK], 0);
         let mut lines = 0;
         loop {
@@ -174,22 +176,22 @@ impl Worker<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::quantity::QUANTITIES;
     use super::*;
     use linkwork::Reference;
     use linkwork::model::{FrameId, examples};
+    use linkwork::quantity::Quantity;
 
     fn run(input: &[u8], threads: usize) -> (String, Result<()>) {
-        let robot = examples::double_pendulum();
-        let asked = [Asked::new(&QUANTITIES[0], robot.nv())];
-        let seen = Seen {
+        let question = Question {
+            mechanism: examples::double_pendulum(),
+            closed: None,
+            quantities: vec![Quantity::find("forward_dynamics").unwrap()],
             frame: FrameId::WORLD,
             reference: Reference::World,
+            joint: None,
         };
         let stream = Stream {
-            mechanism: &robot,
-            asked: &asked,
-            seen,
+            question: &question,
             threads,
         };
         let mut out = Vec::new();

@@ -13,7 +13,8 @@ use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
 use crate::{Error, Result};
-use engine::{Engine, Failures, Job};
+pub(crate) use engine::Failures;
+use engine::{Engine, Job};
 use quantity::Quantity;
 use rayon::prelude::*;
 

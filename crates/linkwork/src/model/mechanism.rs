@@ -301,6 +301,16 @@ impl Mechanism {
         }
     }
 
+    /// The link that a frame belongs to; an error for the world's.
+    pub fn link_of(&self, frame: impl Into<FrameId>) -> Result<LinkId> {
+        let links = self.given.links.len();
+        match self.own_frame(frame)?.index() {
+            0 => Err(self.unknown("link", WORLD)),
+            i if i <= links => Ok(self.link_at(i - 1)),
+            i => self.link(&self.given.frames[i - 1 - links].link),
+        }
+    }
+
     /// An error unless what was made for another mechanism was made for this one.
     #[inline]
     pub(crate) fn check_same(&self, other: &Self, what: &'static str) -> Result<()> {

@@ -26,6 +26,11 @@ impl Curvature {
         self.symbols[((h * self.n + i) * self.n + j) * self.n + k]
     }
 
+    /// All of them, nv⁴ numbers; the last index varies fastest.
+    pub fn symbols(&self) -> &[f64] {
+        &self.symbols
+    }
+
     /// The largest symbol, without sign.
     pub fn largest(&self) -> f64 {
         self.symbols.iter().fold(0.0, |m: f64, x| m.max(x.abs()))

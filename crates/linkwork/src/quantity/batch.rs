@@ -1,0 +1,186 @@
+//! Quantities of many states.
+
+use super::{Element, Evaluation, Given, Input, Quantity};
+use crate::Result;
+use crate::batch::{Batch, Failures, Real, check_states, share_out};
+use crate::closed::Closed;
+use crate::model::Mechanism;
+use core::ops::Range;
+
+/// All memory for evaluating any quantity of many states: several to a register where the library has a sweep for that, one
+/// by one elsewhere, and on all threads.
+///
+/// ```
+/// use linkwork::quantity::{BatchEvaluation, Given, Quantity};
+/// let arm = linkwork::model::examples::arm7();
+/// let mut batch = BatchEvaluation::<f64>::new(&arm);
+/// let q = vec![0.3; 7 * 1000];
+/// let given = Given { q: &q, ..Given::default() };
+/// let mut out = vec![0.0; 1000];
+/// batch.evaluate(Quantity::find("log_det_mass")?, &given, &mut out)?;
+/// assert!(out.iter().all(|x| *x == out[0]));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct BatchEvaluation<T: Element = f64> {
+    batch: Batch<T>,
+    threads: usize,
+    /// One for each thread, for what has no lanes; the first is always there.
+    alone: Vec<Alone>,
+}
+
+#[derive(Clone, Debug)]
+struct Alone {
+    evaluation: Evaluation,
+    numbers: [Vec<f64>; 6],
+    out: Vec<f64>,
+}
+
+/// The inputs that are made of numbers.
+const NUMBERS: [Input; 6] = [Input::Q, Input::Qd, Input::Qdd, Input::Tau, Input::X, Input::Change];
+
+impl<T: Element> BatchEvaluation<T> {
+    /// For a mechanism; its quantities of closed loops are refused.
+    pub fn new(mechanism: &Mechanism) -> Self {
+        Self::with(mechanism, Evaluation::new(mechanism))
+    }
+
+    /// For a mechanism whose loops are closed; quantities of the tree are there too.
+    pub fn of_closed(closed: &Closed) -> Self {
+        Self::with(closed.mechanism(), Evaluation::of_closed(closed))
+    }
+
+    fn with(mechanism: &Mechanism, evaluation: Evaluation) -> Self {
+        let alone = Alone {
+            evaluation,
+            numbers: Default::default(),
+            out: Vec::new(),
+        };
+        Self {
+            batch: mechanism.batch_of(),
+            threads: rayon::current_num_threads(),
+            alone: vec![alone],
+        }
+    }
+
+    /// The same with another number of threads; at least one.
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self.batch = self.batch.with_threads(threads);
+        self.alone.truncate(self.threads);
+        self
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &Mechanism {
+        self.batch.mechanism()
+    }
+
+    /// The dimensions of a quantity for one state.
+    pub fn dimensions(&self, quantity: &Quantity, given: &Given<'_, T>) -> Result<Vec<usize>> {
+        self.alone[0].evaluation.dimensions(quantity, given)
+    }
+
+    /// Writes a quantity of every state to `out`, state after state. States that fail are NaN there, and the error names the
+    /// first of them.
+    pub fn evaluate(&mut self, quantity: &Quantity, given: &Given<'_, T>, out: &mut [T]) -> Result<()> {
+        let size: usize = self.dimensions(quantity, given)?.iter().product();
+        let states = self.check(quantity, given, size, out.len())?;
+        if let Some(done) = self.in_lanes(quantity, given, out) {
+            return done;
+        }
+        let engines = self.threads.min(states.div_ceil(16)).max(1);
+        while self.alone.len() < engines {
+            self.alone.push(self.alone[0].clone());
+        }
+        share_out(&mut self.alone[..engines], states, size, out, |alone, first, out| {
+            let mut failures = Failures::default();
+            for (i, out) in out.chunks_mut(size.max(1)).enumerate() {
+                if let Err(problem) = alone.evaluate(quantity, given, first + i, out) {
+                    out.fill(T::lift(f64::NAN));
+                    failures.add(first + i, problem);
+                }
+            }
+            failures
+        })
+    }
+
+    /// How many states are given; an error unless all inputs agree on that.
+    fn check(&self, quantity: &Quantity, given: &Given<'_, T>, size: usize, out: usize) -> Result<usize> {
+        let mechanism = self.mechanism();
+        let states = match (mechanism.nq(), size) {
+            (0, 0) => 0,
+            (0, size) => out / size,
+            (nq, _) => given.q.len() / nq,
+        };
+        for input in quantity.inputs {
+            if let Some(each) = input.len(mechanism) {
+                check_states(input.name(), given.numbers(*input).len(), each, states)?;
+            }
+        }
+        check_states("out", out, size, states)?;
+        Ok(states)
+    }
+
+    /// By a sweep over several states at once, if there is one.
+    fn in_lanes(&mut self, quantity: &Quantity, given: &Given<'_, T>, out: &mut [T]) -> Option<Result<()>> {
+        let run = T::of(quantity.batch.as_ref()?);
+        Some(run(&mut self.batch, given, out))
+    }
+}
+
+impl Alone {
+    /// One state of many.
+    fn evaluate<T: Real>(
+        &mut self,
+        quantity: &Quantity,
+        given: &Given<'_, T>,
+        state: usize,
+        out: &mut [T],
+    ) -> Result<()> {
+        let mechanism = self.evaluation.mechanism();
+        for (input, numbers) in NUMBERS.into_iter().zip(&mut self.numbers) {
+            numbers.clear();
+            if quantity.takes(input) {
+                let n = input.len(mechanism).unwrap_or(0);
+                numbers.extend(
+                    given.numbers(input)[n * state..n * (state + 1)]
+                        .iter()
+                        .map(|x| x.lane(0)),
+                );
+            }
+        }
+        let [q, qd, qdd, tau, x, change] = &self.numbers;
+        let one = Given {
+            q,
+            qd,
+            qdd,
+            tau,
+            x,
+            change,
+            frame: given.frame,
+            reference: given.reference,
+            joint: given.joint,
+        };
+        self.out.resize(out.len(), 0.0);
+        self.evaluation.evaluate(quantity, &one, &mut self.out)?;
+        out.iter_mut().zip(&self.out).for_each(|(out, x)| *out = T::lift(*x));
+        Ok(())
+    }
+}
+
+impl<'a, T> Given<'a, T> {
+    /// Some of many states.
+    pub(super) fn of_states(&self, states: Range<usize>, nq: usize, nv: usize) -> Self {
+        let part = |all: &'a [T], n: usize| all.get(states.start * n..states.end * n).unwrap_or(&[]);
+        Self {
+            q: part(self.q, nq),
+            qd: part(self.qd, nv),
+            qdd: part(self.qdd, nv),
+            tau: part(self.tau, nv),
+            x: part(self.x, nv),
+            change: part(self.change, 3 * nv),
+            ..*self
+        }
+    }
+}

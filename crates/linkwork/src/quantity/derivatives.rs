@@ -1,0 +1,245 @@
+//! How the dynamics change with the state.
+
+use super::Input::{Change, Q, Qd, Qdd, Tau, X};
+use super::Size::{Nv, Of, Parameters};
+use super::{Given, Quantity, Room, batched};
+use crate::batch::{Batch, Real};
+use crate::workspace::Moving;
+use crate::{Error, Result};
+
+pub(super) static QUANTITIES: &[Quantity] = &[
+    Quantity::new(
+        (
+            "inverse_dynamics_derivatives",
+            "∂T/∂(q, q̇, q̈)",
+            "∂T/∂q, ∂T/∂q̇ and 𝓜, 3 × nv × nv, in the tangent space",
+        ),
+        &["rnea_derivatives"],
+        &[Q, Qd, Qdd],
+        &[Of(3), Nv, Nv],
+        |m, g, room, out| of_torques(m, g, room, 0..3, out),
+    )
+    .in_batches(batched!(|b, g, out| b.inverse_derivatives(g.q, g.qd, g.qdd, out))),
+    Quantity::new(
+        (
+            "forward_dynamics_derivatives",
+            "∂q̈/∂(q, q̇, T)",
+            "∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹, 3 × nv × nv, in the tangent space",
+        ),
+        &["aba_derivatives"],
+        &[Q, Qd, Tau],
+        &[Of(3), Nv, Nv],
+        |m, g, room, out| of_accelerations(m, g, room, 0..3, out),
+    )
+    .in_batches(batched!(|b, g, out| b.forward_derivatives(g.q, g.qd, g.tau, out))),
+    Quantity::new(
+        ("dtau_dq", "∂T/∂q", "at (q, q̇, q̈), nv × nv, in the tangent space"),
+        &[],
+        &[Q, Qd, Qdd],
+        &[Nv, Nv],
+        |m, g, room, out| of_torques(m, g, room, 0..1, out),
+    )
+    .in_batches(batched!(
+        |b, g, out| part(b, g, 0, out, |b, g, all| b.inverse_derivatives(g.q, g.qd, g.qdd, all))
+    )),
+    Quantity::new(
+        ("dtau_dqd", "∂T/∂q̇", "at (q, q̇, q̈), nv × nv"),
+        &[],
+        &[Q, Qd, Qdd],
+        &[Nv, Nv],
+        |m, g, room, out| of_torques(m, g, room, 1..2, out),
+    )
+    .in_batches(batched!(
+        |b, g, out| part(b, g, 1, out, |b, g, all| b.inverse_derivatives(g.q, g.qd, g.qdd, all))
+    )),
+    Quantity::new(
+        ("dqdd_dq", "∂q̈/∂q", "at (q, q̇, T), nv × nv, in the tangent space"),
+        &[],
+        &[Q, Qd, Tau],
+        &[Nv, Nv],
+        |m, g, room, out| of_accelerations(m, g, room, 0..1, out),
+    )
+    .in_batches(batched!(
+        |b, g, out| part(b, g, 0, out, |b, g, all| b.forward_derivatives(g.q, g.qd, g.tau, all))
+    )),
+    Quantity::new(
+        ("dqdd_dqd", "∂q̈/∂q̇", "at (q, q̇, T), nv × nv"),
+        &[],
+        &[Q, Qd, Tau],
+        &[Nv, Nv],
+        |m, g, room, out| of_accelerations(m, g, room, 1..2, out),
+    )
+    .in_batches(batched!(
+        |b, g, out| part(b, g, 1, out, |b, g, all| b.forward_derivatives(g.q, g.qd, g.tau, all))
+    )),
+    Quantity::new(
+        ("torque_change", "δT", "∂T/∂q δq + ∂T/∂q̇ δq̇ + 𝓜 δq̈, in O(n)"),
+        &["rnea_jvp"],
+        &[Q, Qd, Qdd, Change],
+        &[Nv],
+        |m, g, _, out| m.linearized(g.qdd)?.torque_change(g.change, out),
+    ),
+    Quantity::new(
+        ("acceleration_change", "δq̈", "∂q̈/∂q δq + ∂q̈/∂q̇ δq̇ + 𝓜⁻¹ δT, in O(n)"),
+        &["aba_jvp"],
+        &[Q, Qd, Tau, Change],
+        &[Nv],
+        |m, g, room, out| {
+            m.linearized_under(g.tau, room.first(g.tau.len()))?
+                .acceleration_change(g.change, out)
+        },
+    ),
+    Quantity::new(
+        ("torque_adjoint", "(∂T)*x", "(∂T/∂q)*x, (∂T/∂q̇)*x and 𝓜x, in O(n)"),
+        &["rnea_vjp"],
+        &[Q, Qd, Qdd, X],
+        &[Of(3), Nv],
+        |m, g, _, out| m.linearized(g.qdd)?.torque_adjoint(g.x, out),
+    ),
+    Quantity::new(
+        (
+            "acceleration_adjoint",
+            "(∂q̈)*x",
+            "(∂q̈/∂q)*x, (∂q̈/∂q̇)*x and 𝓜⁻¹x, in O(n)",
+        ),
+        &["aba_vjp"],
+        &[Q, Qd, Tau, X],
+        &[Of(3), Nv],
+        |m, g, room, out| {
+            m.linearized_under(g.tau, room.first(g.tau.len()))?
+                .acceleration_adjoint(g.x, out)
+        },
+    ),
+    Quantity::new(
+        (
+            "regressor",
+            "Y",
+            "∂T by ten inertial parameters of every link, nv × 10 links: T = Yπ",
+        ),
+        &["joint_torque_regressor"],
+        &[Q, Qd, Qdd],
+        &[Nv, Parameters],
+        |m, g, _, out| m.linearized(g.qdd)?.regressor(out),
+    ),
+    Quantity::new(
+        (
+            "mass_matrix_derivative",
+            "∂𝓜/∂q",
+            "along every degree of freedom, nv × nv × nv; the first index says along which",
+        ),
+        &[],
+        &[Q],
+        &[Nv, Nv, Nv],
+        |m, _, _, out| {
+            let (mechanism, n) = (m.mechanism(), m.mechanism().nv());
+            for (dof, out) in out.chunks_exact_mut((n * n).max(1)).enumerate() {
+                let (joint, index) = mechanism.joint_of_dof(dof);
+                m.mass_matrix_derivative(joint, index, out)?;
+            }
+            Ok(())
+        },
+    ),
+    Quantity::new(
+        (
+            "curvature",
+            "R_hijk",
+            "the Riemann symbols of the mass matrix as a metric, nv × nv × nv × nv",
+        ),
+        &["riemann"],
+        &[Q],
+        &[Nv, Nv, Nv, Nv],
+        |m, g, _, out| {
+            out.copy_from_slice(m.mechanism().curvature(g.q)?.symbols());
+            Ok(())
+        },
+    ),
+];
+
+/// Some of ∂T/∂q, ∂T/∂q̇ and 𝓜.
+fn of_torques(
+    m: &mut Moving<'_>,
+    g: &Given<'_>,
+    room: &mut Room,
+    parts: core::ops::Range<usize>,
+    out: &mut [f64],
+) -> Result<()> {
+    let derivatives = room.derivatives(m.mechanism());
+    m.linearized(g.qdd)?.inverse_derivatives(derivatives)?;
+    copy(derivatives, parts, out);
+    Ok(())
+}
+
+/// Some of ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹.
+fn of_accelerations(
+    m: &mut Moving<'_>,
+    g: &Given<'_>,
+    room: &mut Room,
+    parts: core::ops::Range<usize>,
+    out: &mut [f64],
+) -> Result<()> {
+    let mut qdd = core::mem::take(&mut room.numbers);
+    qdd.resize(g.tau.len(), 0.0);
+    let derivatives = room.derivatives(m.mechanism());
+    let done = m
+        .linearized_under(g.tau, &mut qdd)
+        .and_then(|mut linearized| linearized.forward_derivatives(derivatives));
+    copy(derivatives, parts, out);
+    room.numbers = qdd;
+    done
+}
+
+fn copy(from: &crate::workspace::Derivatives, parts: core::ops::Range<usize>, out: &mut [f64]) {
+    let all = [from.by_q(), from.by_qd(), from.by_input()];
+    let size = from.by_q().len();
+    for (out, part) in out.chunks_exact_mut(size.max(1)).zip(&all[parts]) {
+        out.copy_from_slice(part);
+    }
+}
+
+/// So many numbers may all matrices of the states that are computed at once have.
+const ROOM: usize = 1 << 18;
+
+/// One of three matrices for many states: all three of a few states at a time.
+fn part<T: Real>(
+    batch: &mut Batch<T>,
+    given: &Given<'_, T>,
+    which: usize,
+    out: &mut [T],
+    all: impl Fn(&mut Batch<T>, &Given<'_, T>, &mut [T]) -> Result<()>,
+) -> Result<()> {
+    let (nq, nv) = (batch.mechanism().nq(), batch.mechanism().nv());
+    let size = (nv * nv).max(1);
+    let states = out.len() / size;
+    let chunk = (ROOM / (3 * size)).clamp(1, states.max(1));
+    let mut room = vec![T::ZERO; 3 * size * chunk];
+    let mut failed: Option<(usize, usize, Box<Error>)> = None;
+    for (i, out) in out.chunks_mut(size * chunk).enumerate() {
+        let (first, n) = (i * chunk, out.len() / size);
+        let few = given.of_states(first..first + n, nq, nv);
+        match all(batch, &few, &mut room[..3 * size * n]) {
+            Ok(()) => {}
+            Err(Error::State {
+                index,
+                failed: count,
+                problem,
+                ..
+            }) => {
+                let (_, sum, _) = failed.get_or_insert((first + index, 0, problem));
+                *sum += count;
+            }
+            Err(other) => return Err(other),
+        }
+        for (out, three) in out.chunks_exact_mut(size).zip(room.chunks_exact(3 * size)) {
+            out.copy_from_slice(&three[which * size..(which + 1) * size]);
+        }
+    }
+    match failed {
+        None => Ok(()),
+        Some((index, failed, problem)) => Err(Error::State {
+            index,
+            failed,
+            states,
+            problem,
+        }),
+    }
+}

@@ -1,0 +1,189 @@
+//! Forces, accelerations, and the mass matrix.
+
+use super::Input::{Frame, Q, Qd, Qdd, Tau, X};
+use super::Size::{Nv, Of, Pattern};
+use super::{Quantity, batched};
+
+pub(super) static QUANTITIES: &[Quantity] = &[
+    Quantity::new(
+        ("forward_dynamics", "q̈", "the accelerations under the torques tau"),
+        &["aba"],
+        &[Q, Qd, Tau],
+        &[Nv],
+        |m, g, _, out| m.forward_dynamics(g.tau, out),
+    )
+    .in_batches(batched!(|b, g, out| b.forward_dynamics(g.q, g.qd, g.tau, out))),
+    Quantity::new(
+        ("inverse_dynamics", "T", "the torques for the accelerations qdd"),
+        &["rnea"],
+        &[Q, Qd, Qdd],
+        &[Nv],
+        |m, g, _, out| m.inverse_dynamics(g.qdd, out),
+    )
+    .in_batches(batched!(|b, g, out| b.inverse_dynamics(g.q, g.qd, g.qdd, out))),
+    Quantity::new(
+        ("mass_matrix", "𝓜", "the mass matrix, nv × nv"),
+        &["crba", "joint_space_inertia"],
+        &[Q],
+        &[Nv, Nv],
+        |m, _, _, out| m.mass_matrix(out),
+    )
+    .in_batches(batched!(|b, g, out| b.mass_matrix(g.q, out))),
+    Quantity::new(
+        (
+            "mass_matrix_entries",
+            "𝓜",
+            "the elements of the mass matrix that are not zero, one of each pair",
+        ),
+        &[],
+        &[Q],
+        &[Pattern],
+        |m, _, _, out| m.mass_matrix_entries(out),
+    )
+    .in_batches(batched!(|b, g, out| b.mass_matrix_entries(g.q, out))),
+    Quantity::new(
+        ("mass_matrix_inverse", "𝓜⁻¹", "the inverse of the mass matrix, nv × nv"),
+        &["minv"],
+        &[Q],
+        &[Nv, Nv],
+        |m, _, _, out| m.mass_matrix_inverse(out),
+    )
+    .in_batches(batched!(|b, g, out| b.mass_matrix_inverse(g.q, out))),
+    Quantity::new(
+        ("mass_times", "𝓜x", "the mass matrix times x, in O(n)"),
+        &[],
+        &[Q, X],
+        &[Nv],
+        |m, g, _, out| m.mass_times(g.x, out),
+    ),
+    Quantity::new(
+        (
+            "inverse_mass_times",
+            "𝓜⁻¹x",
+            "the inverse of the mass matrix times x, in O(n)",
+        ),
+        &[],
+        &[Q, X],
+        &[Nv],
+        |m, g, _, out| m.inverse_mass_times(g.x, out),
+    ),
+    Quantity::new(
+        (
+            "log_det_mass",
+            "log det 𝓜",
+            "the logarithm of the determinant of the mass matrix",
+        ),
+        &["log_det"],
+        &[Q],
+        &[],
+        |m, _, _, out| {
+            out[0] = m.log_det_mass()?;
+            Ok(())
+        },
+    ),
+    Quantity::new(
+        (
+            "bias",
+            "C",
+            "gravity and velocity terms: inverse dynamics without acceleration",
+        ),
+        &["nle", "nonlinear_effects"],
+        &[Q, Qd],
+        &[Nv],
+        |m, _, _, out| m.bias(out),
+    )
+    .in_batches(batched!(|b, g, out| b.bias(g.q, g.qd, out))),
+    Quantity::new(
+        ("gravity_torque", "g", "the torques that hold it still"),
+        &["gravity_compensation", "generalized_gravity"],
+        &[Q],
+        &[Nv],
+        |m, _, _, out| m.gravity_torque(out),
+    )
+    .in_batches(batched!(|b, g, out| b.gravity_torque(g.q, out))),
+    Quantity::new(
+        (
+            "coriolis",
+            "Cq̇",
+            "the velocity terms alone: Coriolis and centrifugal torques",
+        ),
+        &[],
+        &[Q, Qd],
+        &[Nv],
+        |m, _, _, out| m.coriolis(out),
+    ),
+    Quantity::new(
+        (
+            "coriolis_matrix",
+            "C",
+            "nv × nv; times q̇ it is the velocity terms, and 𝓜̇ − 2C is skew",
+        ),
+        &[],
+        &[Q, Qd],
+        &[Nv, Nv],
+        |m, _, _, out| m.coriolis_matrix(out),
+    ),
+    Quantity::new(
+        (
+            "passive_torque",
+            "T_p",
+            "what springs, dampers and friction of the joints add to the torques",
+        ),
+        &[],
+        &[Q, Qd],
+        &[Nv],
+        |m, _, _, out| m.passive_torque(out),
+    ),
+    Quantity::new(
+        ("kinetic_energy", "½q̇*𝓜q̇", "the kinetic energy, in J"),
+        &[],
+        &[Q, Qd],
+        &[],
+        |m, _, _, out| {
+            out[0] = m.kinetic_energy();
+            Ok(())
+        },
+    )
+    .in_batches(batched!(|b, g, out| b.kinetic_energy(g.q, g.qd, out))),
+    Quantity::new(
+        ("potential_energy", "−Σ m g·c", "the potential energy of gravity, in J"),
+        &[],
+        &[Q],
+        &[],
+        |m, _, _, out| {
+            out[0] = m.potential_energy();
+            Ok(())
+        },
+    )
+    .in_batches(batched!(|b, g, out| b.potential_energy(g.q, out))),
+    Quantity::new(
+        (
+            "composite_inertia",
+            "r(k)",
+            "of a link and all outboard as one rigid body, in the link's frame, 6 × 6",
+        ),
+        &[],
+        &[Q, Frame],
+        &[Of(6), Of(6)],
+        |m, g, _, out| {
+            let link = m.mechanism().link_of(g.frame)?;
+            out.copy_from_slice(m.composite_inertia(link)?.as_flattened());
+            Ok(())
+        },
+    ),
+    Quantity::new(
+        (
+            "articulated_inertia",
+            "P(k)",
+            "that a link shows when all outboard is free to move, in its frame, 6 × 6",
+        ),
+        &["aba_inertia"],
+        &[Q, Frame],
+        &[Of(6), Of(6)],
+        |m, g, _, out| {
+            let link = m.mechanism().link_of(g.frame)?;
+            out.copy_from_slice(m.articulated_inertia(link)?.as_flattened());
+            Ok(())
+        },
+    ),
+];

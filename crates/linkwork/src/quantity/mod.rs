@@ -1,0 +1,362 @@
+//! Everything that can be asked of a state, by name.
+//!
+//! [`Quantity::all`] is the one list: what a quantity is called here and elsewhere, what it takes, and the shape of what it
+//! gives. The program's `eval`, batches and the Python package read it.
+//!
+//! ```
+//! use linkwork::quantity::{Evaluation, Given, Quantity};
+//! let arm = linkwork::model::examples::puma560();
+//! let quantity = Quantity::find("rnea")?; // inverse_dynamics
+//! let mut evaluation = Evaluation::new(&arm);
+//! let given = Given { q: &[0.1; 6], qd: &[0.0; 6], qdd: &[0.0; 6], ..Given::default() };
+//! let tau = evaluation.compute(quantity, &given)?;
+//! assert_eq!(tau.len(), 6);
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+
+mod batch;
+mod closed;
+mod derivatives;
+mod diagonalized;
+mod dynamics;
+mod evaluation;
+mod kinematics;
+mod operational;
+
+pub use batch::BatchEvaluation;
+pub use evaluation::{Evaluation, Room};
+
+use crate::batch::{Batch, Real};
+use crate::closed::ClosedPosed;
+use crate::model::{FrameId, JointId, Mechanism};
+use crate::workspace::Moving;
+use crate::{Error, Reference, Result};
+
+/// Something that can be computed for a state of a mechanism.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Quantity {
+    /// What it is called.
+    pub name: &'static str,
+    /// What the papers call it.
+    pub symbol: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// What others call it.
+    pub aliases: &'static [&'static str],
+    /// What it depends on.
+    pub inputs: &'static [Input],
+    /// The dimensions of its result, none for a number; elements are row by row.
+    pub shape: &'static [Size],
+    compute: Compute,
+    batch: Option<Batched>,
+}
+
+/// What a quantity may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// The configuration, nq numbers.
+    Q,
+    /// The velocity, nv numbers.
+    Qd,
+    /// The acceleration, nv numbers.
+    Qdd,
+    /// The torques, nv numbers.
+    Tau,
+    /// A vector of nv numbers that an operator is applied to.
+    X,
+    /// Changes of q, of q̇, and of q̈ or T, one after another: 3 nv numbers.
+    Change,
+    /// A frame.
+    Frame,
+    /// The axes and the point that a frame is seen in.
+    Reference,
+    /// A joint.
+    Joint,
+}
+
+impl Input {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q => "q",
+            Self::Qd => "qd",
+            Self::Qdd => "qdd",
+            Self::Tau => "tau",
+            Self::X => "x",
+            Self::Change => "change",
+            Self::Frame => "frame",
+            Self::Reference => "reference",
+            Self::Joint => "joint",
+        }
+    }
+
+    /// How many numbers it has; none if it is not made of numbers.
+    pub fn len(self, mechanism: &Mechanism) -> Option<usize> {
+        match self {
+            Self::Q => Some(mechanism.nq()),
+            Self::Qd | Self::Qdd | Self::Tau | Self::X => Some(mechanism.nv()),
+            Self::Change => Some(3 * mechanism.nv()),
+            Self::Frame | Self::Reference | Self::Joint => None,
+        }
+    }
+}
+
+/// A dimension of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Size {
+    /// This many.
+    Of(usize),
+    /// The degrees of freedom.
+    Nv,
+    /// The links.
+    Links,
+    /// Ten numbers for every link.
+    Parameters,
+    /// The elements of 𝓜 that [`Mechanism::mass_pattern`] lists.
+    Pattern,
+    /// The degrees of freedom of the joint.
+    Dofs,
+    /// The equations of the constraints.
+    Constraints,
+}
+
+/// What quantities are computed from: for one state, or for many one after another. What a quantity does not take may be
+/// left empty.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a, T = f64> {
+    /// The configuration.
+    pub q: &'a [T],
+    /// The velocity.
+    pub qd: &'a [T],
+    /// The acceleration.
+    pub qdd: &'a [T],
+    /// The torques.
+    pub tau: &'a [T],
+    /// A vector that an operator is applied to.
+    pub x: &'a [T],
+    /// Changes of q, q̇ and q̈ or T.
+    pub change: &'a [T],
+    /// The frame.
+    pub frame: FrameId,
+    /// Its axes and point.
+    pub reference: Reference,
+    /// The joint.
+    pub joint: Option<JointId>,
+}
+
+impl<T> Default for Given<'_, T> {
+    fn default() -> Self {
+        Self {
+            q: &[],
+            qd: &[],
+            qdd: &[],
+            tau: &[],
+            x: &[],
+            change: &[],
+            frame: FrameId::WORLD,
+            reference: Reference::Local,
+            joint: None,
+        }
+    }
+}
+
+impl<'a, T> Given<'a, T> {
+    /// The numbers of an input; empty for what is not made of numbers.
+    pub fn numbers(&self, input: Input) -> &'a [T] {
+        match input {
+            Input::Q => self.q,
+            Input::Qd => self.qd,
+            Input::Qdd => self.qdd,
+            Input::Tau => self.tau,
+            Input::X => self.x,
+            Input::Change => self.change,
+            Input::Frame | Input::Reference | Input::Joint => &[],
+        }
+    }
+
+    /// The joint, which is needed.
+    fn joint(&self) -> Result<JointId> {
+        self.joint.ok_or(Error::Missing { input: "joint" })
+    }
+}
+
+/// For one state of a tree, or of one whose loops are closed.
+#[derive(Clone, Copy)]
+enum Compute {
+    Tree(OfTree),
+    Closed(OfClosed),
+}
+
+type OfTree = fn(&mut Moving<'_>, &Given<'_>, &mut Room, &mut [f64]) -> Result<()>;
+type OfClosed = fn(&mut ClosedPosed<'_>, &Given<'_>, &mut Room, &mut [f64]) -> Result<()>;
+
+/// For many states at once, several to a register.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Batched {
+    double: OfMany<f64>,
+    single: OfMany<f32>,
+}
+
+#[doc(hidden)]
+pub type OfMany<T> = fn(&mut Batch<T>, &Given<'_, T>, &mut [T]) -> Result<()>;
+
+/// Numbers that batches of quantities are made of: `f64` and `f32`.
+pub trait Element: Real {
+    #[doc(hidden)]
+    fn of(batched: &Batched) -> OfMany<Self>;
+}
+
+impl Element for f64 {
+    fn of(batched: &Batched) -> OfMany<Self> {
+        batched.double
+    }
+}
+
+impl Element for f32 {
+    fn of(batched: &Batched) -> OfMany<Self> {
+        batched.single
+    }
+}
+
+/// The same call of a batch in `f64` and in `f32`.
+macro_rules! batched {
+    (|$batch:ident, $given:ident, $out:ident| $call:expr) => {
+        $crate::quantity::Batched {
+            double: |$batch, $given, $out| $call,
+            single: |$batch, $given, $out| $call,
+        }
+    };
+}
+use batched;
+
+impl Quantity {
+    const fn new(
+        (name, symbol, about): (&'static str, &'static str, &'static str),
+        aliases: &'static [&'static str],
+        inputs: &'static [Input],
+        shape: &'static [Size],
+        compute: OfTree,
+    ) -> Self {
+        Self {
+            name,
+            symbol,
+            about,
+            aliases,
+            inputs,
+            shape,
+            compute: Compute::Tree(compute),
+            batch: None,
+        }
+    }
+
+    const fn closed(
+        (name, symbol, about): (&'static str, &'static str, &'static str),
+        inputs: &'static [Input],
+        shape: &'static [Size],
+        compute: OfClosed,
+    ) -> Self {
+        Self {
+            name,
+            symbol,
+            about,
+            aliases: &[],
+            inputs,
+            shape,
+            compute: Compute::Closed(compute),
+            batch: None,
+        }
+    }
+
+    const fn in_batches(self, batch: Batched) -> Self {
+        Self {
+            batch: Some(batch),
+            ..self
+        }
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        let families: [&[Self]; 7] = [
+            kinematics::QUANTITIES,
+            dynamics::QUANTITIES,
+            derivatives::QUANTITIES,
+            diagonalized::QUANTITIES,
+            diagonalized::BLOCKS.as_flattened(),
+            operational::QUANTITIES,
+            closed::QUANTITIES,
+        ];
+        families.into_iter().flatten()
+    }
+
+    /// Finds one by its name or an alias.
+    pub fn find(name: &str) -> Result<&'static Self> {
+        let found = Self::all().find(|q| q.name == name || q.aliases.contains(&name));
+        found.ok_or_else(|| Error::Quantity {
+            name: name.to_owned(),
+            hint: crate::model::did_you_mean(
+                name,
+                Self::all().flat_map(|q| q.aliases.iter().chain([&q.name]).copied()),
+            ),
+        })
+    }
+
+    /// Whether it takes this.
+    pub fn takes(&self, input: Input) -> bool {
+        self.inputs.contains(&input)
+    }
+
+    /// Whether it is of mechanisms whose loops are closed.
+    pub fn is_of_loops(&self) -> bool {
+        matches!(self.compute, Compute::Closed(_))
+    }
+
+    /// Whether many states are computed several to a register; others are computed one by one, on all threads.
+    pub fn has_lanes(&self) -> bool {
+        self.batch.is_some()
+    }
+
+    /// The dimensions for a mechanism, and a joint where its inputs name one.
+    pub fn dimensions(&self, mechanism: &Mechanism, joint: Option<JointId>) -> Result<Vec<usize>> {
+        let size = |size: &Size| {
+            Ok(match *size {
+                Size::Of(n) => n,
+                Size::Nv => mechanism.nv(),
+                Size::Links => mechanism.links().len(),
+                Size::Parameters => 10 * mechanism.links().len(),
+                Size::Pattern => mechanism.mass_pattern_length(),
+                Size::Dofs => mechanism
+                    .v_range(joint.ok_or(Error::Missing { input: "joint" })?)?
+                    .len(),
+                Size::Constraints => return Err(self.needs_loops(mechanism)),
+            })
+        };
+        self.shape.iter().map(size).collect()
+    }
+
+    fn needs_loops(&self, mechanism: &Mechanism) -> Error {
+        Error::Unsupported {
+            mechanism: mechanism.name().to_owned(),
+            what: self.name,
+            needs: "a mechanism whose loops are closed; give a `Closed`, or a file that has loops",
+        }
+    }
+}
+
+impl core::fmt::Debug for Compute {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Tree(_) => "Tree",
+            Self::Closed(_) => "Closed",
+        })
+    }
+}
+
+impl core::fmt::Debug for Batched {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Batched")
+    }
+}

@@ -12,7 +12,7 @@ use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
-use linkwork::simulate::{self, Integrator, Resistance, RungeKutta4, Standard};
+use linkwork::simulate::{self, Integrator, PassiveForces, RungeKutta4, Standard};
 use linkwork::workspace::Derivatives;
 use linkwork::workspace::Scaling;
 use linkwork::{Mechanism, Workspace};
@@ -77,7 +77,7 @@ enum Algorithm {
     Rnea,
     /// The mass matrix.
     Crba,
-    /// The elements of the mass matrix that are not nought.
+    /// The elements of the mass matrix that are not zero.
     CrbaEntries,
     /// Forward dynamics.
     Aba,
@@ -221,7 +221,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The robots asked for. With a free base on request; a built-in robot that has none is passed over unless it was named.
+/// The robots asked for. With a free base on request; a built-in robot that has none is ignored unless it was named.
 fn robots(arguments: &Arguments) -> Result<Vec<(String, Mechanism)>> {
     let asked = match &arguments.robot {
         Some(robot) => {
@@ -303,7 +303,7 @@ impl Bench {
         });
         Self {
             workspace: mechanism.workspace(),
-            equations: Standard::with(mechanism, (), Resistance::none(mechanism)),
+            equations: Standard::with(mechanism, (), PassiveForces::none(mechanism)),
             stepper: RungeKutta4::new(mechanism),
             state: simulate::State::at_rest(mechanism, &mechanism.neutral()),
             states: states.collect(),

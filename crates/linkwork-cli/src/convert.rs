@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 Examples:
   linkwork convert robot.urdf robot.xml             to MJCF
   linkwork convert robot.xml robot.json             to the native format, which loses nothing
-  linkwork convert --repair robot.urdf mended.urdf
+  linkwork convert --repair robot.urdf repaired.urdf
   linkwork convert humanoid - --to urdf             to standard output
 
 What the new format cannot say is reported; a joint that it cannot say is refused.")]

@@ -25,7 +25,7 @@ Examples:
   linkwork cost --links 6,7,30
   linkwork cost humanoid --json
 
-Without a robot: general revolute arms, in which nothing is parallel, orthogonal or nought; the published counts are for
+Without a robot: general revolute arms, in which nothing is parallel, orthogonal or zero; the published counts are for
 those. Published: a Featherstone 1987, b Brandl, Johanni and Otter 1986, c Kozłowski 1993 (Kalman filtering), d Kozłowski
 (diagonalized), e to h Jain and Rodriguez (linearized: Algorithms 1, 2, 5 and 6). δq̈ is counted from the linearized point
 on. Sines and cosines are not counted. Where ours are above, the reason stands below the table.")]
@@ -424,7 +424,7 @@ impl Bench {
     }
 }
 
-/// A revolute arm in which nothing is parallel, orthogonal or nought.
+/// A revolute arm in which nothing is parallel, orthogonal or zero.
 fn general_arm(n: usize) -> Result<Mechanism> {
     let mut random = Random::new(6);
     let mut vector = |size: f64| {

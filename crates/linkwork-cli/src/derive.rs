@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     robot: Option<String>,
     #[command(flatten)]
     loading: Loading,
-    /// A vector by name: NAME=1,2,3. Also q and qd; otherwise q is neutral and qd nought.
+    /// A vector by name: NAME=1,2,3. Also q and qd; otherwise q is neutral and qd zero.
     #[arg(long, value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
     bind: Vec<String>,
     /// A frame of tip space, for B and J; may be given several times. The last link of the robot if left out.

@@ -260,7 +260,7 @@ fn placed(robot: &Robot) -> impl Iterator<Item = Placed<'_>> {
     })
 }
 
-/// c₀ + c₁y + …, without what is nought.
+/// c₀ + c₁y + …, without what is zero.
 fn polynomial(coefficients: &[f64], y: &str) -> String {
     let mut text = String::new();
     for (i, c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {

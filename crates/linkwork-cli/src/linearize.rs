@@ -12,7 +12,7 @@ use crate::robot::Chosen;
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::simulate::Resistance;
+use linkwork::simulate::PassiveForces;
 use linkwork::state_space::{Method, Pole, StateSpace};
 use picture::Poles;
 use point::Point;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 A state is a JSON object, such as {\"q\": [0, 0.1], \"v\": [0, 0], \"tau\": [0, 0]}: in a file, or written out after --at. What
-is missing is neutral or nought; without tau, the torques that hold the robot there at rest are taken, against pushes too.
+is missing is neutral or zero; without tau, the torques that hold the robot there at rest are taken, against pushes too.
 
 u and x are changes about that state: with a regulator, motors give the torques tau − Kx. Its q, v and tau, the last two with a
 number for every degree of freedom in the order of states, and its pushes are in all files.
@@ -32,7 +32,7 @@ Pushes are those of `linkwork simulate` and last for ever: they keep to the worl
 
 Written files take their form from their ending: .json, .csv (one file per matrix: model_A.csv …, and
 model_point.csv for the state), .npz (NumPy) or .m (MATLAB and Octave). All hold the names of states, inputs and outputs, and
-the step of a discrete model, nought for a continuous one: `Ts` in .m; in .csv in the corner above the rows' names, which a
+the step of a discrete model, zero for a continuous one: `Ts` in .m; in .csv in the corner above the rows' names, which a
 continuous model leaves empty. States are steps of q in its tangent space, then changes of q̇.
 
 Examples:
@@ -177,7 +177,7 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
         Some(h) => {
             // A step as `linkwork simulate` takes it: dry friction is softened so that it bears the step.
             let explicit = |method| {
-                let resistance = Resistance::of(mechanism)?.for_steps(h);
+                let resistance = PassiveForces::of(mechanism)?.for_steps(h);
                 StateSpace::of_step_against(mechanism, at, &resistance, method, h)
             };
             let stepped = match arguments.method {
@@ -234,11 +234,11 @@ fn gain(arguments: &Arguments, model: &StateSpace) -> Result<Option<Vec<f64>>> {
     };
     if let Some(x) = weights.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
         let problem = format!("--lqr has a weight {x}");
-        return Err(Complaint::usage(problem, "give finite weights of at least nought"));
+        return Err(Complaint::usage(problem, "give finite weights of at least zero"));
     }
     if !(arguments.effort.is_finite() && arguments.effort > 0.0) {
         let problem = format!("--effort is {}", arguments.effort);
-        return Err(Complaint::usage(problem, "give a finite weight above nought"));
+        return Err(Complaint::usage(problem, "give a finite weight above zero"));
     }
     Ok(Some(model.lqr(&weights, &vec![arguments.effort; model.inputs.len()])?))
 }

@@ -14,7 +14,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number above nought and at most so large.
+/// A number above zero and at most so large.
 pub(crate) fn positive(text: &str, largest: f64) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x <= largest => Ok(x),

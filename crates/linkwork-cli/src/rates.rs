@@ -8,7 +8,7 @@ use crate::style;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::simulate::{Diagonalized, Equations, Integrator, Resistance, RungeKutta4};
+use linkwork::simulate::{Diagonalized, Equations, Integrator, PassiveForces, RungeKutta4};
 use linkwork::workspace::{Moving, Scaling, TotalRate};
 use serde::Serialize;
 use std::io::Write;
@@ -259,7 +259,7 @@ fn print(table: &Table<'_>) -> Result<()> {
 
 const COLUMN: usize = 11;
 
-/// A table of numbers, one row per name. What is nought but for rounding is shown as such.
+/// A table of numbers, one row per name. What is zero but for rounding is shown as such.
 fn columns(
     out: &mut impl Write,
     title: &str,
@@ -309,7 +309,7 @@ fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64, file: &Path)
     const SAMPLES: usize = 400;
     const STEP: f64 = 1e-3;
     let nv = mechanism.nv();
-    let mut equations = Diagonalized::with(mechanism, Scaling::Normalized, (), Resistance::none(mechanism));
+    let mut equations = Diagonalized::with(mechanism, Scaling::Normalized, (), PassiveForces::none(mechanism));
     let mut integrator = RungeKutta4::new(mechanism);
     let mut state = equations.state(0.0, q, v)?;
     let steps = (seconds / SAMPLES as f64 / STEP).ceil().max(1.0);

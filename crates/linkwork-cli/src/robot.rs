@@ -28,7 +28,7 @@ pub(crate) struct Loading {
     /// Refuse a file with anything wrong in it.
     #[arg(long, conflicts_with = "repair")]
     pub(crate) strict: bool,
-    /// Mend what is wrong in a file: inertias that no body has, limits the wrong way round …
+    /// Repair what is wrong in a file: inertias that no body has, limits the wrong way round …
     #[arg(long)]
     pub(crate) repair: bool,
     /// A directory that holds packages, for `package://` addresses of meshes; may be given several times.

@@ -22,7 +22,7 @@ use control::{Control, Driver};
 use course::{Audience, Method, Outcome, Plan};
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, ClosedMotion};
-use linkwork::simulate::{Diagonalized, Resistance, Standard, State};
+use linkwork::simulate::{Diagonalized, PassiveForces, Standard, State};
 use linkwork::workspace::Scaling;
 use log::Stream;
 use push::Push;
@@ -259,11 +259,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 /// What resists the joints.
-fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Result<Resistance> {
+fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Result<PassiveForces> {
     if arguments.ideal {
-        return Ok(Resistance::none(mechanism));
+        return Ok(PassiveForces::none(mechanism));
     }
-    let mut resistance = Resistance::of(mechanism)?;
+    let mut resistance = PassiveForces::of(mechanism)?;
     if arguments.no_limits {
         resistance = resistance.without_stops();
     } else {

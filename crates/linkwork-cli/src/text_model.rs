@@ -6,7 +6,7 @@
 //! TYPE PARENT  R(9, row by row)  p(3)  mass  com(3)  I(9, about com)  axis(3)
 //! ```
 //!
-//! PARENT counts joints from one; nought is the world. R and p place the joint in its parent. The axis matters for
+//! PARENT counts joints from one; zero is the world. R and p place the joint in its parent. The axis matters for
 //! `Unaligned` types only. Empty lines are skipped.
 
 use crate::complaint::Complaint;

@@ -138,7 +138,7 @@ fn quantities_are_those_of_the_golden_files() {
 }
 
 #[test]
-fn one_state_comes_from_flags_and_what_is_missing_is_nought() {
+fn one_state_comes_from_flags_and_what_is_missing_is_zero() {
     let here = directory("eval_flags");
     let arguments = ["eval", "pendulum", "kinetic_energy", "gravity_torque", "--v", "-3"];
     let output = linkwork_with(&here, &arguments, "");

@@ -345,7 +345,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         ),
         (
             &["linearize", "cart_pole", "--lqr", "1", "--effort", "0"],
-            "above nought",
+            "above zero",
         ),
     ] {
         let (code, said) = complaint(arguments);

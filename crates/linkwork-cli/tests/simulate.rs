@@ -270,7 +270,7 @@ fn torque_files_and_pushes_act_in_their_time() {
     std::fs::write(here.join("t.csv"), "t,rail\n0,2\n1,2\n2,0\n").expect("a file can be written");
     let run = [rail.as_str(), "-c", "file", "--torques", "t.csv", "--seconds", "3"];
     let summary = simulate(&here, &run);
-    // 2 kg under 2 N for a second, then a ramp down to nought.
+    // 2 kg under 2 N for a second, then a ramp down to zero.
     assert!((numbers(&summary["end"]["v"])[0] - 1.5).abs() < 1e-9);
     // An impulse of 6 N for a quarter of a second, whose ends are met exactly by every integrator.
     for integrator in ["rk4", "adaptive", "euler", "midpoint"] {

@@ -1,7 +1,7 @@
 //! Robot files for Linkwork: URDF, MJCF and a lossless native format.
 //!
 //! Files are messy. In [`Mode::Warn`], the default, what can be loaded is loaded as it is written; [`Mode::Strict`]
-//! refuses what is wrong, and [`Mode::Repair`] mends it. In each the [`Report`] lists everything that was found, with
+//! refuses what is wrong, and [`Mode::Repair`] repairs it. In each the [`Report`] lists everything that was found, with
 //! its place in the file and what to do about it.
 //!
 //! ```

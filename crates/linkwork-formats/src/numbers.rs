@@ -99,7 +99,7 @@ pub(crate) fn number(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>
     counted::<1>(f, e, name, owner, &numbers).map(|[x]| x)
 }
 
-/// One number that must be there; reported and nought if it is not.
+/// One number that must be there; reported and zero if it is not.
 pub(crate) fn needed(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>) -> f64 {
     if e.attribute(name).is_none() {
         let message = format!("<{}> has no {name}", e.name());

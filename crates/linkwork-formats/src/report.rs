@@ -13,7 +13,7 @@ pub enum Mode {
     /// Load what can be loaded as it is written, and report it.
     #[default]
     Warn,
-    /// Load it, mended where that is possible, and list every change.
+    /// Load it, repaired where that is possible, and list every change.
     Repair,
 }
 
@@ -52,9 +52,9 @@ pub struct Finding {
     pub code: &'static str,
     /// The file.
     pub file: String,
-    /// The line, from one; nought where a file has none.
+    /// The line, from one; zero where a file has none.
     pub line: usize,
-    /// The column, from one; nought where a file has none.
+    /// The column, from one; zero where a file has none.
     pub column: usize,
     /// What it is about: `link hand`, `joint elbow` …
     pub element: String,
@@ -146,9 +146,9 @@ pub(crate) enum Remedy<'a> {
     /// Both load it as it is.
     AsItIs,
     /// Warn loads it as it is, repair changes it.
-    KeepOrMend(&'a str),
+    KeepOrRepair(&'a str),
     /// Warn refuses it, repair changes it.
-    Mend(&'a str),
+    Repair(&'a str),
     /// Both change it.
     Change(&'a str),
     /// Warn changes it one way, repair another.
@@ -220,11 +220,11 @@ impl Findings {
         let message = message.into();
         let changed = |how: &str| format!("{message}: {how}");
         let (severity, message) = match (self.mode, remedy) {
-            (Mode::Strict, _) | (Mode::Warn, Remedy::Mend(_)) => (Severity::Error, message),
+            (Mode::Strict, _) | (Mode::Warn, Remedy::Repair(_)) => (Severity::Error, message),
             (Mode::Warn | Mode::Repair, Remedy::AsItIs) => (Severity::Warning, message),
             (Mode::Warn, Remedy::Change(how) | Remedy::Either(how, _)) => (Severity::Warning, changed(how)),
-            (Mode::Warn, Remedy::KeepOrMend(_)) => (Severity::Warning, message),
-            (Mode::Repair, Remedy::Mend(how) | Remedy::KeepOrMend(how)) => (Severity::Repair, changed(how)),
+            (Mode::Warn, Remedy::KeepOrRepair(_)) => (Severity::Warning, message),
+            (Mode::Repair, Remedy::Repair(how) | Remedy::KeepOrRepair(how)) => (Severity::Repair, changed(how)),
             (Mode::Repair, Remedy::Change(how) | Remedy::Either(_, how)) => (Severity::Repair, changed(how)),
         };
         let advice = if severity == Severity::Repair { "" } else { advice };

@@ -39,7 +39,7 @@ pub struct Geometry {
     pub pose: Pose,
     /// Its form.
     pub shape: Shape,
-    /// Red, green, blue and opacity, nought to one.
+    /// Red, green, blue and opacity, zero to one.
     pub colour: Option<[f64; 4]>,
 }
 

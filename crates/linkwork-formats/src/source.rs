@@ -38,7 +38,7 @@ pub(crate) struct Source {
 /// A byte of one of the texts that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Spot {
-    /// Which text; the first is nought.
+    /// Which text; the first is zero.
     pub(crate) source: u32,
     pub(crate) offset: u32,
 }

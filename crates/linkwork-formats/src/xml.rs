@@ -150,7 +150,7 @@ fn read(source: &Source, nodes: &mut Vec<Node>, attributes: &mut Vec<Attribute>)
                 "this is not well-formed XML: {}",
                 shortened_to(&problem.to_string(), 200)
             );
-            let advice = "mend the markup here or before";
+            let advice = "repair the markup here or before";
             (reader.error_position() as usize, "xml", message, advice)
         })?;
         match event {

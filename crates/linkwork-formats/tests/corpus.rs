@@ -98,17 +98,17 @@ fn every_example_robot_loads_and_agrees_with_pinocchio() {
             compare(&name, &m, &links, &states, &answer);
             compared[usize::from(floats)] += 1;
         }
-        // Mended, every one of them obeys the equations at every configuration.
+        // Repaired, every one of them obeys the equations at every configuration.
         let options = Options {
             mode: Mode::Repair,
             ..Options::default()
         };
-        let mended = load(file, &options).unwrap_or_else(|e| panic!("{e}")).mechanism;
-        for state in states(&mended) {
-            let qdd = mended
+        let repaired = load(file, &options).unwrap_or_else(|e| panic!("{e}")).mechanism;
+        for state in states(&repaired) {
+            let qdd = repaired
                 .forward_dynamics(&state.q, &state.v, &state.tau)
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
-            let tau = mended.inverse_dynamics(&state.q, &state.v, &qdd).expect("torques");
+            let tau = repaired.inverse_dynamics(&state.q, &state.v, &qdd).expect("torques");
             assert!(error(&tau, &state.tau) < 1e-6, "{name}");
         }
     }

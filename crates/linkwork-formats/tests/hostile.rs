@@ -417,9 +417,9 @@ fn inertias_are_checked() {
     let outcome = outcomes(massless.as_bytes());
     assert_eq!(outcome, [Some(("no-inertia", 13)), None, None]);
     // The joint of a leaf without mass gets the least armature, and the change is listed.
-    let mended = parse(Format::Urdf, massless.as_bytes(), Mode::Repair).unwrap();
-    assert_eq!(mended.mechanism.joints()[2].armature, [LEAST_ARMATURE]);
-    let listed: Vec<_> = mended.report.of("no-inertia").collect();
+    let repaired = parse(Format::Urdf, massless.as_bytes(), Mode::Repair).unwrap();
+    assert_eq!(repaired.mechanism.joints()[2].armature, [LEAST_ARMATURE]);
+    let listed: Vec<_> = repaired.report.of("no-inertia").collect();
     assert!(
         listed.len() == 1 && listed[0].severity == Severity::Repair,
         "{listed:?}"
@@ -427,8 +427,8 @@ fn inertias_are_checked() {
     assert!(listed[0].message.contains("it got an armature of 1e-6"), "{listed:?}");
     // On a fixed joint it needs none: it becomes part of the body that carries it.
     let fixed = massless.replace("type=\"continuous\"", "type=\"fixed\"");
-    let mended = parse(Format::Urdf, fixed.as_bytes(), Mode::Repair).unwrap();
-    assert_eq!((mended.mechanism.nv(), mended.report.count(Severity::Repair)), (1, 0));
+    let repaired = parse(Format::Urdf, fixed.as_bytes(), Mode::Repair).unwrap();
+    assert_eq!((repaired.mechanism.nv(), repaired.report.count(Severity::Repair)), (1, 0));
 }
 
 #[test]
@@ -436,10 +436,10 @@ fn repaired_inertias_are_ones_that_bodies_have() {
     let text = GOOD.replace("izz=\"0.01\"", "izz=\"0.1\"");
     let kept = parse(Format::Urdf, text.as_bytes(), Mode::Warn).unwrap();
     assert_eq!(kept.mechanism.links()[1].inertia.moments[5], 0.1);
-    let mended = parse(Format::Urdf, text.as_bytes(), Mode::Repair).unwrap();
-    let ([a, b, c], _) = mended.mechanism.links()[1].inertia.principal();
+    let repaired = parse(Format::Urdf, text.as_bytes(), Mode::Repair).unwrap();
+    let ([a, b, c], _) = repaired.mechanism.links()[1].inertia.principal();
     assert!(c <= (a + b) * (1.0 + 1e-12));
-    let changes: Vec<_> = mended
+    let changes: Vec<_> = repaired
         .report
         .findings
         .iter()

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         idle.iter_mut().zip(&back).for_each(|(idle, back)| *idle += back);
         moving
             .task(tip, Aligned, Part::Linear, 2e-2)?
-            .unseen_torque(&mut idle)?;
+            .nullspace_torque(&mut idle)?;
         tau.iter_mut().zip(&idle).for_each(|(tau, idle)| *tau += idle);
         Ok(())
     };

@@ -1,5 +1,5 @@
 //! Linear models along a trajectory, as iterative LQR and model predictive control take them: 200 knots in one call, several
-//! to a register and on all threads; then a backward pass over them.
+//! to a register and on all threads; then a backward ignore them.
 //!
 //! ```sh
 //! cargo run --release --example trajectory_linearization

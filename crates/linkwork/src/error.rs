@@ -79,7 +79,7 @@ errors! {
         /// What it is.
         value: f64,
     } => "{argument} is {value}; it must be finite and not negative";
-    /// A length of time that is nought, negative, NaN or infinity.
+    /// A length of time that is zero, negative, NaN or infinity.
     Duration {
         /// The argument's name.
         argument: &'static str,
@@ -110,7 +110,7 @@ errors! {
     Singular {
         /// The joint.
         joint: String,
-        /// Which of its degrees of freedom, from nought.
+        /// Which of its degrees of freedom, from zero.
         index: usize,
         /// The pivot found.
         value: f64,
@@ -144,7 +144,7 @@ errors! {
     } => "at t = {t} s: {problem}";
     /// Some states of a batch could not be computed; the others were.
     State {
-        /// The first that failed, from nought.
+        /// The first that failed, from zero.
         index: usize,
         /// How many failed.
         failed: usize,
@@ -155,11 +155,11 @@ errors! {
     } => "state {index}: {problem} ({failed} of {states} states failed; the others are computed)";
     /// One of many points has no linear model, so that none is returned.
     Point {
-        /// The first such, from nought.
+        /// The first such, from zero.
         index: usize,
         /// What is wrong with it.
         problem: Box<Error>,
-    } => "point number {index} (from nought) has no linear model: {problem}";
+    } => "point number {index} (from zero) has no linear model: {problem}";
     /// No such name.
     Unknown {
         /// Link, joint or frame.
@@ -175,13 +175,13 @@ errors! {
     Name {
         /// Link, joint or frame.
         what: &'static str,
-        /// Its place among its kind, from nought.
+        /// Its place among its kind, from zero.
         index: usize,
         /// The name given.
         name: String,
         /// What is wrong with it and what to do.
         problem: &'static str,
-    } => "{what} number {index} (from nought) is named `{name}`: {problem}";
+    } => "{what} number {index} (from zero) is named `{name}`: {problem}";
     /// Two things share a name.
     Duplicate {
         /// What has the name already.
@@ -272,7 +272,7 @@ errors! {
     NoInertia {
         /// The joint.
         joint: String,
-        /// Which of its degrees of freedom, from nought.
+        /// Which of its degrees of freedom, from zero.
         index: usize,
         /// The link it holds.
         link: String,
@@ -313,7 +313,7 @@ errors! {
     Expression {
         /// The expression.
         text: String,
-        /// The first column that is to blame, from nought.
+        /// The first column that is to blame, from zero.
         start: usize,
         /// One past the last.
         end: usize,

@@ -12,7 +12,7 @@
 //!
 //! - [`model`]: build a [`Mechanism`], or take one of [`model::examples`].
 //! - [`Mechanism::workspace`]: all memory, allocated once; [`Workspace::at`] a configuration it answers what depends on q,
-//!   [`workspace::Posed::moving`] what depends on q̇ too, and [`workspace::Moving::driven`] what depends on torques.
+//!   [`workspace::Posed::moving`] what depends on q̇ too, and [`workspace::Moving::with_torques`] what depends on torques.
 //! - [`simulate`]: motion in time.
 //! - [`scalar`]: the same sweeps over `f64`, `f32`, dual numbers, and a counter of operations.
 //! - [`spatial`]: vectors, rotations, poses, motions, forces and inertias.

@@ -335,9 +335,9 @@ fn heavy_tips_are_refined_everywhere() {
     let mut posed = workspace.at(q).unwrap();
     let mut moving = posed.moving(qd).unwrap();
     let (mut driven, mut again) = (vec![0.0; qdd.len()], vec![0.0; qdd.len()]);
-    let accelerating = moving.driven(tau, &mut driven).unwrap();
+    let accelerating = moving.with_torques(tau, &mut driven).unwrap();
     let base = accelerating.reaction(mechanism.joint("j0").unwrap());
-    let accelerating = moving.accelerating(&driven, &mut again).unwrap();
+    let accelerating = moving.with_accelerations(&driven, &mut again).unwrap();
     assert_eq!(base, accelerating.reaction(mechanism.joint("j0").unwrap()));
     let size = qdd.iter().fold(0.0_f64, |size, x| size.max(x.abs()));
     assert!(qdd.iter().zip(&driven).all(|(a, b)| (a - b).abs() < 1e-13 * size));

@@ -127,7 +127,7 @@ fn push(posed: &mut Posed, dense: &Dense, seed: u64) -> Vec<f64> {
         let given = random.numbers(6, 5.0);
         let frame = posed.mechanism().frame(name).unwrap();
         let pushed = Force::from_array(given.clone().try_into().unwrap());
-        posed.push(frame, named(reference), pushed).unwrap();
+        posed.apply_force(frame, named(reference), pushed).unwrap();
         let Some(k) = *link else { continue };
         let seen = match reference {
             Reference::World => inverse(&dense.world[k]),
@@ -198,9 +198,9 @@ fn accelerations_are_as_defined_by_every_algorithm() {
             check("forward, bias-free", &got, &expect);
             let got = vector(nv, |out| moving.forward_dynamics_biased(&tau, out));
             check("forward, biased", &got, &expect);
-            let got = vector(nv, |out| moving.driven(&tau, out).map(drop));
+            let got = vector(nv, |out| moving.with_torques(&tau, out).map(drop));
             check("driven", &got, &expect);
-            let got = vector(nv, |out| moving.driven_bias_free(&tau, out).map(drop));
+            let got = vector(nv, |out| moving.with_torques_bias_free(&tau, out).map(drop));
             check("driven, bias-free", &got, &expect);
             // Once more, now that the Riccati stage is kept.
             let got = vector(nv, |out| moving.forward_dynamics(&tau, out));
@@ -230,14 +230,14 @@ fn reaction_forces_are_as_defined() {
             }
         };
         let mut torques = vec![0.0; nv];
-        let accelerating = moving.accelerating(&qdd, &mut torques).unwrap();
+        let accelerating = moving.with_accelerations(&qdd, &mut torques).unwrap();
         check("at given accelerations", accelerating, &qdd, 1.0);
         // Errors of q̈ become forces through 𝓜.
         let harm = conditioned(&dense.mass_matrix());
         let (mut found, expect) = (vec![0.0; nv], dense.forward_dynamics(&tau, Some(&external)));
-        let driven = moving.driven(&tau, &mut found).unwrap();
+        let driven = moving.with_torques(&tau, &mut found).unwrap();
         check("driven", driven, &expect, harm);
-        let driven = moving.driven_bias_free(&tau, &mut found).unwrap();
+        let driven = moving.with_torques_bias_free(&tau, &mut found).unwrap();
         check("driven, bias-free", driven, &expect, harm);
     }
 }

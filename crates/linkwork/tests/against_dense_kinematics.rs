@@ -116,7 +116,7 @@ fn jacobians_change_and_frames_accelerate_as_defined() {
                 worst.check(what, mechanism.name(), &got, &expect, extent.reach * scale);
             }
         };
-        let accelerating = moving.accelerating(&qdd, &mut torques).unwrap();
+        let accelerating = moving.with_accelerations(&qdd, &mut torques).unwrap();
         check("acceleration", accelerating, &qdd, extent.acceleration);
         // Driven by torques, at the accelerations that the library itself found for them.
         for bias_free in [false, true] {
@@ -124,10 +124,10 @@ fn jacobians_change_and_frames_accelerate_as_defined() {
             let of_torques = vector(nv, |out| moving.forward_dynamics(&tau, out));
             let scale = Extent::of(&dense, &of_torques).acceleration;
             if bias_free {
-                let driven = moving.driven_bias_free(&tau, &mut found).unwrap();
+                let driven = moving.with_torques_bias_free(&tau, &mut found).unwrap();
                 check("acceleration, bias-free", driven, &of_torques, scale);
             } else {
-                let driven = moving.driven(&tau, &mut found).unwrap();
+                let driven = moving.with_torques(&tau, &mut found).unwrap();
                 check("acceleration, driven", driven, &of_torques, scale);
             }
         }

@@ -216,7 +216,7 @@ fn misfits_are_shown_where_they_are() {
         ("sqrt(Mass)", 0, 10, "only D and positive numbers have a root"),
         ("H^2", 0, 1, "a power needs one space"),
         ("x + y", 0, 1, "nothing tells which space the vector `x` is in"),
-        ("inv(0) T", 0, 6, "divides by nought"),
+        ("inv(0) T", 0, 6, "divides by zero"),
         ("(T", 0, 1, "never closed"),
         ("x:joint x^*", 0, 11, "is what an operator acts on"),
         ("1e300 1e300 T", 0, 13, "multiply to infinity"),

@@ -174,7 +174,7 @@ fn operators_change_as_the_table_says() {
 }
 
 /// The sum in print for the skew matrix, D^-½HψPΩ_δψ*H*D^-½ as operators, is made of the joints' own rates alone. Where only
-/// the joint at the base turns it is nought off the diagonal, and the matrix that gives 𝒞 = cν is not.
+/// the joint at the base turns it is zero off the diagonal, and the matrix that gives 𝒞 = cν is not.
 #[test]
 fn own_rates_alone_do_not_make_the_skew_matrix() {
     let arm = general_arm(2);

@@ -152,7 +152,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         let references = [Reference::World, Reference::Local, Reference::Aligned];
         for reference in references {
             if round == 2 {
-                quietly("push", || posed.push(frame, reference, push));
+                quietly("push", || posed.apply_force(frame, reference, push));
             }
             quietly("jacobian", || posed.jacobian(frame, reference, &mut six));
         }
@@ -221,9 +221,9 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
         quietly("biased", || moving.forward_dynamics_biased(&tau, &mut one));
         for how in ["driven", "driven_bias_free", "accelerating"] {
             let accelerating = quietly(how, || match how {
-                "driven" => moving.driven(&tau, &mut one),
-                "driven_bias_free" => moving.driven_bias_free(&tau, &mut one),
-                _ => moving.accelerating(&qdd, &mut one),
+                "driven" => moving.with_torques(&tau, &mut one),
+                "driven_bias_free" => moving.with_torques_bias_free(&tau, &mut one),
+                _ => moving.with_accelerations(&qdd, &mut one),
             });
             for reference in references {
                 quietly("acceleration", || {
@@ -264,7 +264,7 @@ fn second_derivatives_are_found_in_place() {
         for _ in 0..2 {
             quietly("second derivatives", || {
                 let mut posed = second.at(&state.q, d)?;
-                posed.push(frame, Reference::World, Force::new([1.0; 3], [2.0; 3]))?;
+                posed.apply_force(frame, Reference::World, Force::new([1.0; 3], [2.0; 3]))?;
                 let mut moving = posed.moving(&state.qd, d)?;
                 moving.linearized(&state.qdd, d)?.torque_adjoint(d, &mut product)?;
                 let mut linearized = moving.linearized_under(&state.tau, d, &mut qdd, &mut dqdd)?;

@@ -169,7 +169,7 @@ fn lanes_give_the_bits_of_one_state_at_a_time() {
 }
 
 #[test]
-fn entries_of_the_mass_matrix_are_all_that_is_not_nought() {
+fn entries_of_the_mass_matrix_are_all_that_is_not_zero() {
     let coupled = support::coupled::cases().map(|case| case.coupled);
     for mechanism in (0..60).map(|seed| random_tree(seed, 12)).chain(coupled) {
         let (n, name) = (mechanism.nv(), mechanism.name());

@@ -149,7 +149,7 @@ fn the_bits_of_a_whole_tree() {
         for (i, state) in states.iter().enumerate() {
             let mut alone = vec![0.0; n];
             let mut posed = workspace.at(&state.q).unwrap();
-            // Noughts too are written.
+            // Zeros too are written.
             let mut mass = vec![f64::NAN; n * n];
             posed.mass_matrix(&mut mass).unwrap();
             assert_eq!(mass, &masses[i * n * n..][..n * n], "the mass matrix of {name}");
@@ -173,7 +173,7 @@ fn forces_on_branches_count() {
         for i in 0..mechanism.links().len() {
             let frame = mechanism.link(&format!("link{i}")).unwrap();
             let force = Force::new(random.vector(3.0), random.vector(3.0));
-            posed.push(frame, Reference::Local, force).unwrap();
+            posed.apply_force(frame, Reference::Local, force).unwrap();
         }
         let mut moving = posed.moving(&state.qd).unwrap();
         let (mut fast, mut other) = (vec![0.0; mechanism.nv()], vec![0.0; mechanism.nv()]);
@@ -181,7 +181,7 @@ fn forces_on_branches_count() {
         // The forces' share of T, with and without the forces across the joints; then q̈ by an algorithm that knows no branches.
         let (mut torques, mut again) = (other.clone(), other.clone());
         moving.inverse_dynamics(&fast, &mut torques).unwrap();
-        moving.accelerating(&fast, &mut again).unwrap();
+        moving.with_accelerations(&fast, &mut again).unwrap();
         moving.forward_dynamics_bias_free(&state.tau, &mut other).unwrap();
         let dense = Dense::new(&mechanism, &state.q, &state.qd);
         let scale = forward_scale(&dense, &state.tau);
@@ -215,7 +215,7 @@ fn stages_that_were_there_stay_right() {
         let (mut bias, mut inverse) = (vec![0.0; n], vec![0.0; n * n]);
         moving.bias(&mut bias).unwrap();
         moving.mass_matrix_inverse(&mut inverse).unwrap();
-        let driven = moving.driven(&state.tau, &mut qdd).unwrap();
+        let driven = moving.with_torques(&state.tau, &mut qdd).unwrap();
         let acceleration = driven.acceleration(tip, Reference::Aligned).unwrap();
         moving.forward_dynamics(&state.tau, &mut qdd).unwrap();
         answers.push((bias, inverse, acceleration, qdd));

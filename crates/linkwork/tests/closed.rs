@@ -358,7 +358,7 @@ fn forces_on_the_two_frames_are_opposite() {
     let mut open = closed.mechanism().workspace();
     let mut open = open.at(&q).unwrap();
     let end = closed.mechanism().frame("end").unwrap();
-    open.push(end, linkwork::Reference::Aligned, a).unwrap();
+    open.apply_force(end, linkwork::Reference::Aligned, a).unwrap();
     let mut expect = [0.0; 4];
     open.moving(&[0.0; 4])
         .unwrap()

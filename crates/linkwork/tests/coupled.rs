@@ -154,8 +154,8 @@ fn dynamics_are_reduced() {
                 0 => moving.forward_dynamics(&tau, out),
                 1 => moving.forward_dynamics_bias_free(&tau, out),
                 2 => moving.forward_dynamics_biased(&tau, out),
-                3 => moving.driven(&tau, out).map(drop),
-                _ => moving.driven_bias_free(&tau, out).map(drop),
+                3 => moving.with_torques(&tau, out).map(drop),
+                _ => moving.with_torques_bias_free(&tau, out).map(drop),
             });
             close("forward dynamics", &got, &ydd, scale);
         }
@@ -167,7 +167,7 @@ fn dynamics_are_reduced() {
         for reference in REFERENCES {
             let expect = dense.acceleration(&link, reference, &qdd);
             let J = dense.jacobian(&link, reference).max_abs().max(1.0);
-            let driven = moving.driven(&tau, &mut out).unwrap();
+            let driven = moving.with_torques(&tau, &mut out).unwrap();
             close(
                 "acceleration",
                 &motion(driven.acceleration(frame, named(reference)).unwrap()),

@@ -24,7 +24,7 @@ fn push<S: Scalar>(posed: &mut Posed<'_, S>) {
     let link = posed.mechanism().links().last().unwrap().name.clone();
     let frame = posed.mechanism().frame(&link).unwrap();
     let force = Force::from_array([0.3, -0.2, 0.5, 1.0, 0.1, -0.7].map(S::lift));
-    posed.push(frame, Reference::Local, force).unwrap();
+    posed.apply_force(frame, Reference::Local, force).unwrap();
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn torques_and_accelerations_answer_external_forces() {
                 let mut f: [D; 6] = core::array::from_fn(|k| D::constant(start[k]));
                 f[i].derivative = 1.0;
                 let mut posed = dual.at(&constant(y)).unwrap();
-                posed.push(frame, reference, Force::from_array(f)).unwrap();
+                posed.apply_force(frame, reference, Force::from_array(f)).unwrap();
                 let mut moving = posed.moving(&constant(yd)).unwrap();
                 let torque = rate(nv, 1, |out| moving.inverse_dynamics(&constant(&ydd), out));
                 let motion = rate(nv, 1, |out| moving.forward_dynamics(&constant(&tau), out));

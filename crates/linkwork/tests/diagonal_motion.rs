@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::simulate::{
-    Diagonalized, DormandPrince, Equations, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State,
+    Diagonalized, DormandPrince, Equations, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
 };
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
 use linkwork::{Mechanism, Result};
@@ -13,7 +13,7 @@ use support::random::{random_state, random_tree};
 const BOTH: [Scaling; 2] = [Normalized, Unnormalized];
 
 fn free(mechanism: &Mechanism, scaling: Scaling) -> Diagonalized<()> {
-    Diagonalized::with(mechanism, scaling, (), Resistance::none(mechanism))
+    Diagonalized::with(mechanism, scaling, (), PassiveForces::none(mechanism))
 }
 
 fn run(integrator: &mut impl Integrator, equations: &mut impl Equations, state: &State, steps: usize, h: f64) -> State {
@@ -65,7 +65,7 @@ fn cases() -> Vec<(Mechanism, Vec<f64>, Vec<f64>)> {
 fn trajectories_are_those_of_the_standard_equations_at_the_order_of_the_integrator() {
     let time = 0.25;
     for (mechanism, q, qd) in cases() {
-        let mut standard = Standard::with(&mechanism, (), Resistance::none(&mechanism));
+        let mut standard = Standard::with(&mechanism, (), PassiveForces::none(&mechanism));
         let start = State {
             t: 0.0,
             q: q.clone(),
@@ -146,7 +146,7 @@ fn torques_pushes_and_resistance_act_alike_in_both_formulations() {
                  moving: &mut linkwork::workspace::Moving<'_>,
                  out: &mut [f64]|
      -> Result<()> {
-        moving.push(
+        moving.apply_force(
             link,
             linkwork::Reference::Aligned,
             linkwork::spatial::Force::new([0.1, 0.2, -0.3], [1.0, 2.0 * now.t, 3.0]),
@@ -233,7 +233,7 @@ fn energy_strays_about_as_little_as_with_the_standard_equations() {
             };
             potential + moving.kinetic_energy()
         };
-        let mut standard = Standard::with(mechanism, (), Resistance::none(mechanism));
+        let mut standard = Standard::with(mechanism, (), PassiveForces::none(mechanism));
         let start = State {
             t: 0.0,
             q: q.clone(),

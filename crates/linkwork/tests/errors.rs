@@ -61,11 +61,11 @@ fn wrong_lengths_are_refused_by_argument() {
         says(moving.forward_dynamics(&x, &mut out), &["qdd", &given, "6"]);
         says(moving.forward_dynamics_bias_free(&x, &mut out), &["qdd", &given, "6"]);
         says(moving.forward_dynamics_biased(&x, &mut out), &["qdd", &given, "6"]);
-        says(moving.driven(&long, &mut [0.0; 6]), &["tau", &given, "6"]);
-        says(moving.driven(&x, &mut out), &["qdd", &given, "6"]);
-        says(moving.driven_bias_free(&x, &mut out), &["qdd", &given, "6"]);
-        says(moving.accelerating(&long, &mut [0.0; 6]), &["qdd", &given, "6"]);
-        says(moving.accelerating(&x, &mut out), &["tau", &given, "6"]);
+        says(moving.with_torques(&long, &mut [0.0; 6]), &["tau", &given, "6"]);
+        says(moving.with_torques(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.with_torques_bias_free(&x, &mut out), &["qdd", &given, "6"]);
+        says(moving.with_accelerations(&long, &mut [0.0; 6]), &["qdd", &given, "6"]);
+        says(moving.with_accelerations(&x, &mut out), &["tau", &given, "6"]);
         says(moving.passive_torque(&mut out), &[&given, "6"]);
         says(
             moving.passive_derivatives(&mut out, &mut [0.0; 6]),
@@ -101,17 +101,17 @@ fn numbers_that_are_none_are_refused_by_argument_and_joint() {
             says(posed.moving(&x), &words("qd["));
             let mut moving = posed.moving(&fine).unwrap();
             says(moving.inverse_dynamics(&x, &mut out), &words("qdd["));
-            says(moving.accelerating(&x, &mut out), &words("qdd["));
+            says(moving.with_accelerations(&x, &mut out), &words("qdd["));
             says(moving.forward_dynamics(&x, &mut out), &words("tau["));
             says(moving.forward_dynamics_bias_free(&x, &mut out), &words("tau["));
             says(moving.forward_dynamics_biased(&x, &mut out), &words("tau["));
-            says(moving.driven(&x, &mut out), &words("tau["));
-            says(moving.driven_bias_free(&x, &mut out), &words("tau["));
+            says(moving.with_torques(&x, &mut out), &words("tau["));
+            says(moving.with_torques_bias_free(&x, &mut out), &words("tau["));
             let mut force = [0.0; 6];
             force[i] = bad;
             let link = arm.link("link2").unwrap();
             says(
-                moving.push(link, Reference::Local, Force::from_array(force)),
+                moving.apply_force(link, Reference::Local, Force::from_array(force)),
                 &["force", "finite"],
             );
             // What was refused left no trace.
@@ -228,8 +228,8 @@ fn a_joint_that_nothing_resists_just_now_is_named() {
     says(moving.forward_dynamics(&[0.0; 2], &mut qdd), &words);
     says(moving.forward_dynamics_bias_free(&[0.0; 2], &mut qdd), &words);
     says(moving.forward_dynamics_biased(&[0.0; 2], &mut qdd), &words);
-    says(moving.driven(&[0.0; 2], &mut qdd), &words);
-    let error = says(moving.driven_bias_free(&[0.0; 2], &mut qdd), &words);
+    says(moving.with_torques(&[0.0; 2], &mut qdd), &words);
+    let error = says(moving.with_torques_bias_free(&[0.0; 2], &mut qdd), &words);
     assert!(matches!(error, Error::Singular { index: 0, .. }));
     // What needs no inverse is still answered, and so is everything at the next configuration.
     moving.mass_matrix(&mut square).unwrap();
@@ -269,7 +269,7 @@ fn no_force_across_a_weld_is_reported_as_such() {
     let mut moving = posed.moving(&[0.0; 7]).unwrap();
     let mut tau = [0.0; 7];
     let weld = arm.joints().iter().find(|j| j.kind.nv() == 0).unwrap();
-    let accelerating = moving.accelerating(&[0.0; 7], &mut tau).unwrap();
+    let accelerating = moving.with_accelerations(&[0.0; 7], &mut tau).unwrap();
     let quoted = format!("`{}`", weld.name);
     says(
         accelerating.reaction(arm.joint(&weld.name).unwrap()),

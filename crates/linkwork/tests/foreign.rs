@@ -5,7 +5,7 @@ use linkwork::closed::{Closed, ClosedMotion};
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Regulator, Trial};
 use linkwork::model::{FrameId, JointId, LinkId, examples};
 use linkwork::simulate::{
-    DormandPrince, ImplicitMidpoint, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State,
+    DormandPrince, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
 };
 use linkwork::spatial::{Force, Pose};
 use linkwork::state_space::{OperatingPoint, Push, StateSpace};
@@ -84,7 +84,7 @@ fn views_refuse_what_is_of_others() {
     refused(posed.pose(frame));
     refused(posed.pose(link));
     refused(posed.jacobian(frame, at, &mut six));
-    refused(posed.push(frame, at, Force::ZERO));
+    refused(posed.apply_force(frame, at, Force::ZERO));
     refused(posed.composite_inertia(link));
     refused(posed.articulated_inertia(link));
     refused(posed.joint_inertia(joint, &mut [0.0]));
@@ -100,7 +100,7 @@ fn views_refuse_what_is_of_others() {
     refused(moving.jacobian_rate(frame, at, &mut six));
     refused(moving.block_rate(joint, Block::P, Seen::Locally));
     refused(moving.task(frame, at, Part::Linear, 0.0).map(drop));
-    let accelerating = moving.driven(&[0.0; 7], &mut seven).unwrap();
+    let accelerating = moving.with_torques(&[0.0; 7], &mut seven).unwrap();
     refused(accelerating.acceleration(frame, at));
     refused(accelerating.reaction(joint));
     let mut linearized = moving.linearized(&[0.0; 7]).unwrap();
@@ -108,7 +108,7 @@ fn views_refuse_what_is_of_others() {
     refused(linearized.acceleration_by_force(frame, at, &mut six));
     let mut second = own.second_order();
     let mut along = second.at(&[0.3; 7], &[0.1; 7]).unwrap();
-    refused(along.push(frame, at, Force::ZERO));
+    refused(along.apply_force(frame, at, Force::ZERO));
 }
 
 #[test]
@@ -137,16 +137,16 @@ fn batches_expressions_and_linear_models_refuse_frames_of_others() {
 fn steps_refuse_integrators_resistances_and_controllers_of_others() {
     let Pair { own, other, frame, .. } = pair();
     let start = State::at_rest(&own, &[0.3; 7]);
-    let free = || Standard::with(&own, (), Resistance::none(&own));
+    let free = || Standard::with(&own, (), PassiveForces::none(&own));
     let mut state = start.clone();
     refused(RungeKutta4::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(SemiImplicitEuler::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(ImplicitMidpoint::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(DormandPrince::new(&other).step(&mut free(), &mut state, 1e-3));
-    let mut resisted = Standard::with(&own, (), Resistance::of(&other).unwrap());
+    let mut resisted = Standard::with(&own, (), PassiveForces::of(&other).unwrap());
     refused(RungeKutta4::new(&own).step(&mut resisted, &mut state, 1e-3));
     let open = Closed::new(own.clone(), Vec::new()).unwrap();
-    let mut held = ClosedMotion::with(&open, (), Resistance::none(&other));
+    let mut held = ClosedMotion::with(&open, (), PassiveForces::none(&other));
     refused(RungeKutta4::new(&own).step(&mut held, &mut state, 1e-3));
     assert_eq!(state, start);
 

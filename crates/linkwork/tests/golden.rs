@@ -57,7 +57,7 @@ fn torques_of_given_accelerations_are_golden() {
         );
         close(
             "inverse_dynamics",
-            &vector(nv, |out| moving.accelerating(&case.qdd, out).map(drop)),
+            &vector(nv, |out| moving.with_accelerations(&case.qdd, out).map(drop)),
         );
     });
 }
@@ -79,8 +79,8 @@ fn accelerations_of_given_torques_are_golden_by_every_algorithm() {
                     0 => moving.forward_dynamics(&case.tau, out),
                     1 => moving.forward_dynamics_bias_free(&case.tau, out),
                     2 => moving.forward_dynamics_biased(&case.tau, out),
-                    3 => moving.driven(&case.tau, out).map(drop),
-                    _ => moving.driven_bias_free(&case.tau, out).map(drop),
+                    3 => moving.with_torques(&case.tau, out).map(drop),
+                    _ => moving.with_torques_bias_free(&case.tau, out).map(drop),
                 });
                 close("forward_dynamics", &qdd);
             }

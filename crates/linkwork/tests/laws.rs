@@ -210,7 +210,7 @@ fn frames_move_as_their_poses_and_jacobians_change() {
                 let got: Vec<f64> = (0..6).map(|i| dot(J.row(i), &qdd) + dot(J_rate.row(i), &qd)).collect();
                 worst.check("Jq̈ + J̇q̇ is V̇", name, &got, &expect, scale * nv as f64);
                 let mut torques = vec![0.0; nv];
-                let accelerating = moving.accelerating(&qdd, &mut torques).unwrap();
+                let accelerating = moving.with_accelerations(&qdd, &mut torques).unwrap();
                 let found = motion(accelerating.acceleration(frame, reference).unwrap());
                 worst.check("acceleration", name, &found, &expect, scale * nv as f64);
             }

@@ -111,7 +111,7 @@ fn pushed<S: Scalar>(posed: &mut Posed<'_, S>, mechanism: &Mechanism, external: 
     for (link, f) in mechanism.links().iter().zip(external.chunks(6)) {
         let force = Force::from_array(core::array::from_fn(|i| S::lift(f[i])));
         posed
-            .push(mechanism.link(&link.name).unwrap(), Reference::Local, force)
+            .apply_force(mechanism.link(&link.name).unwrap(), Reference::Local, force)
             .unwrap();
     }
 }
@@ -262,10 +262,10 @@ fn second_derivatives_come_from_dual_numbers_over_the_first_order_code() {
         };
         // (q ⊕ εa) ⊕ δb.
         let lifted: Vec<DD> = q1.iter().map(|x| Dual::constant(*x)).collect();
-        let nought = vec![0.0; nv];
+        let zero = vec![0.0; nv];
         let mut q2 = lifted.clone();
         mechanism
-            .integrate(&lifted, &second(&nought, &nought, &b), &mut q2)
+            .integrate(&lifted, &second(&zero, &zero, &b), &mut q2)
             .unwrap();
         let mut twice = mechanism.workspace_of::<DD>();
         let mut posed = twice.at(&q2).unwrap();
@@ -343,7 +343,7 @@ fn torques_and_accelerations_answer_external_forces() {
                 let mut f: [D; 6] = core::array::from_fn(|k| D::constant(force[k]));
                 f[i].derivative = 1.0;
                 let mut posed = dual.at(&support::dual::constant(&q)).unwrap();
-                posed.push(frame, reference, Force::from_array(f)).unwrap();
+                posed.apply_force(frame, reference, Force::from_array(f)).unwrap();
                 let mut moving = posed.moving(&support::dual::constant(&qd)).unwrap();
                 let (still, drive) = (support::dual::constant(&qdd), support::dual::constant(&tau));
                 let torque = support::dual::rate(nv, 1, |out| moving.inverse_dynamics(&still, out));

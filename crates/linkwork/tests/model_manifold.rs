@@ -214,7 +214,7 @@ fn interpolation_meets_both_ends_and_goes_straight_between() {
 }
 
 #[test]
-fn distance_is_symmetric_and_nought_only_at_home() {
+fn distance_is_symmetric_and_zero_only_at_home() {
     let m = zoo();
     for seed in 0..50 {
         let (q0, q1) = (m.random(seed), m.random(seed + 7));
@@ -260,7 +260,7 @@ fn random_configurations_repeat_and_respect_limits() {
         );
         assert!((5.0..=7.0).contains(&q[4]));
     }
-    // Uniform rotations: the mean of the rotation matrix is nought.
+    // Uniform rotations: the mean of the rotation matrix is zero.
     let mean = (0..2000).fold(Vec3::ZERO, |sum, seed| {
         let q = zoo.random(seed);
         let at = zoo.q_range(zoo.joint("spherical").unwrap()).unwrap();

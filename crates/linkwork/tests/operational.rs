@@ -105,19 +105,19 @@ fn tasks_obey_the_operational_equations_of_motion() {
         let mut posed = workspace.at(&q).unwrap();
         let mut moving = posed.moving(&qd).unwrap();
         for (reference, part) in [
-            (Reference::Aligned, Part::Whole),
+            (Reference::Aligned, Part::All),
             (Reference::Local, Part::Linear),
             (Reference::World, Part::Angular),
         ] {
             let rows = match part {
-                Part::Whole => 0..6,
+                Part::All => 0..6,
                 Part::Angular => 0..3,
                 Part::Linear => 3..6,
             };
             let mut qdd = vec![0.0; 7];
             let x = {
                 let seen = moving
-                    .driven(&tau, &mut qdd)
+                    .with_torques(&tau, &mut qdd)
                     .unwrap()
                     .acceleration(tip, reference)
                     .unwrap();
@@ -147,7 +147,7 @@ fn tasks_obey_the_operational_equations_of_motion() {
 
             // J J̄ = I; the projectors see nothing.
             let wanted = random_motion(&mut random);
-            task.consistent_inverse(wanted, &mut qdd).unwrap();
+            task.dynamically_consistent_inverse(wanted, &mut qdd).unwrap();
             let name = match reference {
                 Reference::World => support::dense::Reference::World,
                 Reference::Local => support::dense::Reference::Local,
@@ -157,14 +157,14 @@ fn tasks_obey_the_operational_equations_of_motion() {
             let got = J.apply(&qdd);
             assert_close("J J̄", &got[rows.clone()], &motion(wanted)[rows.clone()], tolerance);
             let mut unseen = qd.clone();
-            task.unseen_motion(&mut unseen).unwrap();
+            task.nullspace_motion(&mut unseen).unwrap();
             let left = J.apply(&unseen);
             assert!(
                 left[rows.clone()].iter().all(|x| x.abs() < 100.0 * tolerance),
                 "{left:?}"
             );
             let mut idle = tau.clone();
-            task.unseen_torque(&mut idle).unwrap();
+            task.nullspace_torque(&mut idle).unwrap();
             let moved = J.apply(&dense.mass_matrix().inverse().apply(&idle));
             assert!(
                 moved[rows.clone()].iter().all(|x| x.abs() < 1e3 * tolerance),
@@ -188,11 +188,11 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     let q = [0.1, 0.7, 0.4, 0.3, 0.0, 0.2];
     let mut workspace = arm.workspace();
     let mut posed = workspace.at(&q).unwrap();
-    let task = posed.task(tip, Reference::Aligned, Part::Whole, 0.0).unwrap();
+    let task = posed.task(tip, Reference::Aligned, Part::All, 0.0).unwrap();
     assert!(task.rank() == 5 && task.condition() > 1e12 && task.condition().is_finite());
     let exact = *task.inertia();
     let damped = *posed
-        .task(tip, Reference::Aligned, Part::Whole, 1e-3)
+        .task(tip, Reference::Aligned, Part::All, 1e-3)
         .unwrap()
         .inertia();
     for (a, b) in exact.iter().flatten().zip(damped.iter().flatten()) {
@@ -202,7 +202,7 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     let trace: f64 = (0..6).map(|i| damped[i][i]).sum();
     assert!((900.0..2100.0).contains(&trace), "{trace}");
     for bad in [-1.0, f64::NAN] {
-        let text = posed.task(tip, Reference::Aligned, Part::Whole, bad).err().unwrap();
+        let text = posed.task(tip, Reference::Aligned, Part::All, bad).err().unwrap();
         let text = text.to_string();
         assert!(text.contains("damping is") && text.contains("not negative"), "{text}");
     }
@@ -210,17 +210,17 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     let mut task = posed.task(tip, Reference::Aligned, Part::Linear, 0.0).unwrap();
     let (mut six, none) = ([0.0; 6], [f64::NAN; 6]);
     let refused = [
-        (task.consistent_inverse(Motion::from_array(none), &mut six), "x is NaN"),
+        (task.dynamically_consistent_inverse(Motion::from_array(none), &mut six), "x is NaN"),
         (task.torque(Force::from_array(none), &mut six), "force is NaN"),
-        (task.unseen_motion(&mut [0.0; 2]), "x has 2 numbers"),
-        (task.unseen_torque(&mut none.clone()), "tau[0]"),
+        (task.nullspace_motion(&mut [0.0; 2]), "x has 2 numbers"),
+        (task.nullspace_torque(&mut none.clone()), "tau[0]"),
     ];
     for (refused, words) in refused {
         let text = refused.unwrap_err().to_string();
         assert!(text.contains(words), "{text}");
     }
     // The world cannot be accelerated at all.
-    let still = posed.task(FrameId::WORLD, Reference::World, Part::Whole, 0.0).unwrap();
+    let still = posed.task(FrameId::WORLD, Reference::World, Part::All, 0.0).unwrap();
     assert_eq!((still.rank(), still.inertia()), (0, &[[0.0; 6]; 6]));
 }
 

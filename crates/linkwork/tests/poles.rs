@@ -139,9 +139,9 @@ fn sums_of_poles_are_traces_at_any_number_of_states() {
         let a = Random::new(n as u64).numbers(n * n, 1.0);
         lawful(&format!("{n} states"), n, &a);
     }
-    // Of what is listed in an order of its own, and of noughts.
+    // Of what is listed in an order of its own, and of zeros.
     for n in [1, 2, 3, 17, 50] {
-        assert!(lawful("noughts", n, &vec![0.0; n * n]).iter().all(|p| p.size() == 0.0));
+        assert!(lawful("zeros", n, &vec![0.0; n * n]).iter().all(|p| p.size() == 0.0));
         // A turn of all states: the roots of one.
         let turn: Vec<f64> = (0..n * n)
             .map(|i| f64::from(u8::from((i / n + 1) % n == i % n)))
@@ -299,7 +299,7 @@ fn solved(n: usize, m: &dyn Fn(usize, usize) -> f64, mut x: Vec<f64>) -> Vec<f64
 }
 
 #[test]
-fn damped_ball_joints_keep_their_pole_at_nought() {
+fn damped_ball_joints_keep_their_pole_at_zero() {
     for seed in 0..150 {
         let mut random = Random::new(seed);
         let mut inertia = |_: usize| {

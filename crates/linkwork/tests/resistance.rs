@@ -1,12 +1,12 @@
 //! Stops and dry friction in simulation, of joints and of those that follow them.
 
 use linkwork::model::{Coupling, Joint, Link, Mechanism};
-use linkwork::simulate::{DormandPrince, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::simulate::{DormandPrince, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State};
 use linkwork::spatial::Inertia;
 
 /// The equations of a mechanism for explicit steps of a millisecond.
 fn stepped(robot: &Mechanism) -> Standard<()> {
-    let resistance = Resistance::of(robot).unwrap().for_steps(1e-3);
+    let resistance = PassiveForces::of(robot).unwrap().for_steps(1e-3);
     Standard::with(robot, (), resistance)
 }
 
@@ -88,7 +88,7 @@ fn a_follower_on_a_curve_rests_on_its_stop() {
 }
 
 #[test]
-fn a_follower_is_stopped_where_its_slope_turns_to_nought() {
+fn a_follower_is_stopped_where_its_slope_turns_to_zero() {
     // y = 2 − x² may not come near its top, at x = 0; nor y = x³ beyond where it stands.
     let hill = Coupling::polynomial("y", "x", vec![2.0, 0.0, -1.0]);
     let ledge = Coupling::polynomial("y", "x", vec![0.0, 0.0, 0.0, 1.0]);

@@ -68,7 +68,7 @@ fn everything<S: Scalar>(mechanism: &Mechanism, state: &State) -> Vec<f64> {
     all.extend(&one);
     moving.forward_dynamics_biased(&tau, &mut one).unwrap();
     all.extend(&one);
-    let driven = moving.driven(&tau, &mut one).unwrap();
+    let driven = moving.with_torques(&tau, &mut one).unwrap();
     all.extend(driven.acceleration(link, Reference::World).unwrap().to_array());
     all.into_iter().map(|x| x.lane(0)).collect()
 }
@@ -253,7 +253,7 @@ fn accelerations_are_second_derivatives_of_positions() {
             })
             .collect();
         let speed = speeds.into_iter().fold(1.0, f64::max);
-        let accelerating = moving.accelerating(&qdd, &mut tau).unwrap();
+        let accelerating = moving.with_accelerations(&qdd, &mut tau).unwrap();
         for link in mechanism.links() {
             let id = mechanism.link(&link.name).unwrap();
             let at = nested.pose(id).unwrap().translation.to_array();

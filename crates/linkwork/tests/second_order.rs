@@ -117,11 +117,11 @@ fn linearized<R>(
     // Some forces come before the velocity, others after it.
     let (before, after) = point.pushes.split_at(point.pushes.len() / 2);
     for push in before {
-        posed.push(push.frame, push.reference, push.force)?;
+        posed.apply_force(push.frame, push.reference, push.force)?;
     }
     let mut moving = posed.moving(&point.qd, dqd)?;
     for push in after {
-        moving.push(push.frame, push.reference, push.force)?;
+        moving.apply_force(push.frame, push.reference, push.force)?;
     }
     match of {
         Of::Torques => work(&mut moving.linearized(&point.qdd, input)?),
@@ -383,11 +383,11 @@ fn what_makes_no_sense_is_refused_by_argument() {
     let mut posed = second.at(&fine, &fine).unwrap();
     let link = arm.link("link3").unwrap();
     let nothing = Force::new([f64::NAN; 3], [0.0; 3]);
-    says(posed.push(link, Reference::World, nothing), "force is NaN");
+    says(posed.apply_force(link, Reference::World, nothing), "force is NaN");
     says(posed.moving(&bad, &fine).map(drop), "qd[2]");
     says(posed.moving(&fine, &bad).map(drop), "dqd[2]");
     let mut moving = posed.moving(&fine, &fine).unwrap();
-    says(moving.push(link, Reference::Aligned, nothing), "force is NaN");
+    says(moving.apply_force(link, Reference::Aligned, nothing), "force is NaN");
     says(moving.linearized(&bad, &fine).map(drop), "qdd[2]");
     says(moving.linearized(&fine, &bad).map(drop), "dqdd[2]");
     let (mut six, mut five) = ([0.0; 6], [0.0; 5]);

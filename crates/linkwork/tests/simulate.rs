@@ -5,7 +5,7 @@ mod support;
 use linkwork::Error;
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{
-    Diagonalized, DormandPrince, Equations, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4,
+    Diagonalized, DormandPrince, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4,
     SemiImplicitEuler, Standard, State, Tolerance,
 };
 use linkwork::spatial::{Inertia, Vec3};
@@ -14,7 +14,7 @@ use support::random::{random_state, random_tree};
 
 /// The equations of a mechanism without anything that resists.
 fn free(mechanism: &Mechanism) -> Standard<()> {
-    Standard::with(mechanism, (), Resistance::none(mechanism))
+    Standard::with(mechanism, (), PassiveForces::none(mechanism))
 }
 
 fn run(integrator: &mut impl Integrator, equations: &mut impl Equations, from: &State, h: f64, steps: usize) -> State {
@@ -316,7 +316,7 @@ fn shake(now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<
 #[test]
 fn all_integrators_agree_under_a_drive_that_varies_in_time() {
     let (robot, start) = tree(4);
-    let equations = || Standard::with(&robot, shake, Resistance::none(&robot));
+    let equations = || Standard::with(&robot, shake, PassiveForces::none(&robot));
     let exact = adaptively(&mut DormandPrince::new(&robot), &mut equations(), &start, 0.5);
     let apart = |state: State| apart(&robot, &exact, &state);
     let fourth = apart(run(&mut RungeKutta4::new(&robot), &mut equations(), &start, 1e-3, 500));
@@ -401,7 +401,7 @@ fn stops_hold_and_friction_stops() {
     // It falls from 1 rad onto its stop at 0.5 rad, and rests there.
     let robot = build(hinge().position_limits(0.5, 2.0));
     let start = State::at_rest(&robot, &[1.0]);
-    let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
+    let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
     let mut equations = Standard::with(&robot, (), resistance);
     let mut state = start.clone();
     let mut integrator = RungeKutta4::new(&robot);
@@ -419,7 +419,7 @@ fn stops_hold_and_friction_stops() {
         let mut joint = hinge();
         joint.friction = vec![friction];
         let robot = build(joint);
-        let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
+        let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
         let mut equations = Standard::with(&robot, (), resistance);
         let start = State::at_rest(&robot, &[1.0]);
         let end = run(&mut RungeKutta4::new(&robot), &mut equations, &start, 1e-3, 300);
@@ -517,7 +517,7 @@ fn a_step_that_ends_out_of_bounds_is_too_long() {
             tau[0] = 1e59;
             Ok(())
         },
-        Resistance::none(&robot),
+        PassiveForces::none(&robot),
     );
     let before = state.clone();
     let message = SemiImplicitEuler::new(&robot)
@@ -544,8 +544,8 @@ fn a_drive_that_gives_no_number_is_named() {
         for t in [0.0, 0.2] {
             let mut state = State::at_rest(&robot, &[0.1, 0.2]);
             state.t = t;
-            let mut standard = Standard::with(&robot, drive(bad), Resistance::none(&robot));
-            let mut diagonal = Diagonalized::with(&robot, Scaling::Normalized, drive(bad), Resistance::none(&robot));
+            let mut standard = Standard::with(&robot, drive(bad), PassiveForces::none(&robot));
+            let mut diagonal = Diagonalized::with(&robot, Scaling::Normalized, drive(bad), PassiveForces::none(&robot));
             let mut from = [(); 5].map(|()| state.clone());
             for result in [
                 RungeKutta4::new(&robot).step(&mut standard, &mut from[0], 0.15),

@@ -6,7 +6,7 @@ mod support;
 use linkwork::Mechanism;
 use linkwork::model::{Joint, Link, examples};
 use linkwork::simulate::{
-    DormandPrince, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State,
+    DormandPrince, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
     Tolerance,
 };
 use linkwork::spatial::Inertia;
@@ -34,7 +34,7 @@ fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
 fn simulated(
     mechanism: &Mechanism,
     point: &OperatingPoint,
-    resistance: &Resistance,
+    resistance: &PassiveForces,
     method: Method,
     h: f64,
     change: &[f64],
@@ -49,7 +49,7 @@ fn simulated(
         let drive = |_: Now<'_>, moving: &mut Moving<'_>, out: &mut [f64]| -> linkwork::Result<()> {
             out.copy_from_slice(&tau);
             let mut pushes = point.pushes.iter();
-            pushes.try_for_each(|push| moving.push(push.frame, push.reference, push.force))
+            pushes.try_for_each(|push| moving.apply_force(push.frame, push.reference, push.force))
         };
         let mut equations = Standard::with(mechanism, drive, resistance.clone());
         let v = add(&point.qd, &moved[n..2 * n]);
@@ -89,7 +89,7 @@ fn simulated(
 }
 
 /// That a model of a step answers a random change as the simulator does.
-fn check_step(mechanism: &Mechanism, point: &OperatingPoint, resistance: &Resistance, method: Method, seed: u64) {
+fn check_step(mechanism: &Mechanism, point: &OperatingPoint, resistance: &PassiveForces, method: Method, seed: u64) {
     let (n, h) = (mechanism.nv(), 0.01);
     let model = StateSpace::of_step_against(mechanism, point, resistance, method, h).unwrap();
     let change = Random::new(seed).numbers(3 * n, 1.0);
@@ -108,7 +108,7 @@ fn the_model_of_a_step_is_what_the_simulator_does() {
     for method in Method::ALL {
         for seed in 0..12 {
             let (mechanism, point) = moving_point(seed);
-            let resistance = Resistance::of(&mechanism).unwrap().without_stops();
+            let resistance = PassiveForces::of(&mechanism).unwrap().without_stops();
             check_step(&mechanism, &point, &resistance, method, seed);
             if seed == 0 {
                 let same = StateSpace::of_step_against(&mechanism, &point, &resistance, method, 0.01).unwrap();
@@ -117,7 +117,7 @@ fn the_model_of_a_step_is_what_the_simulator_does() {
             // Friction softened for the step; and nothing that resists.
             let soft = resistance.for_steps(0.01);
             check_step(&mechanism, &point, &soft, method, seed);
-            check_step(&mechanism, &point, &Resistance::none(&mechanism), method, seed);
+            check_step(&mechanism, &point, &PassiveForces::none(&mechanism), method, seed);
         }
         // Many points at once are each as alone.
         let (mechanism, point) = moving_point(3);
@@ -217,7 +217,7 @@ fn a_regulator_balances_a_cart_pole() {
         tau[0] = -gain.iter().zip(x).map(|(k, x)| k * x).sum::<f64>();
         Ok(())
     };
-    let mut equations = Standard::with(&robot, drive, Resistance::none(&robot));
+    let mut equations = Standard::with(&robot, drive, PassiveForces::none(&robot));
     let mut state = State::at_rest(&robot, &[0.0, 0.17]);
     let mut integrator = RungeKutta4::new(&robot);
     for _ in 0..4000 {
@@ -566,7 +566,7 @@ fn a_resistance_of_another_mechanism_is_refused() {
     let (arm, puma) = (examples::arm7(), examples::puma560());
     for (robot, other) in [(&arm, &puma), (&puma, &arm)] {
         let point = OperatingPoint::at_rest(robot, &robot.neutral()).unwrap();
-        let resistance = Resistance::of(other).unwrap();
+        let resistance = PassiveForces::of(other).unwrap();
         for method in Method::ALL {
             let problem = StateSpace::of_step_against(robot, &point, &resistance, method, 0.01).unwrap_err();
             assert!(problem.to_string().contains("another mechanism"), "{problem}");

@@ -26,7 +26,7 @@ pub(super) struct Batched<T: Real> {
     batch: Batch<T>,
     states: usize,
     frames: Vec<FrameId>,
-    /// Elements of the mass matrix that are not nought.
+    /// Elements of the mass matrix that are not zero.
     entries: usize,
     q: Vec<T>,
     qd: Vec<T>,

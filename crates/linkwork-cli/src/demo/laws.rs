@@ -105,7 +105,7 @@ impl Checker {
 
         let mut others = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         moving.forward_dynamics_bias_free(&tau, &mut others[0])?;
-        moving.driven_bias_free(&tau, &mut others[1])?;
+        moving.with_torques_bias_free(&tau, &mut others[1])?;
         moving.forward_dynamics_biased(&tau, &mut others[2])?;
         let of_four_ways = others
             .iter()

@@ -1,6 +1,6 @@
 //! A scalar that writes down what is done to it: running an algorithm on it gives straight-line code.
 //!
-//! Constants are folded, sums with nought and products with one or nought vanish, and equal operations are one. Each
+//! Constants are folded, sums with zero and products with one or zero vanish, and equal operations are one. Each
 //! number also has a sample value, so that checks of configurations pass; code never depends on it.
 
 use linkwork::scalar::Scalar;
@@ -35,7 +35,7 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Nought and one have fixed places.
+    /// Zero and one have fixed places.
     fn new() -> Self {
         let mut tape = Self::default();
         tape.push(From::Constant(0.0_f64.to_bits()), 0.0);
@@ -62,7 +62,7 @@ impl Tape {
     }
 
     fn lift(&mut self, x: f64) -> Traced {
-        // One nought: −0 would be another constant.
+        // One zero: −0 would be another constant.
         let x = if x == 0.0 { 0.0 } else { x };
         self.push(From::Constant(x.to_bits()), x)
     }

@@ -130,7 +130,7 @@ struct Page<'a> {
     controllable_states: usize,
 }
 
-/// The model as JSON, matrices row by row, poles as [re, im]; a step of nought is that of a continuous model.
+/// The model as JSON, matrices row by row, poles as [re, im]; a step of zero is that of a continuous model.
 pub(super) fn json(found: &Found<'_>) -> Result<String> {
     let (model, at) = (found.model, &found.point.at);
     let (n, m) = (model.states.len().max(1), model.inputs.len().max(1));
@@ -263,7 +263,7 @@ fn matlab(found: &Found<'_>) -> String {
     text
 }
 
-/// A NumPy archive: the matrices, the names, the step, nought for a continuous model, and the state.
+/// A NumPy archive: the matrices, the names, the step, zero for a continuous model, and the state.
 fn npz(found: &Found<'_>) -> Result<Vec<u8>> {
     let (model, at) = (found.model, &found.point.at);
     let mut bytes = Cursor::new(Vec::new());

@@ -47,7 +47,7 @@ impl Push {
     /// Acts on a mechanism at a time, if it is its time.
     pub(crate) fn act(&self, t: f64, moving: &mut Moving<'_>) -> linkwork::Result<()> {
         if (self.from..self.to).contains(&t) {
-            moving.push(self.frame, Reference::Aligned, self.force)?;
+            moving.apply_force(self.frame, Reference::Aligned, self.force)?;
         }
         Ok(())
     }

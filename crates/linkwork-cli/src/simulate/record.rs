@@ -4,7 +4,7 @@
 
 use super::control::Driver;
 use linkwork::model::JointKind;
-use linkwork::simulate::{Drive, Now, Resistance, State};
+use linkwork::simulate::{Drive, Now, PassiveForces, State};
 use linkwork::workspace::Scaling;
 use linkwork::{Error, Mechanism, Workspace};
 
@@ -165,7 +165,7 @@ fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
 pub(crate) struct Recorder {
     workspace: Workspace,
     driver: Driver,
-    resistance: Resistance,
+    resistance: PassiveForces,
     /// What the velocities of states are; none for q̇ itself.
     scaling: Option<Scaling>,
     /// Whether torques, ν and ε are wanted, for a log or plot.
@@ -182,7 +182,7 @@ impl Recorder {
     pub(crate) fn new(
         mechanism: &Mechanism,
         driver: Driver,
-        resistance: Resistance,
+        resistance: PassiveForces,
         scaling: Option<Scaling>,
         whole: bool,
     ) -> Self {

@@ -15,7 +15,7 @@ pub(crate) struct TorqueFile {
 }
 
 impl TorqueFile {
-    /// Reads lines of a time and nv torques, apart by commas; a first line of names is passed over.
+    /// Reads lines of a time and nv torques, apart by commas; a first line of names is ignored.
     pub(crate) fn read(path: &Path, mechanism: &Mechanism) -> Result<Self> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;

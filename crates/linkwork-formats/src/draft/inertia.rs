@@ -25,7 +25,7 @@ impl Draft {
             let at = link_at(link).seen_at(spot);
             if body.mass < 0.0 {
                 let message = format!("the mass is {} kg", body.mass);
-                let remedy = Remedy::Mend("it is now nought, and so are the moments");
+                let remedy = Remedy::Repair("it is now zero, and so are the moments");
                 if f.judge(at, "negative-mass", message, "give a positive mass", remedy) < Severity::Error {
                     link.item.inertia = Inertia::ZERO;
                 }
@@ -65,7 +65,7 @@ impl Draft {
             let how = format!("they are now {a:.4e}, {b:.4e}, {c:.4e} kg m², the nearest that a body can have");
             let advice =
                 "check that ixx … izz are about the centre of mass, in kg m², and turned as the inertial frame";
-            match f.judge(at, code, message, advice, Remedy::KeepOrMend(&how)) {
+            match f.judge(at, code, message, advice, Remedy::KeepOrRepair(&how)) {
                 Severity::Repair => link.item.inertia = nearest,
                 _ => physical = false,
             }
@@ -95,8 +95,8 @@ impl Draft {
 
 /// The nearest rotational inertia that a body can have, the distance being that of the matrices (Frobenius).
 ///
-/// Second moments of mass s, with principal moments of inertia λ_i = s_j + s_k, are nought or more. The nearest such λ
-/// has the same axes, and minimises |λ(s) − λ|² over s ≥ 0: of the eight ways to set some s to nought, the best that
+/// Second moments of mass s, with principal moments of inertia λ_i = s_j + s_k, are zero or more. The nearest such λ
+/// has the same axes, and minimises |λ(s) − λ|² over s ≥ 0: of the eight ways to set some s to zero, the best that
 /// leaves the others positive.
 pub(crate) fn nearest(body: &Inertia) -> Inertia {
     let (l, axes) = body.principal();
@@ -118,7 +118,7 @@ pub(crate) fn nearest(body: &Inertia) -> Inertia {
     Inertia::new(body.mass, body.com, turned.moments)
 }
 
-/// The second moments that fit best, those whose bit is set held at nought.
+/// The second moments that fit best, those whose bit is set held at zero.
 fn least_squares(l: [f64; 3], held: u8) -> [f64; 3] {
     let free: Vec<usize> = (0..3).filter(|i| held & (1 << i) == 0).collect();
     let mut s = [0.0; 3];
@@ -157,26 +157,26 @@ mod tests {
             [1.0, 2.0, 2.5],
         ] {
             let body = Inertia::new(1.0, [0.1, 0.2, 0.3], [l[0], 0.0, 0.0, l[1], 0.0, l[2]]).seen_from(&turn);
-            let mended = nearest(&body);
-            let ([a, b, c], _) = mended.principal();
+            let repaired = nearest(&body);
+            let ([a, b, c], _) = repaired.principal();
             assert!(a >= -1e-15 && c <= a + b + 1e-15, "{a} {b} {c}");
-            assert_eq!((mended.mass, mended.com), (body.mass, body.com));
+            assert_eq!((repaired.mass, repaired.com), (body.mass, body.com));
             let distance = |x: &[f64; 6]| {
                 let weight = [1.0, 2.0, 2.0, 1.0, 2.0, 1.0];
                 (0..6)
                     .map(|i| weight[i] * (x[i] - body.moments[i]).powi(2))
                     .sum::<f64>()
             };
-            let best = distance(&mended.moments);
+            let best = distance(&repaired.moments);
             // Other bodies near the answer, all of them sums of point masses, are further away.
             for i in 0..200 {
                 let angle = f64::from(i);
                 let nudge = Vec3::new(angle.sin(), (1.7 * angle).sin(), (2.3 * angle).cos()) * 0.05;
                 let [x, y, z] = nudge.to_array();
                 let point = [y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y];
-                let other: [f64; 6] = core::array::from_fn(|k| mended.moments[k] + point[k]);
+                let other: [f64; 6] = core::array::from_fn(|k| repaired.moments[k] + point[k]);
                 assert!(distance(&other) >= best - 1e-14, "{l:?}");
-                let shrunk = mended.moments.map(|m| m * 0.99);
+                let shrunk = repaired.moments.map(|m| m * 0.99);
                 assert!(distance(&shrunk) >= best - 1e-14, "{l:?}");
             }
         }

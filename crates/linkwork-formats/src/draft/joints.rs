@@ -6,7 +6,7 @@ use crate::source::shortened;
 use linkwork::model::{Joint, JointKind};
 use linkwork::spatial::Vec3;
 
-/// Axes shorter than this are nought.
+/// Axes shorter than this are zero.
 const SHORTEST_AXIS: f64 = 1e-9;
 
 impl Draft {
@@ -39,7 +39,7 @@ fn axis(joint: &mut Placed<Joint>, f: &mut Findings) {
         "zero-axis",
         message,
         advice,
-        Remedy::Mend("it is now 1 0 0"),
+        Remedy::Repair("it is now 1 0 0"),
     ) == Severity::Error
     {
         return;
@@ -96,7 +96,7 @@ fn passive(joint: &mut Placed<Joint>, f: &mut Findings) {
             continue;
         };
         let message = format!("the {what} is negative: {}", shortened(&x.to_string()));
-        let advice = "give nought or more";
+        let advice = "give zero or more";
         if f.judge(
             at,
             "negative-parameter",

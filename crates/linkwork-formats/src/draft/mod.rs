@@ -1,7 +1,7 @@
 //! A robot as read, before it is checked: what every reader ends in.
 //!
 //! Everything that can be wrong with a robot, whatever its format, is found here, reported with its place, and refused,
-//! kept or mended as the mode says. What passes goes through the builder of the library, which checks it once more.
+//! kept or repaired as the mode says. What passes goes through the builder of the library, which checks it once more.
 
 mod couplings;
 mod inertia;
@@ -167,7 +167,7 @@ impl Draft {
                 let found = format!("the joint of line {line} has the same name");
                 let how = format!("this one is now `{}`", shortened(&new));
                 let at = joint_at(joint);
-                let done = f.judge(at, "duplicate-name", found, "rename one of them", Remedy::Mend(&how));
+                let done = f.judge(at, "duplicate-name", found, "rename one of them", Remedy::Repair(&how));
                 if done < Severity::Error {
                     joint.item.name = new;
                 }

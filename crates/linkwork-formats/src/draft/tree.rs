@@ -115,7 +115,7 @@ impl Draft {
 
     /// Reports links that hold each other in a ring.
     fn rings(&self, holder: &[Option<usize>], parent: &[Option<usize>], f: &mut Findings) {
-        // Nought: not met; else the number of the walk that met it.
+        // Zero: not met; else the number of the walk that met it.
         let mut met = vec![0; holder.len()];
         for start in 0..holder.len() {
             let (walk, mut l) = (start + 1, start);

@@ -100,7 +100,7 @@ fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> 
     let apart = x1.inverse() * x2;
     let (first_at, second_at) = if welded {
         let given = numbers::several::<7>(f, e, "relpose", at);
-        // A quaternion of noughts, as by default, means the pose in which the file is written.
+        // A quaternion of zeros, as by default, means the pose in which the file is written.
         let given = given.and_then(|[x, y, z, a, b, c, d]| Some((quaternion([a, b, c, d])?, [x, y, z])));
         let relative = given.map_or(apart, |(r, p): (Rotation, _)| Pose::new(r, p));
         (relative * anchor, anchor)

@@ -94,7 +94,7 @@ pub(super) fn read(
             at,
             "negative-mass",
             format!("a mass or density is {x}"),
-            "give nought or more",
+            "give zero or more",
         );
     }
     let counts = (context.compiler.groups[0]..=context.compiler.groups[1]).contains(&group.unwrap_or(0.0));
@@ -188,7 +188,7 @@ fn primitive(
         }
     }
     if halves[..needed].iter().any(|x| *x <= 0.0) {
-        let message = format!("a {kind} needs {needed} sizes above nought");
+        let message = format!("a {kind} needs {needed} sizes above zero");
         f.error(at, "geometry", message, "give its half sizes");
         return None;
     }

@@ -137,7 +137,7 @@ fn inertial(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Inertia {
     };
     let missing = |name: &&str| inertia.attribute(name).is_none();
     if let Some(name) = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"].iter().find(|n| missing(n)) {
-        let message = format!("its <inertia> has no {name}, which is taken as nought");
+        let message = format!("its <inertia> has no {name}, which is taken as zero");
         f.doubt(at.seen_at(inertia.spot()), "missing-inertia", message, "give all six");
     }
     let mut moments = [0.0; 6];

@@ -70,7 +70,7 @@ struct Room<S> {
 }
 
 impl<S: Scalar> Room<S> {
-    /// So many noughts.
+    /// So many zeros.
     fn take(&mut self, count: usize) -> Vec<S> {
         let mut x = self.free.pop().unwrap_or_else(|| Vec::with_capacity(self.most));
         x.clear();

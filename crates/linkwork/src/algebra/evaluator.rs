@@ -73,7 +73,7 @@ pub(super) fn missing(vector: &Vector) -> Error {
 /// An error unless all numbers of a vector are finite.
 pub(super) fn finite<S: Scalar>(name: &str, x: &[S]) -> Result<()> {
     match x.iter().position(|x| !x.is_finite()) {
-        Some(i) => Err(problem(name, format!("number {i} (from nought) is not finite"))),
+        Some(i) => Err(problem(name, format!("number {i} (from zero) is not finite"))),
         None => Ok(()),
     }
 }

@@ -294,7 +294,7 @@ impl Inference {
             What::Inverse(inner) => {
                 let sum = self.build(inner)?;
                 if sum.is_zero() || sum.terms.iter().any(|t| !t.scale.recip().is_finite()) {
-                    return Err(Fault::at(at(), "this divides by nought", "divide by something else"));
+                    return Err(Fault::at(at(), "this divides by zero", "divide by something else"));
                 }
                 laws::inverse(&sum).ok_or_else(|| no_inverse(at(), &sum))?
             }

@@ -119,7 +119,7 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
     }
 }
 
-/// a₀: [0; −g] seen from a link on the world, else nought.
+/// a₀: [0; −g] seen from a link on the world, else zero.
 #[inline(always)]
 fn base_acceleration<S: Scalar>(m: &Compiled, s: &Known<'_, S>, k: usize) -> Motion<S> {
     let body = &m.bodies[k];

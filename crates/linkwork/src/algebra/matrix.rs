@@ -14,7 +14,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// All noughts.
+    /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let data = vec![0.0; rows * columns];
         Self { rows, columns, data }

@@ -25,7 +25,7 @@ pub(crate) struct Memory<S> {
     /// Link by link, each with all its slots.
     pub(crate) link: Vec<[S; 6]>,
     pub(crate) tip: Vec<[S; 6]>,
-    /// Σ over the children; nought between sweeps.
+    /// Σ over the children; zero between sweeps.
     gathered: Vec<[S; 6]>,
     /// Υ(k), row by row.
     pub(crate) upsilon: Vec<[[S; 6]; 6]>,
@@ -97,7 +97,7 @@ impl<S: Scalar> Memory<S> {
         }
     }
 
-    /// Σ over the children. Where several add up, nought is left behind.
+    /// Σ over the children. Where several add up, zero is left behind.
     #[inline(always)]
     pub(crate) fn gather(&mut self, body: &Body, k: usize, which: usize) -> Option<Force<S>> {
         if !body.has_child {

@@ -106,7 +106,7 @@ impl Schedule {
 
     fn starting(graph: &Graph, start_inward: bool) -> Self {
         let keeps = Keeps::of(graph);
-        // Sweeps are numbered from one; nought is what is given.
+        // Sweeps are numbered from one; zero is what is given.
         let is_inward = |level: usize| (level % 2 == 1) == start_inward;
         let next = |least: usize, inward: bool| {
             let least = least.max(1);

@@ -1,6 +1,6 @@
 //! J𝓜⁻¹J* of several frames as a matrix, from Υ.  (SOA 5)
 //!
-//! Block (i, j) is B_i* ψ*(a, i) Υ(a) ψ(a, j) B_j, a the closest common ancestor of the two links, and nought where there is
+//! Block (i, j) is B_i* ψ*(a, i) Υ(a) ψ(a, j) B_j, a the closest common ancestor of the two links, and zero where there is
 //! none: after the recursion of Υ, O(depth) for each pair of frames.
 
 use super::run::{Known, Memory, times_upsilon};

@@ -300,7 +300,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
         {
             self.sources[table] = job.quantity.sources(mechanism).into();
         }
-        // What is not given is nought.
+        // What is not given is zero.
         for (given, lanes) in [(job.qd, &mut self.qd), (job.input, &mut self.input)] {
             if given.is_none() {
                 lanes.fill(S::ZERO);
@@ -413,7 +413,7 @@ pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T]
 
 /// Takes states into lanes, and finds out whether all of them can be computed with.
 struct Intake<'a, S: Lanes> {
-    /// q, q̇ and another vector, state after state; what is not given is nought already.
+    /// q, q̇ and another vector, state after state; what is not given is zero already.
     given: [Option<&'a [S::Element]>; 3],
     lanes: [&'a mut [S]; 3],
     mechanism: &'a Mechanism,
@@ -448,7 +448,7 @@ pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
     }
 }
 
-/// Sets one lane; to noughts beyond the numbers given.
+/// Sets one lane; to zeros beyond the numbers given.
 pub(crate) fn replace<S: Lanes>(lanes: &mut [S], lane: usize, with: &[f64]) {
     for (i, x) in lanes.iter_mut().enumerate() {
         let new = S::Element::lift(with.get(i).copied().unwrap_or(0.0));

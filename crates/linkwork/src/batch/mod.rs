@@ -1,7 +1,7 @@
 //! Many states at once: several in the lanes of a register, and blocks of them on several threads.
 //!
 //! Every state gets the very bits that it would get in a batch of its own, whatever its neighbours, its place, the size of the
-//! batch or the number of threads; in `f64` those are the numbers that a workspace gives, too, up to the signs of noughts.
+//! batch or the number of threads; in `f64` those are the numbers that a workspace gives, too, up to the signs of zeros.
 //! Mechanisms in which joints follow others, forward dynamics that is refined, and processors without AVX2 take states one by
 //! one, `f32` through `f64`.
 
@@ -156,7 +156,7 @@ impl<T: Real> Batch<T> {
         self.run(Quantity::MassMatrix, &[("q", q)], out)
     }
 
-    /// The elements of 𝓜 that are not nought, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`]: far
+    /// The elements of 𝓜 that are not zero, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`]: far
     /// fewer numbers to write and to read than [`Batch::mass_matrix`] where a mechanism has branches.
     pub fn mass_matrix_entries(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
         self.run(Quantity::MassEntries, &[("q", q)], out)

@@ -58,7 +58,7 @@ impl Quantity<'_> {
         }
     }
 
-    /// Whether lanes compute only those of its numbers that are not nought, or in another order, and which table tells
+    /// Whether lanes compute only those of its numbers that are not zero, or in another order, and which table tells
     /// where they stand.
     #[inline]
     pub(super) fn table<S: Lanes>(&self) -> Option<usize> {
@@ -70,7 +70,7 @@ impl Quantity<'_> {
         }
     }
 
-    /// Such a table: for each number of a state, its place among those computed; a nought stands after them.
+    /// Such a table: for each number of a state, its place among those computed; a zero stands after them.
     pub(super) fn sources(&self, mechanism: &Mechanism) -> Vec<u32> {
         if let Self::InverseDerivatives = self {
             return related::sources(&mechanism.compiled);
@@ -138,7 +138,7 @@ impl Quantity<'_> {
             Self::KineticEnergy => view.sweep::<centroidal::KineticEnergy>(&[], out),
             // As a view does it, which matters where joints follow others.
             Self::Bias if const { S::LANES == 1 } => view.sweep::<inverse::Bias>(&[], out),
-            // Where nothing is given, input and velocities are nought.
+            // Where nothing is given, input and velocities are zero.
             Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
                 view.sweep::<inverse::Inverse>(input, out);
             }

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 const CLOSED: f64 = 1e-10;
 /// Below this, more steps are rounding.
 const EXACT: f64 = 1e-14;
-/// J's remainder below this part of the largest column counts as nought.
+/// J's remainder below this part of the largest column counts as zero.
 const INDEPENDENT: f64 = 1e-7;
 
 impl Closed {

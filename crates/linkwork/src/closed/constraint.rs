@@ -1,6 +1,6 @@
 //! Constraints between two frames, and the rows that each stands for.
 //!
-//! A row is a function g of the two poses that must stay nought. Its derivative is ġ = F_a·V_a + F_b·V_b, with velocities
+//! A row is a function g of the two poses that must stay zero. Its derivative is ġ = F_a·V_a + F_b·V_b, with velocities
 //! at the frames' origins in the world's axes: F_a and F_b are the forces that a multiplier of one exerts. Then
 //! g̈ = F_a·V̇_a + F_b·V̇_b + bias.
 
@@ -27,7 +27,7 @@ pub enum ConstraintKind {
     },
     /// Their origins stay a distance apart: one row.
     Distance {
-        /// The distance, more than nought.
+        /// The distance, more than zero.
         length: f64,
     },
 }
@@ -274,6 +274,6 @@ fn rotation_vector(r: &Rotation) -> Vec3 {
     let [x, y, z, w] = r.to_quaternion();
     let v = Vec3::new(x, y, z);
     let sin = v.norm();
-    // angle / sin(angle / 2), two at nought.
+    // angle / sin(angle / 2), two at zero.
     v * if sin < 1e-8 { 2.0 } else { 2.0 * sin.atan2(w) / sin }
 }

@@ -138,7 +138,7 @@ impl<'a> Vary<'a> {
                 let force = each.fold(Force::ZERO, |sum, (row, lambda)| {
                     row.on(side).mul_add(Number::constant(*lambda), sum)
                 });
-                posed.push(frame, Reference::Aligned, force)?;
+                posed.apply_force(frame, Reference::Aligned, force)?;
             }
         }
         let mut moving = posed.moving(&self.qd)?;
@@ -151,7 +151,7 @@ impl<'a> Vary<'a> {
                 *rate = row.of(va, vb).derivative;
             }
         }
-        let accelerating = moving.accelerating(&self.qdd, &mut self.tau)?;
+        let accelerating = moving.with_accelerations(&self.qdd, &mut self.tau)?;
         for tie in closed.ties.iter() {
             let [a, b] = tie
                 .frames

@@ -95,7 +95,7 @@ pub struct Closed {
 
 impl Closed {
     /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
-    /// exist, names given twice, axes without direction and distances of nought.
+    /// exist, names given twice, axes without direction and distances of zero.
     pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {
         let mut ties = Vec::with_capacity(constraints.len());
         let mut names = HashMap::new();
@@ -200,7 +200,7 @@ fn check(mechanism: &Mechanism, given: &Constraint) -> Result<()> {
             }
         }
         ConstraintKind::Distance { length } if !(length > 0.0 && length < 1e30) => {
-            let problem = format!("its length is {length}; give more than nought, or tie the two points by `point`");
+            let problem = format!("its length is {length}; give more than zero, or tie the two points by `point`");
             return Err(bad(given, problem));
         }
         _ => {}

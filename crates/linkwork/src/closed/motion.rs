@@ -2,7 +2,7 @@
 
 use super::posed::ClosedWorkspace;
 use super::{Closed, Stabilisation};
-use crate::simulate::{Drive, Equations, Now, Resistance, driven};
+use crate::simulate::{Drive, Equations, Now, PassiveForces, driven};
 use crate::{Mechanism, Result};
 
 /// The equations of a closed mechanism for the integrators of [`crate::simulate`].
@@ -36,7 +36,7 @@ pub struct ClosedMotion<D> {
     closed: Closed,
     workspace: ClosedWorkspace,
     drive: D,
-    resistance: Resistance,
+    resistance: PassiveForces,
     tau: Vec<f64>,
     /// The point of the constraints nearest to where rates are asked for.
     q: Vec<f64>,
@@ -46,13 +46,13 @@ pub struct ClosedMotion<D> {
 }
 
 impl<D: Drive> ClosedMotion<D> {
-    /// The equations of a closed mechanism under a drive, with the [`Resistance`] that its joints have.
+    /// The equations of a closed mechanism under a drive, with the [`PassiveForces`] that its joints have.
     pub fn new(closed: &Closed, drive: D) -> Result<Self> {
-        Ok(Self::with(closed, drive, Resistance::of(closed.mechanism())?))
+        Ok(Self::with(closed, drive, PassiveForces::of(closed.mechanism())?))
     }
 
-    /// The same with another [`Resistance`].
-    pub fn with(closed: &Closed, drive: D, resistance: Resistance) -> Self {
+    /// The same with another [`PassiveForces`].
+    pub fn with(closed: &Closed, drive: D, resistance: PassiveForces) -> Self {
         Self {
             closed: closed.clone(),
             workspace: closed.workspace(),

@@ -97,7 +97,7 @@ impl<'w> ClosedMoving<'w> {
     }
 
     /// The torques of least norm on the actuated degrees of freedom (places in v) that give accelerations which the
-    /// constraints allow; the other torques are nought.
+    /// constraints allow; the other torques are zero.
     ///
     /// Refused are accelerations that a constraint does not allow, and ones that the actuated joints cannot give.
     pub fn inverse_dynamics(&mut self, qdd: &[f64], actuated: &[usize], tau: &mut [f64]) -> Result<()> {
@@ -106,7 +106,7 @@ impl<'w> ClosedMoving<'w> {
         check_length("tau", nv, tau.len())?;
         if let Some(&dof) = actuated.iter().find(|&&dof| dof >= nv) {
             return Err(Error::Drive {
-                problem: format!("degree of freedom {dof} does not exist; there are {nv}, from nought"),
+                problem: format!("degree of freedom {dof} does not exist; there are {nv}, from zero"),
             });
         }
         self.check_consistent(qdd)?;

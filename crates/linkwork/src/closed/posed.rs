@@ -11,7 +11,7 @@ use crate::spatial::{Motion, Pose, Reference};
 use crate::workspace::{Configured, Posed, Workspace};
 
 /// Rows of J below this, in metres and radians, move nothing.
-const NOUGHT: f64 = 1e-11;
+const TINY: f64 = 1e-11;
 
 /// All memory that a closed mechanism's algorithms need.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ pub struct Report {
 pub struct Redundant {
     /// The constraint.
     pub constraint: String,
-    /// Which of its rows, from nought.
+    /// Which of its rows, from zero.
     pub row: usize,
     /// What the row keeps from happening, in the world's axes.
     pub what: &'static str,
@@ -241,7 +241,7 @@ impl Memory {
             }
         }
         tree.check_resistance()?;
-        let floor = NOUGHT * NOUGHT * tree.softest();
+        let floor = TINY * TINY * tree.softest();
         self.system.factor(&closed.plan, &closed.ties, floor);
         self.is_factored = true;
         Ok(())

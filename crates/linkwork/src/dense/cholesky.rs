@@ -29,8 +29,8 @@ impl Cholesky {
         }
     }
 
-    /// Factors a matrix whose lower triangle is given. Rows with a diagonal element up to `floor` are nought; pivots up
-    /// to `tolerance`, of a unit diagonal, are nought too: their rows depend on those before them.
+    /// Factors a matrix whose lower triangle is given. Rows with a diagonal element up to `floor` are zero; pivots up
+    /// to `tolerance`, of a unit diagonal, are zero too: their rows depend on those before them.
     pub(crate) fn factor(&mut self, a: &[f64], floor: f64, tolerance: f64) -> usize {
         let n = self.n;
         for i in 0..n {

@@ -35,7 +35,7 @@ fn reflection(head: f64, tail: f64) -> (f64, f64, f64) {
 
 impl Orthogonal {
     /// Decomposes a rows × cols matrix. Columns whose remainder is at most `tolerance` of the largest column count as
-    /// nought. Memory is made when it is first needed.
+    /// zero. Memory is made when it is first needed.
     pub(crate) fn factor(&mut self, rows: usize, cols: usize, a: &[f64], tolerance: f64) -> usize {
         self.resize(rows, cols);
         let (m, n) = (self.rows, self.cols);

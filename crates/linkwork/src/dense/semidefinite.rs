@@ -2,7 +2,7 @@
 
 use super::{Cholesky, Orthogonal};
 
-/// Pivots below this part of the diagonal count as nought.
+/// Pivots below this part of the diagonal count as zero.
 const DEPENDENT: f64 = 1e-11;
 
 /// A factor that answers for any rank.

@@ -319,7 +319,7 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
     s.abreast.hand(place, &carried.0, carried.1);
 }
 
-/// Outward: q̈ of every row. The trunk's accelerations are there. Nought is returned where every pivot is sound.
+/// Outward: q̈ of every row. The trunk's accelerations are there. Zero is returned where every pivot is sound.
 #[inline(always)]
 pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut [f64]) -> f64 {
     let mut unsound = P::ZERO;
@@ -401,7 +401,7 @@ pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut 
 #[inline(always)]
 pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages<f64>, out: &mut [f64]) {
     let runs = b.runs.len();
-    // Noughts are written in between, as memory has time for them there.
+    // Zeros are written in between, as memory has time for them there.
     let mut part = 0;
     for i in 0..runs + b.folded.len() {
         let is_folded = i >= runs;

@@ -1,9 +1,9 @@
 //! Dense results column by column: all columns of a subtree pass its joint together.
 //!
-//! Those that have not started yet are nought.
+//! Those that have not started yet are zero.
 
 use crate::model::{Compiled, Gain, Hinge};
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::spatial::Force;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::joints::Joints;
@@ -15,11 +15,11 @@ struct Columns<'a, S> {
 }
 
 impl<'a, S: Scalar> Columns<'a, S> {
-    /// All nought.
+    /// All zero.
     #[inline(always)]
     fn new(width: usize, room: &'a mut [S]) -> Self {
         let numbers = &mut room[..6 * width];
-        noughts(numbers);
+        zeros(numbers);
         Self { numbers, width }
     }
 

@@ -3,7 +3,7 @@
 use super::paths;
 use super::{abreast, in_line};
 use crate::model::{Compiled, Placed, Whole};
-use crate::scalar::{Pack, Scalar, noughts};
+use crate::scalar::{Pack, Scalar, zeros};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
@@ -21,7 +21,7 @@ pub(crate) struct ArticulatedOf;
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        write_noughts(m, out);
+        write_zeros(m, out);
         paths::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), out);
         add_rotors(m, out);
     }
@@ -45,10 +45,10 @@ impl PackedSweep for MassMatrix {
 }
 
 #[inline(always)]
-fn write_noughts<S: Scalar>(m: &Compiled, out: &mut [S]) {
-    match &m.columns.noughts {
+fn write_zeros<S: Scalar>(m: &Compiled, out: &mut [S]) {
+    match &m.columns.zeros {
         Some(places) => places.write(out),
-        None => noughts(out),
+        None => zeros(out),
     }
 }
 

@@ -7,7 +7,7 @@
 use super::centroidal::{at_home, gather};
 use super::kinematics::velocity_at_home;
 use crate::model::Compiled;
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 use crate::stage::Stages;
@@ -20,7 +20,7 @@ impl<S: Scalar> Sweep<S> for CoriolisMatrix {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         s.need_columns(m);
         s.need_velocities(m);
-        noughts(out);
+        zeros(out);
         for k in 0..m.bodies.len() {
             let v = velocity_at_home(s, k);
             let body = at_home(m, s, k);
@@ -82,7 +82,7 @@ impl<S: Scalar> Subtree<S> {
 }
 
 impl<S: Scalar> RigidBody<S> {
-    /// Ṁ = crf(V)M − M crm(V) of a body that moves at V: again ten numbers, the mass nought.
+    /// Ṁ = crf(V)M − M crm(V) of a body that moves at V: again ten numbers, the mass zero.
     #[inline(always)]
     pub(crate) fn rate(&self, v: Motion<S>) -> Self {
         let (w, u, h, j) = (v.angular, v.linear, self.first, &self.second);

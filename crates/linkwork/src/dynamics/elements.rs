@@ -1,4 +1,4 @@
-//! The elements of 𝓜 that are not nought, of several states side by side.  (RK)
+//! The elements of 𝓜 that are not zero, of several states side by side.  (RK)
 //!
 //! Of registers as wide as these, a store takes as long as two multiplications, and to find out what to do at a joint as
 //! long as for one number. So r(k) stays in registers along a chain, and columns wait until a few of them can go to the base
@@ -13,7 +13,7 @@ use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
 
-/// The elements of 𝓜 that are not nought, in the order of [`path_order`](crate::model::path_order).
+/// The elements of 𝓜 that are not zero, in the order of [`path_order`](crate::model::path_order).
 pub(crate) struct MassElements;
 
 impl<S: Scalar> Sweep<S> for MassElements {

@@ -12,7 +12,7 @@ use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 
-/// T → q̈ of all joints, T being nought at followers.
+/// T → q̈ of all joints, T being zero at followers.
 pub(crate) struct ForwardEmbedded;
 /// What [`InverseMassEmbedded`] reads: the Riccati recursion with couplings in it.
 pub(crate) struct Embed;

@@ -24,7 +24,7 @@ pub(crate) struct ForwardBiased;
 
 /// D and G.
 pub(crate) struct Gains;
-/// One number: nought where every pivot of D is sound.
+/// One number: zero where every pivot of D is sound.
 pub(crate) struct Pivots;
 /// After [`ForwardKeeping`], link by link: f = P⁺(α⁺ + a) + z + Gε = P⁺α⁺ + z⁺.
 pub(crate) struct Reactions;
@@ -224,7 +224,7 @@ fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool, const SPECIAL: boo
     }
 }
 
-/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Nought is returned where every
+/// α⁺ = φ*(p,k) α(p);  q̈ = D⁻¹ε − G*(α⁺ + a);  α = α⁺ + a + H*q̈. Zero is returned where every
 /// pivot is sound.
 #[inline(always)]
 fn outward<S: Scalar, const FLOATING: bool, const SPECIAL: bool>(
@@ -260,7 +260,7 @@ fn outward<S: Scalar, const FLOATING: bool, const SPECIAL: bool>(
     unsound
 }
 
-/// Nought where some pivots are sound; where that would count, it is not asked.
+/// Zero where some pivots are sound; where that would count, it is not asked.
 #[inline(always)]
 fn judge<S: Scalar>(gains: &[Gain<S>]) -> S {
     let mut unsound = S::ZERO;

@@ -95,7 +95,7 @@ impl<S: Scalar> Sweep<S> for MassTimes {
     }
 }
 
-/// Where a and b come from: they are nought, are there already, or are made on the way. Only where they are there are the
+/// Where a and b come from: they are zero, are there already, or are made on the way. Only where they are there are the
 /// forces those across the joints; otherwise their torques alone are right.
 const STILL: u8 = 0;
 const THERE: u8 = 1;

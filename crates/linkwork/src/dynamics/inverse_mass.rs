@@ -10,7 +10,7 @@
 use super::columns;
 use super::square::Square;
 use crate::model::{Compiled, Tiles};
-use crate::scalar::{Builds, Pack, Scalar, noughts};
+use crate::scalar::{Builds, Pack, Scalar, zeros};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
@@ -26,7 +26,7 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
             return from_mass::<S, S>(m, s, tiles, out);
         }
         s.need_gains(m);
-        noughts(out);
+        zeros(out);
         let first = s.make_room(6 * m.nv);
         columns::innovations::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.tiles[first..], out);
         s.need_columns(m);
@@ -100,7 +100,7 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
         let (start, end) = (m.columns.single.start[k], m.columns.single.end[body.root]);
         let level = m.columns.level[k];
         match body.parent {
-            None => noughts(&mut lambda[level * 6 * n..(level + 1) * 6 * n]),
+            None => zeros(&mut lambda[level * 6 * n..(level + 1) * 6 * n]),
             Some(p) if m.columns.level[p] != level => {
                 let inner = m.columns.level[p] * 6 * n;
                 lambda.copy_within(inner..inner + 6 * n, level * 6 * n);

@@ -1,7 +1,7 @@
 //! Poses, velocities, accelerations and Jacobians of frames.
 
 use crate::model::{Compiled, Placed};
-use crate::scalar::{Pack, Scalar, noughts, put};
+use crate::scalar::{Pack, Scalar, zeros, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
@@ -173,7 +173,7 @@ macro_rules! for_each_ancestor {
 /// The Jacobian of a frame, 6 × nv row by row; columns are filled.
 #[inline(always)]
 fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
-    noughts(out);
+    zeros(out);
     let at = s.world.frame(frame);
     let Some(k) = frame.body else { return };
     let arm = match reference {
@@ -189,7 +189,7 @@ fn jacobian<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: R
 /// The time derivative of the Jacobian of a frame; columns and velocities are filled.
 #[inline(always)]
 fn jacobian_rate<S: Scalar>(m: &Compiled, s: &Stages<S>, frame: &Placed, reference: Reference, out: &mut [S]) {
-    noughts(out);
+    zeros(out);
     let at = s.world.frame(frame);
     let Some(k) = frame.body else { return };
     let arm = match reference {

@@ -6,7 +6,7 @@
 
 use crate::model::{Compiled, Placed};
 use crate::operator::innovations;
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::stage::Stages;
@@ -31,7 +31,7 @@ impl<S: Scalar> Sweep<S> for HomeGains {
 impl<S: Scalar> Sweep<S> for Compliance {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
-        noughts(out);
+        zeros(out);
         let Some(tip) = at.frame.body else { return };
         find_path(m, &mut s.path, tip);
         let mut upsilon = Upsilon([[S::ZERO; 6]; 6]);

@@ -1,4 +1,4 @@
-//! 𝓜⁻¹ from 𝓜 = (I + HφK)D(I + HφK)*, tile by tile: what is nought between branches is left out.
+//! 𝓜⁻¹ from 𝓜 = (I + HφK)D(I + HφK)*, tile by tile: what is zero between branches is left out.
 //!
 //! Inward, block by block of degrees of freedom from the tips on, −HG of each block replaces its rows of 𝓜, and what is
 //! inward of it loses what it carries. Outward, rows of 𝓜⁻¹ follow from those inward.
@@ -44,7 +44,7 @@ impl<'a, S: Scalar> Square<'a, S> {
     }
 
     /// Takes 𝓜 in, as far as it is inward of each column: row by row and in the users' order, or of lanes the elements that
-    /// are not nought, along their paths.
+    /// are not zero, along their paths.
     #[inline(always)]
     pub(super) fn take<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles, mass: &[S]) {
         for j in 0..self.wide {

@@ -1,4 +1,4 @@
-//! Matrices tile by tile: what is nought between branches is left out.
+//! Matrices tile by tile: what is zero between branches is left out.
 
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Builds, MOST_COLUMNS, Pack, Scalar};

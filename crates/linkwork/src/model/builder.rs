@@ -241,7 +241,7 @@ fn check_rest(rest: &[f64], q_start: &[usize], joints: &[Joint]) -> Result<()> {
         joint: leader.name.clone(),
         problem: format!(
             "its spring and those of the joints that follow it rest at {}; every number must be finite, and at most \
-             {LARGEST_COORDINATE:e} in size: mend their rest positions, or the ratios of their couplings",
+             {LARGEST_COORDINATE:e} in size: repair their rest positions, or the ratios of their couplings",
             rest[i]
         ),
     })

@@ -35,7 +35,7 @@ pub(crate) struct Bundles {
     pub(crate) takes_mass: bool,
     /// Of 𝓜, run after run: those that start at a row, and after each those that come to it from other runs.
     pub(crate) columns: Vec<Column>,
-    /// How many registers those take with their elements and one that is nought, and how these get into 𝓜.
+    /// How many registers those take with their elements and one that is zero, and how these get into 𝓜.
     pub(crate) registers: usize,
     pub(crate) copies: Copies,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Abreast {
     pub(crate) own_dofs: [usize; PACK],
     pub(crate) along: Each,
     pub(crate) lean: [Each; 2],
-    /// [`Body::laden`], as far as it is not nought.
+    /// [`Body::laden`], as far as it is not zero.
     pub(crate) laden: [Each; ECCENTRIC],
     /// The constant screws that the parents have not absorbed, if there are any: cosine, sine and shift.
     pub(crate) before: Option<[Each; 3]>,
@@ -154,7 +154,7 @@ pub(crate) struct Abreast {
     pub(crate) tilt: Passage,
     /// Mass, first and second moments, and the differences of the latter.
     pub(crate) inertia: [Each; 13],
-    /// One where there is a link, nought elsewhere; and the other way round.
+    /// One where there is a link, zero elsewhere; and the other way round.
     pub(crate) real: Each,
     pub(crate) unreal: Each,
     /// The rotors' inertias, one where there is no link; none if the joints have no rotors.
@@ -185,7 +185,7 @@ pub(crate) struct Column {
 /// Lanes taken over into others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Picks {
-    /// Which one comes to each; and one where one comes, nought elsewhere.
+    /// Which one comes to each; and one where one comes, zero elsewhere.
     pub(crate) lanes: [usize; PACK],
     pub(crate) real: Each,
 }

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 const ROTATION_TOLERANCE: f64 = 1e-6;
 /// Rotations nearer than this are left as they are.
 const ROTATION_ROUNDING: f64 = 1e-14;
-/// Axes shorter than this are nought.
+/// Axes shorter than this are zero.
 const SHORTEST_AXIS: f64 = 1e-9;
 /// Universal axes whose angle has a smaller sine are parallel.
 const PARALLEL: f64 = 1e-6;
@@ -248,7 +248,7 @@ fn passive(joint: &Joint) -> Result<()> {
         if let Some(x) = numbers.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
             return Err(bad(
                 joint,
-                format!("its {list} is {x}; give a finite number, nought or more"),
+                format!("its {list} is {x}; give a finite number, zero or more"),
             ));
         }
     }
@@ -299,7 +299,7 @@ fn limits(joint: &Joint) -> Result<()> {
         if let Some(x) = numbers.iter().find(|x| x.is_nan() || **x < 0.0) {
             return Err(bad(
                 joint,
-                format!("its {list} is {x}; give nought or more, infinity for none"),
+                format!("its {list} is {x}; give zero or more, infinity for none"),
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spins};
 use super::tiles::Tiles;
-use super::{Bundles, InLine, Joint, JointKind, Link, Noughts};
+use super::{Bundles, InLine, Joint, JointKind, Link, Zeros};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -478,7 +478,7 @@ fn factor(t: &Pose) -> Factored {
     }
 }
 
-/// A length, or nought where it is only what rounding left of others.
+/// A length, or zero where it is only what rounding left of others.
 fn rounded(x: f64, other: f64) -> f64 {
     if x.abs() < ROUNDING * other.abs() { 0.0 } else { x }
 }
@@ -535,7 +535,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
         sweep += body.dofs * rest * 12;
     }
     Columns {
-        noughts: (nv <= NOT_SMALL).then(|| Noughts::of(&single)),
+        zeros: (nv <= NOT_SMALL).then(|| Zeros::of(&single)),
         tiles: (product < sweep && nv <= LARGE)
             .then(|| Tiles::new(bodies, armature, &single))
             .flatten(),

@@ -5,7 +5,7 @@
 //! motion, the inner one is absorbed into the parent's frame for the first child and kept for the others. Users never
 //! see these frames; [`Placed`] leads back to theirs.
 
-use super::{Bundles, InLine, Noughts, Reduction, Tiles};
+use super::{Bundles, InLine, Zeros, Reduction, Tiles};
 use crate::scalar::Scalar;
 use crate::spatial::{Lean, Pose, RigidBody, Screw, Vec3};
 
@@ -60,7 +60,7 @@ impl Hinge {
 /// sweep can be compiled for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
-    /// A revolute joint without armature, behind a tilt of nought, a quarter turn, or any angle.
+    /// A revolute joint without armature, behind a tilt of zero, a quarter turn, or any angle.
     TurnFlat,
     TurnQuarter,
     TurnLean,
@@ -95,7 +95,7 @@ pub(crate) struct Body {
     pub(crate) passage: Passage,
     /// A constant screw about the parent's z, which the parent has not absorbed.
     pub(crate) before: Option<Screw<f64>>,
-    /// The tilt about x, and the shifts along x (the common normal of the two axes) and y (nought unless the axes are
+    /// The tilt about x, and the shifts along x (the common normal of the two axes) and y (zero unless the axes are
     /// almost, but not quite, parallel).
     pub(crate) lean: Lean,
     pub(crate) along: f64,
@@ -174,8 +174,8 @@ pub(crate) struct Columns {
     pub(crate) in_users_order: bool,
     /// The same four to a register, where every link has one and 𝓜 is small.
     pub(crate) in_line: Option<InLine>,
-    /// Where 𝓜 is nought, unless that is too much to be kept.
-    pub(crate) noughts: Option<Noughts>,
+    /// Where 𝓜 is zero, unless that is too much to be kept.
+    pub(crate) zeros: Option<Zeros>,
     /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.
     pub(crate) tiles: Option<Tiles>,
 }

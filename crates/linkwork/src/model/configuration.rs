@@ -89,7 +89,7 @@ impl JointKind {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 impl Mechanism {
-    /// The configuration at which every link's frame is its joint's: noughts, and quaternions 0, 0, 0, 1.
+    /// The configuration at which every link's frame is its joint's: zeros, and quaternions 0, 0, 0, 1.
     pub fn neutral(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.nq()];
         for &(start, _) in &self.quaternions {
@@ -259,7 +259,7 @@ impl Mechanism {
         Ok(())
     }
 
-    /// One in the lanes whose configuration is sound, nought in others and where a quaternion is hardly of unit length.
+    /// One in the lanes whose configuration is sound, zero in others and where a quaternion is hardly of unit length.
     #[inline(always)]
     pub(crate) fn surely_sound<S: Scalar>(&self, q: &[S]) -> S {
         let mut sound = surely_usable(q);
@@ -283,7 +283,7 @@ impl Mechanism {
     }
 }
 
-/// The step of one joint from q₀ to q₁; numbers beyond its degrees of freedom are nought.
+/// The step of one joint from q₀ to q₁; numbers beyond its degrees of freedom are zero.
 fn joint_step(kind: &JointKind, q0: &[f64], q1: &[f64]) -> [f64; 6] {
     let mut step = [0.0; 6];
     logarithm::step(kind, q0, q1, &mut step[..kind.nv()]);
@@ -358,7 +358,7 @@ fn usable<S: Scalar>(x: S) -> bool {
     (0..S::LANES).all(|lane| x.lane(lane).abs() <= largest::<S>()) & x.is_finite()
 }
 
-/// One in the lanes where all numbers are finite and surely small enough, as the sum of their squares is; nought in others.
+/// One in the lanes where all numbers are finite and surely small enough, as the sum of their squares is; zero in others.
 #[inline(always)]
 pub(crate) fn surely_usable<S: Scalar>(x: &[S]) -> S {
     // Four sums, so that none waits for another.

@@ -132,7 +132,7 @@ pub(crate) struct Reduction {
     pub(crate) elimination: Elimination,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
-    /// Where 𝓜 is not nought, once somebody asks.
+    /// Where 𝓜 is not zero, once somebody asks.
     pub(crate) mass_pattern: OnceLock<Vec<(usize, usize)>>,
 }
 

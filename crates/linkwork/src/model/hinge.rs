@@ -49,7 +49,7 @@ impl<S: Scalar> Gain<S> {
         d_inv > 0.0 && d_inv < f64::INFINITY
     }
 
-    /// The same for all lanes at once: nought where it is sound, one elsewhere.
+    /// The same for all lanes at once: zero where it is sound, one elsewhere.
     #[inline(always)]
     pub(crate) fn unsound(&self) -> S {
         let finite = self.d_inv.where_below(f64::INFINITY, S::ZERO, S::ONE);

@@ -1,6 +1,6 @@
 //! Degrees of freedom of an arm, four to a register, and where the elements of 𝓜 that they give stand.
 
-use super::{Body, Layout, PACK, nought_ranges};
+use super::{Body, Layout, PACK, zero_ranges};
 use crate::scalar::Copies;
 use core::ops::Range;
 
@@ -91,9 +91,9 @@ impl InLine {
             rows.reverse();
             add_across(&mut copies, n, n - PACK * at, rows);
         }
-        nought_ranges(layout)
+        zero_ranges(layout)
             .into_iter()
-            .for_each(|range| copies.add_noughts(range));
+            .for_each(|range| copies.add_zeros(range));
         Some(Self {
             columns,
             registers: next,

@@ -2,7 +2,7 @@
 
 use crate::spatial::{Pose, Vec3};
 
-/// How a joint lets its link move, in the joint's frame. Axes need not be unit vectors; nought is refused.
+/// How a joint lets its link move, in the joint's frame. Axes need not be unit vectors; zero is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Not at all: the link becomes part of its parent and keeps its frame and name.

@@ -1,11 +1,11 @@
-//! Where 𝓜 is not nought: between a degree of freedom and those that it carries.
+//! Where 𝓜 is not zero: between a degree of freedom and those that it carries.
 
 use super::{Body, Layout, Mechanism, Reduction};
 use crate::scalar::{Scalar, put};
 use core::ops::Range;
 
 impl Mechanism {
-    /// The rows and columns of the elements of 𝓜 that are not nought, one of each symmetric pair, in the order of
+    /// The rows and columns of the elements of 𝓜 that are not zero, one of each symmetric pair, in the order of
     /// [`crate::batch::Batch::mass_matrix_entries`]: what never changes with the configuration, for sparse matrices.
     ///
     /// Two degrees of freedom meet in 𝓜 if one carries the other: a floating robot with long legs and arms has far fewer
@@ -63,26 +63,26 @@ impl Mechanism {
     }
 }
 
-/// Places in 𝓜, row by row, where it is nought whatever the state: four at once, which may overlap, and single ones.
+/// Places in 𝓜, row by row, where it is zero whatever the state: four at once, which may overlap, and single ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Noughts {
+pub(crate) struct Zeros {
     pub(crate) fours: Vec<u32>,
     pub(crate) ones: Vec<u32>,
 }
 
-impl Noughts {
+impl Zeros {
     pub(crate) fn of(layout: &Layout) -> Self {
-        let mut noughts = Self::default();
-        for range in nought_ranges(layout) {
+        let mut zeros = Self::default();
+        for range in zero_ranges(layout) {
             if range.len() < 4 {
-                noughts.ones.extend(range.map(|at| at as u32));
+                zeros.ones.extend(range.map(|at| at as u32));
             } else {
                 let last = range.end - 4;
                 let fours = (range.start..last).step_by(4).chain([last]);
-                noughts.fours.extend(fours.map(|at| at as u32));
+                zeros.fours.extend(fours.map(|at| at as u32));
             }
         }
-        noughts
+        zeros
     }
     /// Writes them.
     #[inline(always)]
@@ -97,7 +97,7 @@ impl Noughts {
 }
 
 /// Where those are.
-pub(crate) fn nought_ranges(layout: &Layout) -> Vec<Range<usize>> {
+pub(crate) fn zero_ranges(layout: &Layout) -> Vec<Range<usize>> {
     let n = layout.dof.len();
     let mut related = vec![false; n * n];
     for (c, &row) in layout.dof.iter().enumerate() {
@@ -138,7 +138,7 @@ pub(crate) fn waits_for_next(bodies: &[Body], k: usize) -> bool {
     joins(bodies, k, bodies[k].parent)
 }
 
-/// The rows and columns of the elements of 𝓜 that are not nought, in the order in which lanes compute them: those of
+/// The rows and columns of the elements of 𝓜 that are not zero, in the order in which lanes compute them: those of
 /// single joints, and then what columns give on their way to the base, a few of them together where they [join](joins).
 pub(crate) fn path_order(bodies: &[Body], layout: &Layout) -> Vec<[usize; 2]> {
     let own = |k: usize| layout.start[k]..layout.start[k] + bodies[k].dofs;

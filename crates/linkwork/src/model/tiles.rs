@@ -1,4 +1,4 @@
-//! Which tiles of four rows and four columns are not nought, and what they are sums of.
+//! Which tiles of four rows and four columns are not zero, and what they are sums of.
 //!
 //! Degrees of freedom are eliminated from the tips inward, within a joint the last one first: a column is *inward* of
 //! another if it is eliminated later and on the same way to the base.
@@ -43,7 +43,7 @@ impl Seen {
     }
 
     /// Whether elimination at home keeps its digits, however the mechanism stands. Links without inertia of their own have
-    /// that of others to resist them, and are passed over.
+    /// that of others to resist them, and are ignored.
     fn keeps_digits(&self, bodies: &[Body], armature: &[f64]) -> bool {
         bodies.iter().zip(&self.turning).all(|(body, &seen)| {
             let m = &body.inertia;
@@ -69,13 +69,13 @@ impl Seen {
     }
 }
 
-/// For products of matrices that are nought between branches, over single columns.
+/// For products of matrices that are zero between branches, over single columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiles {
     wide: usize,
     /// Per column: what resists it at most, but for the travel of joints that slide.
     most: Vec<f64>,
-    /// Of the elements of 𝓜 that are not nought, in [their order](path_order): row and column.
+    /// Of the elements of 𝓜 that are not zero, in [their order](path_order): row and column.
     elements: Vec<[u32; 2]>,
     /// Per column: the blocks inward of it, from the base on, of which its own is the last.
     inward: Vec<Inward>,
@@ -103,7 +103,7 @@ pub(crate) struct Inward {
     pub(crate) bits: u8,
 }
 
-/// Four rows and four columns of a matrix that is nought between branches.
+/// Four rows and four columns of a matrix that is zero between branches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tile {
     /// Bit by bit and row by row, which columns belong to the row's own joint or to its ancestors; and which to its
@@ -114,7 +114,7 @@ pub(crate) struct Tile {
     pub(crate) has_inner: bool,
     pub(crate) has_outer: bool,
     pub(crate) descends: bool,
-    /// Whether it is not nought, or part of a sum.
+    /// Whether it is not zero, or part of a sum.
     pub(crate) is_used: bool,
     /// Bit by bit, which columns any row reaches.
     pub(crate) reached: u8,
@@ -252,7 +252,7 @@ impl Tiles {
         tile
     }
 
-    /// How far paths are shared, and which tiles that are nought take part in sums over them.
+    /// How far paths are shared, and which tiles that are zero take part in sums over them.
     fn find_shared(&mut self) {
         let nonzero: Vec<bool> = self.tiles.iter().map(|tile| tile.is_used).collect();
         for rows in 0..self.wide {
@@ -269,7 +269,7 @@ impl Tiles {
         }
     }
 
-    /// The rows and columns of the elements of 𝓜 that are not nought, in [their order](path_order).
+    /// The rows and columns of the elements of 𝓜 that are not zero, in [their order](path_order).
     #[inline(always)]
     pub(crate) fn elements(&self) -> &[[u32; 2]] {
         &self.elements

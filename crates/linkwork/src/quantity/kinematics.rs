@@ -64,7 +64,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Qdd, Frame, Reference],
         &[Of(6)],
         |m, g, room, out| {
-            let accelerating = m.accelerating(g.qdd, room.first(g.qdd.len()))?;
+            let accelerating = m.with_accelerations(g.qdd, room.first(g.qdd.len()))?;
             out.copy_from_slice(&accelerating.acceleration(g.frame, g.reference)?.to_array());
             Ok(())
         },

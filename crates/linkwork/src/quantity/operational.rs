@@ -32,7 +32,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Frame, Reference],
         &[Of(6), Of(6)],
         |m, g, _, out| {
-            let task = m.task(g.frame, g.reference, Part::Whole, 0.0)?;
+            let task = m.task(g.frame, g.reference, Part::All, 0.0)?;
             out.copy_from_slice(task.inertia().as_flattened());
             Ok(())
         },
@@ -47,7 +47,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Frame, Reference],
         &[Of(6)],
         |m, g, _, out| {
-            let mut task = m.task(g.frame, g.reference, Part::Whole, 0.0)?;
+            let mut task = m.task(g.frame, g.reference, Part::All, 0.0)?;
             out.copy_from_slice(&task.bias()?.to_array());
             Ok(())
         },
@@ -62,7 +62,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Tau, Frame, Reference],
         &[Of(6)],
         |m, g, _, out| {
-            let mut task = m.task(g.frame, g.reference, Part::Whole, 0.0)?;
+            let mut task = m.task(g.frame, g.reference, Part::All, 0.0)?;
             out.copy_from_slice(&task.consistent_force(g.tau)?.to_array());
             Ok(())
         },
@@ -78,11 +78,11 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv, Of(6)],
         |m, g, room, out| {
             let column = room.first(out.len() / 6);
-            let mut task = m.task(g.frame, g.reference, Part::Whole, 0.0)?;
+            let mut task = m.task(g.frame, g.reference, Part::All, 0.0)?;
             for i in 0..6 {
                 let mut one = [0.0; 6];
                 one[i] = 1.0;
-                task.consistent_inverse(Motion::from_array(one), column)?;
+                task.dynamically_consistent_inverse(Motion::from_array(one), column)?;
                 column.iter().enumerate().for_each(|(k, x)| out[6 * k + i] = *x);
             }
             Ok(())

@@ -7,7 +7,7 @@ use super::MOST_COLUMNS as LANES;
 #[repr(C, align(32))]
 pub(crate) struct Register<S>(pub(crate) [S; LANES]);
 
-/// How many noughts times eight are written at once.
+/// How many zeros times eight are written at once.
 const PART: usize = 8;
 const EIGHT: usize = 2 * LANES;
 
@@ -18,7 +18,7 @@ pub(crate) struct Copies {
     tiles: Vec<Tile<LANES>>,
     halves: [Vec<Tile<2>>; 2],
     singles: Vec<[u32; 2]>,
-    /// Where eight noughts go, four, and one.
+    /// Where eight zeros go, four, and one.
     eights: Vec<[u32; PART]>,
     fours: Vec<u32>,
     ones: Vec<u32>,
@@ -64,8 +64,8 @@ impl Copies {
         self.singles.push(single);
     }
 
-    /// Noughts from one place to another. The last ones of a range may overlap those before them.
-    pub(crate) fn add_noughts(&mut self, range: core::ops::Range<usize>) {
+    /// Zeros from one place to another. The last ones of a range may overlap those before them.
+    pub(crate) fn add_zeros(&mut self, range: core::ops::Range<usize>) {
         let by = |count: usize| {
             let last = range.end - count;
             (range.start..last).step_by(count).chain([last])
@@ -101,12 +101,12 @@ impl Copies {
         }
     }
 
-    /// How many parts the noughts have that go by eights.
+    /// How many parts the zeros have that go by eights.
     pub(crate) fn parts(&self) -> usize {
         self.eights.len()
     }
 
-    /// Where eight noughts go.
+    /// Where eight zeros go.
     #[inline(always)]
     pub(crate) fn part(&self, part: usize) -> Option<&[u32; PART]> {
         self.eights.get(part)
@@ -141,9 +141,9 @@ impl Copies {
         &self.singles
     }
 
-    /// Where four noughts go, and where one goes.
+    /// Where four zeros go, and where one goes.
     #[inline(always)]
-    pub(crate) fn noughts(&self) -> [&[u32]; 2] {
+    pub(crate) fn zeros(&self) -> [&[u32]; 2] {
         [&self.fours, &self.ones]
     }
 

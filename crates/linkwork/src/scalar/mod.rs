@@ -62,7 +62,7 @@ pub trait Scalar:
     + AddAssign
     + SubAssign
 {
-    /// Nought.
+    /// Zero.
     const ZERO: Self;
     /// One.
     const ONE: Self;
@@ -118,7 +118,7 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     const COLUMNS: usize;
     /// The same in every column.
     fn spread(x: S) -> Self;
-    /// One in a column, if it is among those from `block` on; nought in the others.
+    /// One in a column, if it is among those from `block` on; zero in the others.
     fn one_at(column: usize, block: usize) -> Option<Self>;
     /// The first numbers of a slice.
     fn read(from: &[S]) -> Self;
@@ -134,13 +134,13 @@ pub(crate) trait Pack<S: Scalar>: Scalar {
     fn write_some(self, places: &[usize], none: usize, to: &mut [S]);
     /// Each to its place, as many as there are places.
     fn write_first(self, places: &[usize], to: &mut [S]);
-    /// The columns that the lowest bits tell, and nought in the others.
+    /// The columns that the lowest bits tell, and zero in the others.
     fn keep(self, bits: u8) -> Self;
     /// The columns that the lowest bits tell, and another's elsewhere.
     fn over(self, other: Self, bits: u8) -> Self;
     /// The numbers of some columns.
     fn pick(self, columns: &[usize; MOST_COLUMNS]) -> Self;
-    /// One part of the noughts beside those.
+    /// One part of the zeros beside those.
     fn fill(copies: &Copies, part: usize, to: &mut [S]);
     /// Numbers that stand in columns, side by side, to their places.
     fn copy(copies: &Copies, from: &[Register<S>], to: &mut [S]);
@@ -169,9 +169,9 @@ pub(crate) fn put<T: Copy, const N: usize>(x: [T; N], to: &mut [T]) {
     }
 }
 
-/// Noughts all along: a loop, since `fill` would be a call.
+/// Zeros all along: a loop, since `fill` would be a call.
 #[inline(always)]
-pub(crate) fn noughts<S: Scalar>(x: &mut [S]) {
+pub(crate) fn zeros<S: Scalar>(x: &mut [S]) {
     for i in 0..x.len() {
         x[i] = S::ZERO;
     }
@@ -264,7 +264,7 @@ impl<S: Scalar> Pack<S> for S {
     }
 }
 
-/// `(cos √x, sin √x / √x)` for x ≥ 0: both are analytic at nought, which the exponential of a rotation vector needs.
+/// `(cos √x, sin √x / √x)` for x ≥ 0: both are analytic at zero, which the exponential of a rotation vector needs.
 #[inline(always)]
 pub(crate) fn cos_sinc_sqrt<S: Scalar>(x: S) -> (S, S) {
     const SMALL: f64 = 0.25;
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sinc_of_a_root_and_its_derivative_are_smooth_through_nought() {
+    fn sinc_of_a_root_and_its_derivative_are_smooth_through_zero() {
         for t in [1e-8_f64, 1e-3, 0.3, 0.499, 0.501, 1.0, 2.5, 40.0] {
             let (c, s) = cos_sinc_sqrt(Dual::variable(t * t));
             // d/dx sin√x/√x = (cos t − sin t / t) / (2 t²) = −1/6 + t²/60 − …

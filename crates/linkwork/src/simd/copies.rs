@@ -3,7 +3,7 @@
 
 use crate::scalar::{Copies, MOST_COLUMNS as LANES, Register, Tile};
 
-/// Some of the noughts, with AVX2; no more if there are none left.
+/// Some of the zeros, with AVX2; no more if there are none left.
 ///
 /// # Safety
 /// The processor must have it.
@@ -24,7 +24,7 @@ pub(super) unsafe fn fill(copies: &Copies, part: usize, places: &mut [f64]) {
     }
 }
 
-/// Numbers to their places, and the noughts that stand alone, with AVX2.
+/// Numbers to their places, and the zeros that stand alone, with AVX2.
 ///
 /// # Safety
 /// The processor must have it.
@@ -61,7 +61,7 @@ pub(super) unsafe fn copy(copies: &Copies, sources: &[Register<f64>], places: &m
                 _mm256_storeu_pd(to.add(tile.to[1] as usize), _mm256_unpackhi_pd(first, second));
             }
         }
-        let [fours, ones] = copies.noughts();
+        let [fours, ones] = copies.zeros();
         for place in fours {
             _mm256_storeu_pd(to.add(*place as usize), _mm256_setzero_pd());
         }

@@ -21,7 +21,7 @@ pub(crate) trait Lanes: Scalar {
     fn load(states: &[Self::Element], stride: usize, lanes: &mut [Self]);
     /// Lanes into states of `lanes.len()` numbers, one every `stride` numbers, as many as there is room for.
     fn store(lanes: &[Self], states: &mut [Self::Element], stride: usize);
-    /// The same for states whose numbers stand in the lanes where `from` says; the last of the lanes are noughts.
+    /// The same for states whose numbers stand in the lanes where `from` says; the last of the lanes are zeros.
     fn spread(lanes: &[Self], from: &Places, states: &mut [Self::Element], stride: usize);
     /// Either of them for states of `each` numbers, past the caches where the processor can.
     #[inline]

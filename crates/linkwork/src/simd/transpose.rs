@@ -20,7 +20,7 @@ macro_rules! block {
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $transpose($r: [$register; $n]) -> [$register; $n] $body
 
-        /// The first numbers of a slice, and noughts.
+        /// The first numbers of a slice, and zeros.
         ///
         /// # Safety
         /// The processor must have these features.
@@ -113,7 +113,7 @@ square!(
     gather_f32x8,
     scatter_f32x8
 );
-/// All ones, then noughts: from n places before the middle, the mask of n lanes.
+/// All ones, then zeros: from n places before the middle, the mask of n lanes.
 static MASK64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
 static MASK32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -220,7 +220,7 @@ pub(super) unsafe fn gather_f64x8(from: *const f64, stride: usize, some: usize) 
     transpose_f64x8(rows)
 }
 
-/// Eight numbers of eight states, state by state; the first lane is nought.
+/// Eight numbers of eight states, state by state; the first lane is zero.
 ///
 /// # Safety
 /// The processor must have these features.

@@ -38,7 +38,7 @@ pub struct DormandPrince {
     end: State,
     /// Whether the last stage holds the rates at `end`.
     ready: bool,
-    /// The next step to try; nought if there was none before.
+    /// The next step to try; zero if there was none before.
     h: f64,
     /// The error of the step before.
     error: f64,

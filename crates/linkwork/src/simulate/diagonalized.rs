@@ -1,6 +1,6 @@
 //! The diagonalized equations of motion, in q and total joint rates.
 
-use super::{Drive, Equations, Now, Resistance, driven};
+use super::{Drive, Equations, Now, PassiveForces, driven};
 use crate::workspace::{Moving, Scaling};
 use crate::{Mechanism, Result, Workspace};
 
@@ -25,20 +25,20 @@ pub struct Diagonalized<D> {
     workspace: Workspace,
     scaling: Scaling,
     drive: D,
-    resistance: Resistance,
+    resistance: PassiveForces,
     tau: Vec<f64>,
     /// T and the configuration that comes next.
     input: Vec<f64>,
 }
 
 impl<D: Drive> Diagonalized<D> {
-    /// The equations of a mechanism under a drive, with the [`Resistance`] that its joints have.
+    /// The equations of a mechanism under a drive, with the [`PassiveForces`] that its joints have.
     pub fn new(mechanism: &Mechanism, scaling: Scaling, drive: D) -> Result<Self> {
-        Ok(Self::with(mechanism, scaling, drive, Resistance::of(mechanism)?))
+        Ok(Self::with(mechanism, scaling, drive, PassiveForces::of(mechanism)?))
     }
 
-    /// The same with another [`Resistance`].
-    pub fn with(mechanism: &Mechanism, scaling: Scaling, drive: D, resistance: Resistance) -> Self {
+    /// The same with another [`PassiveForces`].
+    pub fn with(mechanism: &Mechanism, scaling: Scaling, drive: D, resistance: PassiveForces) -> Self {
         Self {
             workspace: mechanism.workspace(),
             scaling,
@@ -122,7 +122,7 @@ impl<D: Drive> Equations for Diagonalized<D> {
 /// T of what drives and of what resists.
 fn act<D: Drive>(
     drive: &mut D,
-    resistance: &mut Resistance,
+    resistance: &mut PassiveForces,
     now: Now<'_>,
     moving: &mut Moving<'_>,
     tau: &mut [f64],

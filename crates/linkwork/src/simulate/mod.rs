@@ -37,7 +37,7 @@ pub use diagonalized::Diagonalized;
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub(crate) use lu::Lu;
-pub use resistance::Resistance;
+pub use resistance::PassiveForces;
 pub(crate) use standard::driven;
 pub use standard::{Drive, Now, Standard};
 

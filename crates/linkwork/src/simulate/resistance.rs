@@ -24,12 +24,12 @@ const FLAT: f64 = 1e-3;
 /// to rest.
 ///
 /// The stop of a joint that follows by more than a ratio is the same, seen by its leader: x and ẋ are divided by the slope of
-/// the coupling there, and less so where the slope turns to nought within x.
+/// the coupling there, and less so where the slope turns to zero within x.
 ///
-/// Both are stiff, and explicit steps of a length h bear only so much: [`Resistance::for_steps`] makes them softer where
+/// Both are stiff, and explicit steps of a length h bear only so much: [`PassiveForces::for_steps`] makes them softer where
 /// needed. Limits of planar, spherical and free joints have no stops.
 #[derive(Clone, Debug)]
-pub struct Resistance {
+pub struct PassiveForces {
     mechanism: Mechanism,
     /// Whether there are springs, dampers or friction.
     passive: bool,
@@ -41,7 +41,7 @@ pub struct Resistance {
     time: f64,
     /// The joints whose limits have no stops.
     unstopped: Vec<JointId>,
-    /// What is needed of them, else noughts.
+    /// What is needed of them, else zeros.
     inertia: Inertias,
     room: Vec<f64>,
 }
@@ -72,7 +72,7 @@ struct Stop {
     follower: Option<(Follower, usize)>,
 }
 
-impl Resistance {
+impl PassiveForces {
     /// Nothing at all, whatever the mechanism says.
     pub fn none(mechanism: &Mechanism) -> Self {
         let (nv, followers) = (mechanism.nv(), mechanism.passive.followers.len());

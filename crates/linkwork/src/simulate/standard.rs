@@ -1,6 +1,6 @@
 //! The standard equations of motion, 𝓜q̈ + C = T.
 
-use super::{Equations, Resistance};
+use super::{Equations, PassiveForces};
 use crate::workspace::Moving;
 use crate::{Error, Mechanism, Result, Workspace};
 
@@ -18,8 +18,8 @@ pub struct Now<'a> {
 /// What drives a mechanism: motors, and pushes from outside. Functions of the same arguments are drives, and `()` is
 /// none.
 pub trait Drive {
-    /// Writes the motors' torques to `tau`, which comes filled with noughts. `moving` is the mechanism at this state: ask
-    /// it what a controller needs, or [`push`](crate::workspace::Configured::push) its links.
+    /// Writes the motors' torques to `tau`, which comes filled with zeros. `moving` is the mechanism at this state: ask
+    /// it what a controller needs, or [`push`](crate::workspace::Configured::apply_force) its links.
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
 }
 
@@ -57,18 +57,18 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
 pub struct Standard<D> {
     workspace: Workspace,
     drive: D,
-    resistance: Resistance,
+    resistance: PassiveForces,
     tau: Vec<f64>,
 }
 
 impl<D: Drive> Standard<D> {
-    /// The equations of a mechanism under a drive, with the [`Resistance`] that its joints have.
+    /// The equations of a mechanism under a drive, with the [`PassiveForces`] that its joints have.
     pub fn new(mechanism: &Mechanism, drive: D) -> Result<Self> {
-        Ok(Self::with(mechanism, drive, Resistance::of(mechanism)?))
+        Ok(Self::with(mechanism, drive, PassiveForces::of(mechanism)?))
     }
 
-    /// The same with another [`Resistance`].
-    pub fn with(mechanism: &Mechanism, drive: D, resistance: Resistance) -> Self {
+    /// The same with another [`PassiveForces`].
+    pub fn with(mechanism: &Mechanism, drive: D, resistance: PassiveForces) -> Self {
         Self {
             workspace: mechanism.workspace(),
             drive,

@@ -20,7 +20,7 @@ pub(crate) struct Articulated<S> {
     pub(crate) c: Symmetric<S>,
 }
 
-/// An articulated inertia that a turn about z costs nothing: its ω_z row and column are nought and are not kept.
+/// An articulated inertia that a turn about z costs nothing: its ω_z row and column are zero and are not kept.
 /// What is left of a link behind a revolute joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ArticulatedAboutZ<S> {
@@ -156,7 +156,7 @@ impl<S: Scalar> Articulated<S> {
         });
     }
 
-    /// Sets a row and its column to nought, where rounding left something else.
+    /// Sets a row and its column to zero, where rounding left something else.
     #[inline(always)]
     pub(crate) fn clear(&mut self, i: usize) {
         const AT: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];

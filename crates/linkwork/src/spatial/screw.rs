@@ -30,7 +30,7 @@ pub(crate) trait PlanarTurn<S: Scalar>: Copy {
     fn along(self, everywhere: f64) -> S {
         S::lift(everywhere)
     }
-    /// Whether there is such a shift. One number is as quick with a shift by nought as with a branch.
+    /// Whether there is such a shift. One number is as quick with a shift by zero as with a branch.
     #[inline]
     fn shifts(self, everywhere: f64) -> bool {
         if const { S::LANES == 1 } {

@@ -41,7 +41,7 @@ impl Vec3<f64> {
 }
 
 impl<S: Scalar> Vec3<S> {
-    /// Nought.
+    /// Zero.
     pub const ZERO: Self = Self {
         x: S::ZERO,
         y: S::ZERO,

@@ -51,7 +51,7 @@ impl<S: Scalar> Motion<S> {
 macro_rules! six_dimensional {
     ($name:ident, $a:ident, $b:ident) => {
         impl<S: Scalar> $name<S> {
-            /// Nought.
+            /// Zero.
             pub const ZERO: Self = Self {
                 $a: Vec3::ZERO,
                 $b: Vec3::ZERO,

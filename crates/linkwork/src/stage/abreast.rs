@@ -37,12 +37,12 @@ impl<S: Scalar> Abreast<S> {
         let in_line = m.columns.in_line.as_ref().map_or(0, |line| line.registers);
         let [rows, slots, runs, registers] =
             bundles.map_or([0, 0, 0, in_line], |b| [b.rows, b.slots, b.runs.len(), b.registers]);
-        let nought = Register([S::ZERO; PACK]);
+        let zero = Register([S::ZERO; PACK]);
         Self {
-            rows: vec![[nought; at::END]; rows],
-            waiting: vec![[nought; HANDED]; slots],
-            handed: vec![[nought; HANDED]; runs],
-            columns: vec![nought; registers],
+            rows: vec![[zero; at::END]; rows],
+            waiting: vec![[zero; HANDED]; slots],
+            handed: vec![[zero; HANDED]; runs],
+            columns: vec![zero; registers],
         }
     }
 
@@ -133,7 +133,7 @@ impl<S: Scalar> Abreast<S> {
     }
 }
 
-/// One where a number comes to a lane, nought elsewhere.
+/// One where a number comes to a lane, zero elsewhere.
 #[inline(always)]
 fn ones<S: Scalar, P: Pack<S>>(picks: &Picks) -> P {
     let mut ones = [S::ZERO; PACK];

@@ -53,7 +53,7 @@ pub(crate) struct Coupled<S> {
     pub(crate) yd: Vec<S>,
     /// The coordinates of all joints.
     pub(crate) q: Vec<S>,
-    /// Per degree of freedom of all joints, its one number of R and of Ṙ: one and nought where it is independent.
+    /// Per degree of freedom of all joints, its one number of R and of Ṙ: one and zero where it is independent.
     pub(crate) ratio: Vec<S>,
     pub(crate) ratio_rate: Vec<S>,
     /// Per follower, d²q/dy² and d³q/dy³.

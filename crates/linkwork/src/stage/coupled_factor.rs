@@ -59,7 +59,7 @@ impl<S: Scalar> Factor<S> {
         self.is_filled = true;
     }
 
-    /// The rank at which 𝓜 is not positive, or nought but for rounding, if any.
+    /// The rank at which 𝓜 is not positive, or zero but for rounding, if any.
     pub(crate) fn unsound(&self, n: usize) -> Option<usize> {
         (0..n).find(|&k| {
             let (pivot, whole) = (self.at(n, k, k).lane(0), self.whole[k].lane(0));
@@ -169,7 +169,7 @@ impl<S: Scalar> Factor<S> {
         }
     }
 
-    /// ℓx along the path from a rank inward, beyond which x is nought.
+    /// ℓx along the path from a rank inward, beyond which x is zero.
     pub(crate) fn working_moments_along(&self, e: &Elimination, top: usize, x: &mut [S]) {
         let n = e.order.len();
         for k in e.path(top) {

@@ -14,7 +14,7 @@ pub(crate) struct Inflow<'a, S, T> {
     waiting: &'a mut Waiting<S>,
 }
 
-/// Room for what waits at branching links; nought between sweeps.
+/// Room for what waits at branching links; zero between sweeps.
 ///
 /// Numbers stand apart in memory: side by side they would tempt the compiler into packing the arithmetic that makes
 /// them, which is slower for the many different formulas of an inertia (a measured fifth of forward dynamics).
@@ -36,7 +36,7 @@ pub(crate) trait Handed<S>: Copy + AddAssign {
     const NUMBERS: usize;
     /// Adds each number to its place.
     fn leave(self, places: &mut [[S; 2]]);
-    /// Takes the numbers, and leaves noughts.
+    /// Takes the numbers, and leaves zeros.
     fn fetch(places: &mut [[S; 2]]) -> Self;
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Stages<S: 'static> {
     fills: &'static Fills<S>,
     /// Which stages hold for the present state.
     pub(crate) filled: Filled,
-    /// Nought where every pivot of D is sound.
+    /// Zero where every pivot of D is sound.
     pub(crate) unsound: S,
     pub(crate) q: Numbers<S>,
     pub(crate) qd: Numbers<S>,

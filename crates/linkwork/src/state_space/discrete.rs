@@ -4,7 +4,7 @@ use super::dual_step::Stepper;
 use super::matrix::{identity, inverse, product};
 use super::{OperatingPoint, StateSpace};
 use crate::model::Mechanism;
-use crate::simulate::{Resistance, check_step};
+use crate::simulate::{PassiveForces, check_step};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -39,7 +39,7 @@ impl StateSpace {
     /// [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little dry friction near
     /// rest: see [`StateSpace::of_step_against`].
     pub fn of_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
-        Self::of_step_against(mechanism, point, &Resistance::passive(mechanism), method, h)
+        Self::of_step_against(mechanism, point, &PassiveForces::passive(mechanism), method, h)
     }
 
     /// The same against another resistance, such as one that is softened for steps of that length. Stops are left out: within
@@ -47,11 +47,11 @@ impl StateSpace {
     ///
     /// ```
     /// use linkwork::model::examples;
-    /// use linkwork::simulate::Resistance;
+    /// use linkwork::simulate::PassiveForces;
     /// use linkwork::state_space::{Method, OperatingPoint, StateSpace};
     /// let (puma, h) = (examples::puma560(), 0.01);
     /// let rest = OperatingPoint::at_rest(&puma, &puma.neutral())?;
-    /// let soft = Resistance::of(&puma)?.for_steps(h);
+    /// let soft = PassiveForces::of(&puma)?.for_steps(h);
     /// let model = StateSpace::of_step_against(&puma, &rest, &soft, Method::RungeKutta4, h)?;
     /// assert!(model.poles()?.iter().all(|pole| pole.size() < 1.01));
     /// # Ok::<(), linkwork::Error>(())
@@ -59,7 +59,7 @@ impl StateSpace {
     pub fn of_step_against(
         mechanism: &Mechanism,
         point: &OperatingPoint,
-        resistance: &Resistance,
+        resistance: &PassiveForces,
         method: Method,
         h: f64,
     ) -> Result<Self> {

@@ -4,7 +4,7 @@ use super::{Method, OperatingPoint, push};
 use crate::dense::dot;
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Dual;
-use crate::simulate::{A3, A4, A5, A6, A7, ImplicitMidpoint, Integrator, Lu, Now, Resistance, Standard, State};
+use crate::simulate::{A3, A4, A5, A6, A7, ImplicitMidpoint, Integrator, Lu, Now, PassiveForces, Standard, State};
 use crate::spatial::{Rotation, Vec3};
 use crate::workspace::Moving;
 use crate::{Error, Result, Workspace};
@@ -15,7 +15,7 @@ type D = Dual<f64>;
 pub(super) struct Stepper {
     mechanism: Mechanism,
     point: OperatingPoint,
-    resistance: Resistance,
+    resistance: PassiveForces,
     method: Method,
     h: D,
     workspace: Workspace,
@@ -36,7 +36,7 @@ impl Stepper {
     pub(super) fn new(
         mechanism: &Mechanism,
         point: &OperatingPoint,
-        resistance: &Resistance,
+        resistance: &PassiveForces,
         method: Method,
         h: f64,
     ) -> Result<Self> {

@@ -20,7 +20,7 @@ impl Pole {
     }
 
     /// The damping ratio −re/|pole| of a continuous model's pole: 1 where nothing oscillates, 0 without damping, negative
-    /// where motions grow. Nought at the origin.
+    /// where motions grow. Zero at the origin.
     pub fn damping(self) -> f64 {
         let size = self.size();
         if size == 0.0 { 0.0 } else { -self.re / size }
@@ -60,7 +60,7 @@ pub(crate) fn of(n: usize, a: &[f64]) -> Result<Vec<Pole>> {
         })?);
     }
     for pole in &mut upper {
-        // No negative noughts.
+        // No negative zeros.
         (pole.re, pole.im) = (pole.re * scale + 0.0, pole.im * scale);
         if !(pole.re.is_finite() && pole.im.is_finite()) {
             return Err(unsolved("some are beyond all numbers; take other units".into()));
@@ -172,7 +172,7 @@ fn balance(n: usize, a: &mut [f64]) -> Vec<f64> {
     units
 }
 
-/// Q*AQ with noughts below the first subdiagonal, by reflections I − vv* of all rows and columns below the k-th.
+/// Q*AQ with zeros below the first subdiagonal, by reflections I − vv* of all rows and columns below the k-th.
 fn hessenberg(n: usize, a: &mut [f64]) {
     let mut along = vec![0.0; n];
     for k in 0..n.saturating_sub(2) {

@@ -175,8 +175,8 @@ fn beginning(n: usize, h: &[f64], start: usize, end: usize, Pole { re, im }: Pol
     (start, column(start))
 }
 
-/// v of length √2 such that (I − vv*)x has noughts but for its first element, and that element; none if x has nothing but
-/// noughts.
+/// v of length √2 such that (I − vv*)x has zeros but for its first element, and that element; none if x has nothing but
+/// zeros.
 fn reflection(x: [f64; 3]) -> Option<([f64; 3], f64)> {
     let size = x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     if size == 0.0 || !size.is_finite() {

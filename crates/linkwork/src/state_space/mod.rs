@@ -296,7 +296,7 @@ impl StateSpace {
 
     /// How many directions of the state space the inputs can reach: all states if the model is controllable.
     ///
-    /// Units of states and inputs do not matter; what cancels to 10⁻¹⁰ of its terms counts as nought.
+    /// Units of states and inputs do not matter; what cancels to 10⁻¹⁰ of its terms counts as zero.
     pub fn controllable_states(&self) -> Result<usize> {
         self.check_finite("what inputs reach")?;
         let (n, m) = (self.states.len(), self.inputs.len());
@@ -310,7 +310,7 @@ impl StateSpace {
     }
 }
 
-/// d/dt of a step of the configuration also turns with the velocity: −ad(q̇), nought but for joints whose steps do not
+/// d/dt of a step of the configuration also turns with the velocity: −ad(q̇), zero but for joints whose steps do not
 /// commute.
 fn turning(mechanism: &Mechanism, qd: &[f64], a: &mut [f64]) {
     let wide = 2 * mechanism.nv();

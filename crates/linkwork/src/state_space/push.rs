@@ -5,7 +5,7 @@ use crate::model::FrameId;
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::workspace::Configured;
 
-/// A force from outside on a frame of a mechanism, as [`Configured::push`] takes it: its numbers stay what they are while
+/// A force from outside on a frame of a mechanism, as [`Configured::apply_force`] takes it: its numbers stay what they are while
 /// the mechanism moves.
 ///
 /// `reference` says in which axes they stay. In [`Reference::Local`] the force turns with the frame, as that of a propeller;
@@ -24,7 +24,7 @@ pub struct Push {
 /// Lets all of them act at a configuration.
 pub(super) fn act(pushes: &[Push], at: &mut Configured<'_>) -> Result<()> {
     for push in pushes {
-        at.push(push.frame, push.reference, push.force)?;
+        at.apply_force(push.frame, push.reference, push.force)?;
     }
     Ok(())
 }

@@ -8,8 +8,8 @@
 //! ż = Ãz + B̃p      Ã = A_rr − LA_pr      B̃ = A_rp + A_rr L − L(A_pp + A_pr L)
 //! ```
 //!
-//! which is the same question with fewer states, until B̃ is nought. What states are measured in changes nothing: a number is
-//! nought if it is 10⁻¹⁰ of those that it is a sum of. O(n³) for all.
+//! which is the same question with fewer states, until B̃ is zero. What states are measured in changes nothing: a number is
+//! zero if it is 10⁻¹⁰ of those that it is a sum of. O(n³) for all.
 
 use super::eigenvalues::balancing;
 
@@ -42,7 +42,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// To the states that are no pivots of B; false if B is nought.
+    /// To the states that are no pivots of B; false if B is zero.
     fn reduce(&mut self) -> bool {
         let (n, m) = (self.n, self.m);
         // L of all rows to the pivots found so far, by columns; what is left of B is swept along.

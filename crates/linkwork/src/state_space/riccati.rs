@@ -18,8 +18,8 @@ use crate::{Error, Result};
 pub(super) fn lqr(model: &StateSpace, q: &[f64], r: &[f64]) -> Result<Vec<f64>> {
     model.check_finite("a regulator")?;
     let (n, m) = (model.states.len(), model.inputs.len());
-    weights("list of state weights", q, n, |x| x >= 0.0, "at least nought")?;
-    weights("list of input weights", r, m, |x| x > 0.0, "above nought")?;
+    weights("list of state weights", q, n, |x| x >= 0.0, "at least zero")?;
+    weights("list of input weights", r, m, |x| x > 0.0, "above zero")?;
     if n == 0 {
         return Ok(Vec::new());
     }

@@ -47,7 +47,7 @@ pub struct Small<S = f64> {
     pub rows: usize,
     /// Columns in use.
     pub cols: usize,
-    /// The numbers, row by row; nought where not in use.
+    /// The numbers, row by row; zero where not in use.
     pub at: [[S; 6]; 6],
 }
 
@@ -228,7 +228,7 @@ impl<S: Scalar> Configured<'_, S> {
             return Err(Error::Joint {
                 joint: mechanism.joints()[joint.index()].name.clone(),
                 problem: format!(
-                    "it has {} degrees of freedom, counted from nought; there is no number {index}",
+                    "it has {} degrees of freedom, counted from zero; there is no number {index}",
                     range.len()
                 ),
             });

@@ -35,7 +35,7 @@ pub struct Pivot {
     pub joint: JointId,
     /// Its name.
     pub name: String,
-    /// Which of its degrees of freedom, from nought.
+    /// Which of its degrees of freedom, from zero.
     pub index: usize,
     /// D, in kg m² or kg.
     pub d: f64,

@@ -288,7 +288,7 @@ impl<S: Scalar> View<'_, S> {
         self.stages.coupled = c;
     }
 
-    /// The elements of 𝓜 that are not nought, picked from all of it.
+    /// The elements of 𝓜 that are not zero, picked from all of it.
     pub(crate) fn mass_entries(&mut self, out: &mut [S]) {
         let (m, n) = (self.mechanism, self.nv());
         let mut all = core::mem::take(&mut self.stages.tiles);

@@ -157,7 +157,7 @@ impl<S: Scalar> Moving<'_, S> {
     /// | 0 | outboard articulation: what the links outboard hand in |
     /// | 1 | base-body motion: −HṖτ̄\*V⁺, the changing articulated inertia carried along by the links inboard |
     /// | 2 | the present link: its own H crf(V)MV |
-    /// | 3 | the joint's changing inertia: −L̇\*ξ; nought for 𝒞(q, ξ) |
+    /// | 3 | the joint's changing inertia: −L̇\*ξ; zero for 𝒞(q, ξ) |
     /// | 4 | gravity: −DG\*g, or −L\*G\*g |
     pub fn diagonal_coriolis_terms(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), TERMS * self.view.nv())?;

@@ -188,7 +188,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// The derivatives about accelerations, in the first of as many numbers as [`Mechanism::derivatives_length`] says; over
-    /// several states at once, only what is not nought.
+    /// several states at once, only what is not zero.
     #[inline(always)]
     pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
         if const { S::LANES > 1 } {

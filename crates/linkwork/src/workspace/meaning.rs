@@ -9,7 +9,7 @@ use crate::model::JointId;
 pub struct TotalRate {
     /// The joint.
     pub joint: JointId,
-    /// Which of its degrees of freedom, from nought.
+    /// Which of its degrees of freedom, from zero.
     pub index: usize,
     /// q̇: how fast the joint itself moves.
     pub qd: f64,

@@ -302,7 +302,7 @@ impl<S: Scalar> View<'_, S> {
         self.mechanism.nv()
     }
 
-    /// An error if a pivot of D is not positive, or nought but for rounding: then nothing resists the joint it belongs to.
+    /// An error if a pivot of D is not positive, or zero but for rounding: then nothing resists the joint it belongs to.
     fn check_pivots(&mut self) -> Result<()> {
         // A refusal is told once: the next call is judged on its own.
         if core::mem::take(&mut self.stages.is_refused) {

@@ -144,7 +144,7 @@ impl<S: Scalar> Moving<'_, S> {
 
     /// The accelerations of everything under given torques, and the forces across the joints, from the sweeps of
     /// forward dynamics; q̈ is written to `qdd`.
-    pub fn driven(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
+    pub fn with_torques(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.check_drive(tau, qdd)?;
         self.view.forward::<ForwardKeeping>(tau, qdd);
         self.view.check_pivots()?;
@@ -158,8 +158,8 @@ impl<S: Scalar> Moving<'_, S> {
         Ok(Accelerating::new(&mut self.configured.view))
     }
 
-    /// The same as [`Moving::driven`], bias-free: λ of 𝓜⁻¹T' and α of q̈ = 0 add up to the links' accelerations.
-    pub fn driven_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
+    /// The same as [`Moving::with_torques`], bias-free: λ of 𝓜⁻¹T' and α of q̈ = 0 add up to the links' accelerations.
+    pub fn with_torques_bias_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.check_drive(tau, qdd)?;
         self.view.sweep::<ForwardBiasFree>(tau, qdd);
         self.view.check_pivots()?;
@@ -175,7 +175,7 @@ impl<S: Scalar> Moving<'_, S> {
 
     /// The accelerations of everything at given q̈, and the forces across the joints; the torques are written to
     /// `tau`.
-    pub fn accelerating(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, S>> {
+    pub fn with_accelerations(&mut self, qdd: &[S], tau: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         check_length("tau", tau.len(), self.view.nv())?;
         // Every link's share, which branches side by side do not keep.

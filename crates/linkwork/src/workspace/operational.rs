@@ -169,7 +169,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All six.
-    Whole,
+    All,
     /// Turning alone.
     Angular,
     /// The motion of the frame's origin alone.
@@ -179,7 +179,7 @@ pub enum Part {
 impl Part {
     fn rows(self) -> Range<usize> {
         match self {
-            Self::Whole => 0..6,
+            Self::All => 0..6,
             Self::Angular => 0..3,
             Self::Linear => 3..6,
         }
@@ -188,7 +188,7 @@ impl Part {
 
 /// A frame's motion as a task: Λẍ + μ + p = F, for the torques T = J*F.
 ///
-/// Numbers that do not belong to the task's [`Part`] are nought in results and ignored in arguments. Where the arm is
+/// Numbers that do not belong to the task's [`Part`] are zero in results and ignored in arguments. Where the arm is
 /// singular, Λ leaves out the directions that it cannot accelerate in; damping makes it smooth there.
 pub struct Task<'v, 'w> {
     configured: &'v mut Configured<'w>,
@@ -216,7 +216,7 @@ impl DerefMut for MovingTask<'_, '_> {
     }
 }
 
-/// Eigenvalues of Λ⁻¹ below this part of the largest count as nought.
+/// Eigenvalues of Λ⁻¹ below this part of the largest count as zero.
 const SINGULAR: f64 = 1e-12;
 
 impl<'w> Configured<'w> {
@@ -254,7 +254,7 @@ impl<'w> Configured<'w> {
                 }
             }
         }
-        // Rows outside the part are eigenvectors of their own, with eigenvalue nought.
+        // Rows outside the part are eigenvectors of their own, with eigenvalue zero.
         let eigen = Eigen::new(x);
         let (size, largest) = (rows.len(), eigen.largest());
         let mut least = f64::INFINITY;
@@ -324,7 +324,7 @@ impl Task<'_, '_> {
     }
 
     /// J̄x = 𝓜⁻¹J*Λx: of all q̈ that give the frame the acceleration x, the one of least kinetic cost.
-    pub fn consistent_inverse(&mut self, x: Motion, qdd: &mut [f64]) -> Result<()> {
+    pub fn dynamically_consistent_inverse(&mut self, x: Motion, qdd: &mut [f64]) -> Result<()> {
         check_six("x", x.to_array())?;
         let force = self.force_for(x);
         let (frame, reference) = (self.frame, self.reference);
@@ -344,20 +344,20 @@ impl Task<'_, '_> {
     }
 
     /// (I − J̄J) x: what of a motion the task does not see.
-    pub fn unseen_motion(&mut self, x: &mut [f64]) -> Result<()> {
+    pub fn nullspace_motion(&mut self, x: &mut [f64]) -> Result<()> {
         self.configured.view.mechanism.check_vector("x", x)?;
         let jacobian = self.take(0);
         let seen = moved(&jacobian, x);
         self.configured.view.stages.columns = jacobian;
         let mut along = core::mem::take(&mut self.configured.view.stages.dofs);
-        let done = self.consistent_inverse(seen, &mut along[..x.len()]);
+        let done = self.dynamically_consistent_inverse(seen, &mut along[..x.len()]);
         add_scaled(x, -1.0, &along[..x.len()]);
         self.configured.view.stages.dofs = along;
         done
     }
 
     /// (I − J*J̄*) T: what of the torques does not accelerate the frame.
-    pub fn unseen_torque(&mut self, tau: &mut [f64]) -> Result<()> {
+    pub fn nullspace_torque(&mut self, tau: &mut [f64]) -> Result<()> {
         let force = self.consistent_force(tau)?;
         let mut scratch = self.take(1);
         let (jacobian, seen) = scratch.split_at_mut(6 * tau.len());
@@ -431,7 +431,7 @@ fn torque(jacobian: &[f64], force: Force, out: &mut [f64]) {
 }
 
 impl MovingTask<'_, '_> {
-    /// μ + p: the force that keeps the frame's acceleration nought, against velocity terms, gravity and external forces.
+    /// μ + p: the force that keeps the frame's acceleration zero, against velocity terms, gravity and external forces.
     pub fn bias(&mut self) -> Result<Force> {
         let Task {
             configured,

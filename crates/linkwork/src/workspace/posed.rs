@@ -139,7 +139,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
 
     /// Adds an external force on a frame's link, taken about and in the axes that `reference` says. It acts in everything
     /// that is computed from this view on; a new configuration starts without any.
-    pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
+    pub fn apply_force(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         let m = self.view.mechanism;
         check_six("force", force.to_array())?;
         let placed = &m.placed[m.own_frame(frame)?.index()];
@@ -177,7 +177,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
         Ok(())
     }
 
-    /// The elements of 𝓜 that are not nought, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`].
+    /// The elements of 𝓜 that are not zero, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`].
     pub fn mass_matrix_entries(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.mechanism.mass_pattern_length())?;
         self.view.mass_entries(out);

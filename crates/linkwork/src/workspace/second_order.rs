@@ -125,9 +125,9 @@ impl<S: Scalar> SecondOrder<S> {
 }
 
 impl<S: Scalar> Along<'_, Posed<'_, Dual<S>>, S> {
-    /// Adds an external force on a frame's link, as [`push`](super::Configured::push) does. It keeps to the link, along the
+    /// Adds an external force on a frame's link, as [`apply_force`](super::Configured::apply_force) does. It keeps to the link, along the
     /// direction too: what `reference` says of it is true at the point.
-    pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
+    pub fn apply_force(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         push(&mut self.view, frame.into(), reference, force)
     }
 
@@ -142,7 +142,7 @@ impl<S: Scalar> Along<'_, Posed<'_, Dual<S>>, S> {
 
 impl<S: Scalar> Along<'_, Moving<'_, Dual<S>>, S> {
     /// Adds an external force on a frame's link that keeps to it, as before the velocity was set.
-    pub fn push(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
+    pub fn apply_force(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         push(&mut self.view, frame.into(), reference, force)
     }
 
@@ -245,7 +245,7 @@ fn push<S: Scalar>(
     };
     let own = own.to_array();
     let kept = Force::from_array(core::array::from_fn(|i| Dual::constant(own[i])));
-    view.push(frame, Reference::Local, kept)
+    view.apply_force(frame, Reference::Local, kept)
 }
 
 /// A force along the world's axes in those that a frame has at the point.

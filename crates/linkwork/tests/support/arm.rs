@@ -5,7 +5,7 @@ use linkwork::Mechanism;
 use linkwork::model::{Joint, Link};
 use linkwork::spatial::{Pose, Rotation};
 
-/// A revolute arm in which nothing is parallel, orthogonal or nought.
+/// A revolute arm in which nothing is parallel, orthogonal or zero.
 pub fn general_arm(n: usize) -> Mechanism {
     let mut random = Random::new(6);
     let mut builder = Mechanism::builder(format!("general{n}")).gravity([0.3, -0.4, -9.7]);

@@ -179,7 +179,7 @@ impl Mul for &Matrix {
         let mut out = Matrix::zeros(self.rows, b.cols);
         for i in 0..self.rows {
             let into = &mut out.data[i * b.cols..(i + 1) * b.cols];
-            // Operators of trees are mostly nought.
+            // Operators of trees are mostly zero.
             for (k, &a) in self.row(i).iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 for (x, y) in into.iter_mut().zip(b.row(k)) {
                     *x += a * y;

@@ -20,7 +20,7 @@ pub mod rigid;
 pub mod scale;
 pub mod worst;
 
-/// The largest difference, relative to the largest expected magnitude (or absolute where that is nought).
+/// The largest difference, relative to the largest expected magnitude (or absolute where that is zero).
 pub fn error(got: &[f64], expect: &[f64]) -> f64 {
     let largest = expect.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     error_of(got, expect, if largest > 0.0 { largest } else { 1.0 })

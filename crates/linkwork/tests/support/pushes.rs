@@ -30,6 +30,6 @@ pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<Push> {
 pub fn act<S: Scalar>(pushes: &[Push], at: &mut Configured<'_, S>) {
     for push in pushes {
         let force = Force::from_array(push.force.to_array().map(S::lift));
-        at.push(push.frame, push.reference, force).unwrap();
+        at.apply_force(push.frame, push.reference, force).unwrap();
     }
 }

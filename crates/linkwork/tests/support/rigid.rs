@@ -107,7 +107,7 @@ pub struct Motion {
     pub pose: Matrix,
     /// H*, 6×d, in the link's frame.
     pub subspace: Matrix,
-    /// The rate of H* as seen in the link's frame: nought but for a universal joint.
+    /// The rate of H* as seen in the link's frame: zero but for a universal joint.
     pub rate: Matrix,
 }
 

@@ -123,7 +123,7 @@ impl Cdr {
         self.bytes.extend(x.to_le_bytes());
     }
 
-    /// Its length, its bytes, and a nought that counts.
+    /// Its length, its bytes, and a zero that counts.
     fn text(&mut self, text: &str) {
         self.word(text.len() as u32 + 1);
         self.bytes.extend(text.as_bytes());

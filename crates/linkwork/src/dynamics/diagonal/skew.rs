@@ -12,7 +12,7 @@
 
 use crate::model::{Compiled, Gain, Hinge};
 use crate::operator::diagonal::finish_moments;
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::Stages;
@@ -73,7 +73,7 @@ impl<S: Scalar> Sweep<S> for SkewMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let n = m.nv;
-        noughts(out);
+        zeros(out);
         for k in 0..m.bodies.len() {
             let body = &m.bodies[k];
             s.diagonal.twists[k] = twist(s.velocities[k], &Articulated::from(body.inertia.lift::<S>()));

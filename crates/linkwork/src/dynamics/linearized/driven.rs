@@ -125,7 +125,7 @@ fn add_rows<S: Scalar, const TWO: bool>(m: &Compiled, tiles: &Tiles, inward: &[[
                         add::<S, KINDS>(&mut next, less, x, l + 1);
                     }
                 }
-                // Farther out N is nought.
+                // Farther out N is zero.
                 for &(j, place) in farther {
                     let (less, x) = (&inward[place as usize], &eps[j as usize * wide + b]);
                     add::<S, 2>(&mut sum, less, x, l);

@@ -11,7 +11,7 @@ use crate::stage::numbers::{LINE, first_of_line};
 
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
-/// With N = I − HψK they are −N*D⁻¹N ∂T/∂q, −N*D⁻¹N ∂T/∂q̇ and N*D⁻¹N. All factors are nought between branches, and are
+/// With N = I − HψK they are −N*D⁻¹N ∂T/∂q, −N*D⁻¹N ∂T/∂q̇ and N*D⁻¹N. All factors are zero between branches, and are
 /// found and multiplied tile by tile; several states at once take [`super::driven::AccelerationDerivatives`]. Where a mechanism is so long that a sweep over columns costs less, that is done.
 pub(crate) struct ForwardDerivatives;
 

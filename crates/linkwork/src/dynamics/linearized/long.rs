@@ -1,6 +1,6 @@
 //! ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ in O(n²) however long the mechanism: Algorithm 5 for all columns together.
 //!
-//! ε = −N ∂T/∂q | −N ∂T/∂q̇ | N with N = I − HψK, row by row. A column is a change of one q, q̇ or T; it is nought at rows
+//! ε = −N ∂T/∂q | −N ∂T/∂q̇ | N with N = I − HψK, row by row. A column is a change of one q, q̇ or T; it is zero at rows
 //! of other branches. Inward, from the link k of the change to the base:
 //!
 //! ```text
@@ -99,7 +99,7 @@ fn inward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
     }
 }
 
-/// What z starts from: PΨ̇ + 2P̂Ψ + crf(H*)f and P(Ψ + Ḣ) + 2P̂H*. As H crf(H*)f is nought for a single degree of freedom,
+/// What z starts from: PΨ̇ + 2P̂Ψ + crf(H*)f and P(Ψ + Ḣ) + 2P̂H*. As H crf(H*)f is zero for a single degree of freedom,
 /// such joints have it from the start, others when z has passed them.
 #[inline(always)]
 fn start<S: Scalar>(
@@ -153,7 +153,7 @@ fn innovate<S: Scalar>(z: &mut Block<S, FLOW>, row: usize, gain: &HomeGain<S>, i
     eps
 }
 
-/// ε beyond the columns' own links, and noughts at the rows of other branches.
+/// ε beyond the columns' own links, and zeros at the rows of other branches.
 #[inline(always)]
 fn beyond<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]]) {
     let wide = blocks(m.nv);

@@ -20,7 +20,7 @@ pub(crate) mod related;
 
 use super::tiled::tiled;
 use crate::model::Compiled;
-use crate::scalar::{Pack, Scalar, noughts, put};
+use crate::scalar::{Pack, Scalar, zeros, put};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
@@ -59,12 +59,12 @@ fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S]
     }
 }
 
-/// Noughts in a row of each matrix.
+/// Zeros in a row of each matrix.
 #[inline(always)]
 fn clear<S: Scalar>(m: &Compiled, c: usize, out: &mut [S]) {
     let (n, row) = (m.nv, m.columns.single.dof[c] * m.nv);
     for kind in 0..KINDS {
-        noughts(&mut out[kind * n * n + row..][..n]);
+        zeros(&mut out[kind * n * n + row..][..n]);
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn inward<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear:
                         add(&mut sum, r, less[r], x);
                     }
                 }
-                // Farther out N is nought.
+                // Farther out N is zero.
                 for &(j, place) in farther {
                     let (x, less) = (&eps[j as usize * wide + b], &linear.inward[place as usize]);
                     let x = [P::read(&x[0][l..]), P::read(&x[1][l..])];

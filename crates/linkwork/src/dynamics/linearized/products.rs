@@ -6,7 +6,7 @@
 
 use crate::model::Compiled;
 use crate::operator::innovations;
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
@@ -44,7 +44,7 @@ impl<S: Scalar> Sweep<S> for AccelerationChange {
         s.need_gains(m);
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dtau) = rest.split_at(m.nv);
-        noughts(&mut s.eps);
+        zeros(&mut s.eps);
         torque_change(m, &mut s.linear, [dq, dqd, &s.eps], &mut s.dofs);
         for (x, dtau) in s.dofs.iter_mut().zip(dtau) {
             *x = *dtau - *x;
@@ -157,7 +157,7 @@ fn torque_adjoint<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, y: &[S], out:
     }
     for k in (0..n).rev() {
         let body = &m.bodies[k];
-        // Sums over the subtree: of 2M̂*η, whose linear half is nought, and of Mη.
+        // Sums over the subtree: of 2M̂*η, whose linear half is zero, and of Mη.
         let (gyro, momentum) = (changes[k].0, forces[k]);
         let eta_p = match body.parent {
             Some(p) => {

@@ -1,7 +1,7 @@
 //! Torques as a linear function of the links' inertial parameters: T = Y π.
 
 use crate::model::Compiled;
-use crate::scalar::{Scalar, noughts};
+use crate::scalar::{Scalar, zeros};
 use crate::simd::{At, Sweep};
 use crate::spatial::{Pose, RigidBody, Vec3};
 use crate::stage::Stages;
@@ -17,7 +17,7 @@ pub(crate) struct Regressor;
 impl<S: Scalar> Sweep<S> for Regressor {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        noughts(out);
+        zeros(out);
         let wide = PARAMETERS * m.link_frames.len();
         for (i, link) in m.link_frames.iter().enumerate() {
             let Some(k) = link.body else { continue };
@@ -43,7 +43,7 @@ impl<S: Scalar> Sweep<S> for Regressor {
     }
 }
 
-/// A body with one parameter of size one, the others nought.
+/// A body with one parameter of size one, the others zero.
 #[inline(always)]
 fn unit<S: Scalar>(parameter: usize) -> RigidBody<S> {
     let is = |i: usize| if i == parameter { S::ONE } else { S::ZERO };

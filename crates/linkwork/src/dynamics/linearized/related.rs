@@ -1,4 +1,4 @@
-//! Linearized dynamics of several states at once: only what is not nought.
+//! Linearized dynamics of several states at once: only what is not zero.
 //!
 //! Every number is a register there, and a dense matrix would leave the caches. Elements stand in the order of
 //! [`crate::Mechanism::mass_pattern`], one list for each kind and side of the diagonal; [`sources`] tells which of them
@@ -180,7 +180,7 @@ impl<S: Scalar> Column<S> {
         }
     }
 
-    /// The same with one of a root, whose origin is home and whose parent rests: H* turns or slides along an axis, Ψ is nought,
+    /// The same with one of a root, whose origin is home and whose parent rests: H* turns or slides along an axis, Ψ is zero,
     /// and Ψ̇ is what gravity does to a turn. A helical joint has no such axis.
     #[inline(always)]
     fn with_root(&self, axis: Option<usize>, j: &Span<S>) -> Pair<S> {
@@ -210,7 +210,7 @@ pub(crate) fn length(m: &Compiled) -> usize {
     2 * KINDS * m.columns.rows[m.nv]
 }
 
-/// Per element of the three dense matrices: which register it comes from; one past the last where it is nought.
+/// Per element of the three dense matrices: which register it comes from; one past the last where it is zero.
 pub(crate) fn sources(m: &Compiled) -> Vec<u32> {
     let (layout, rows, n) = (&m.columns.single, &m.columns.rows[..], m.nv);
     let pairs = rows[n];

@@ -2,15 +2,15 @@
 //!
 //! A sweep over lanes leaves every element in a register with those of other lanes. Up to four registers whose elements stand
 //! side by side in a row of 𝓜, and likewise in every lane, are written as a square tile: four numbers at once. Where there are
-//! fewer than four, noughts are written behind them, if they belong there or if what does comes later; a lane that has none is
+//! fewer than four, zeros are written behind them, if they belong there or if what does comes later; a lane that has none is
 //! written where another one will be.
 
 use super::{Abreast, Column, GAP, Layout, Line, PACK, Run};
-use crate::model::nought_ranges;
+use crate::model::zero_ranges;
 use crate::scalar::Copies;
 
-/// All elements of columns in lanes; one register is nought.
-pub(super) fn copies(runs: &[Run], folded: &[Run], columns: &[Column], layout: &Layout, nought: usize) -> Copies {
+/// All elements of columns in lanes; one register is zero.
+pub(super) fn copies(runs: &[Run], folded: &[Run], columns: &[Column], layout: &Layout, zero: usize) -> Copies {
     let mut list = List::default();
     for run in runs {
         list.add_rows(run, columns);
@@ -20,10 +20,10 @@ pub(super) fn copies(runs: &[Run], folded: &[Run], columns: &[Column], layout: &
         list.add_folded(run, columns);
         list.add_trunk(run, columns);
     }
-    let mut copies = list.in_order(layout, nought);
-    nought_ranges(layout)
+    let mut copies = list.in_order(layout, zero);
+    zero_ranges(layout)
         .into_iter()
-        .for_each(|range| copies.add_noughts(range));
+        .for_each(|range| copies.add_zeros(range));
     copies
 }
 
@@ -173,10 +173,10 @@ impl List {
     }
 
     /// Pieces one after the other, so that every element is written after all that is written where it belongs.
-    fn in_order(self, layout: &Layout, nought: usize) -> Copies {
+    fn in_order(self, layout: &Layout, zero: usize) -> Copies {
         let mut pieces = self.0;
         pieces.sort_by_key(|piece| (piece.lanes(), piece.count == PACK, piece.to));
-        // Which piece is the last to write an element; noughts, and elements that are written one by one, are right after all.
+        // Which piece is the last to write an element; zeros, and elements that are written one by one, are right after all.
         let n = layout.dof.len();
         let mut written_by = vec![usize::MAX; n * n];
         for (i, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.lanes().is_some()) {
@@ -191,7 +191,7 @@ impl List {
             match lanes {
                 Some(Lanes::All) if !whole.fill_gaps(next) => singles.push(piece),
                 Some(lanes) => {
-                    whole.from[piece.count..].fill(nought);
+                    whole.from[piece.count..].fill(zero);
                     kept.push((lanes, whole));
                     continue;
                 }

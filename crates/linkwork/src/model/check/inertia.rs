@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Refuses masses and moments that no body has.
 ///
-/// Mass is nought or more. Principal moments are nought or more, and none exceeds the sum of the others: a thin plate
+/// Mass is zero or more. Principal moments are zero or more, and none exceeds the sum of the others: a thin plate
 /// reaches equality. Moments without mass are accepted as the limit of a light, wide body: rotors are written so.
 /// How much of this is asked for is for `trust` to say.
 pub(super) fn check(link: &Link, trust: Trust) -> Result<()> {
@@ -21,7 +21,7 @@ pub(super) fn check(link: &Link, trust: Trust) -> Result<()> {
     let body = &link.inertia;
     if !(body.mass <= LARGEST && body.mass >= 0.0) {
         return fail(format!(
-            "has mass {}; give a finite number of kg, nought or more and at most 1e30",
+            "has mass {}; give a finite number of kg, zero or more and at most 1e30",
             body.mass
         ));
     }

@@ -13,7 +13,7 @@ use crate::model::{Builder, Joint, JointKind};
 use crate::spatial::{Inertia, Motion, Pose, RigidBody};
 use std::collections::HashMap;
 
-/// Pivots below this part of their scale are nought.
+/// Pivots below this part of their scale are zero.
 const OWN: f64 = 1e-9;
 const ARTICULATED: f64 = 1e-12;
 
@@ -306,7 +306,7 @@ fn most(column: &[f64; 6], traces: &[f64; 2]) -> f64 {
     (size(&column[..3]) * angular + size(&column[3..]) * linear).powi(2)
 }
 
-/// The first degree of freedom whose pivot of D = HPH* + armature is nought against its scale.
+/// The first degree of freedom whose pivot of D = HPH* + armature is zero against its scale.
 fn pivot(p: &Six, columns: &[[f64; 6]], armature: &[f64], tolerance: f64) -> Option<usize> {
     let (whole, mut p) = (traces(p), *p);
     for (i, (column, rotor)) in columns.iter().zip(armature).enumerate() {

@@ -158,8 +158,8 @@ mod tests {
                 let mut there = q0.clone();
                 ball.integrate(&q0, &u, &mut there).unwrap();
                 let mut by_velocity = lift(&q0);
-                let nought = vec![0.0; ball.nv()];
-                ball.integrate(&lift(&there), &vary(&nought, &v), &mut by_velocity)
+                let zero = vec![0.0; ball.nv()];
+                ball.integrate(&lift(&there), &vary(&zero, &v), &mut by_velocity)
                     .unwrap();
                 for (a, b) in by_rate.iter().zip(&by_velocity) {
                     assert!((a.derivative - b.derivative).abs() < 1e-13, "{size}: {a:?} {b:?}");

@@ -61,7 +61,7 @@ fn along_screw<S: Scalar>(w: Vec3<S>, u: Vec3<S>) -> Vec3<S> {
     )
 }
 
-/// (1 − sin √x / √x) / x, given the sine's quotient: analytic at nought.
+/// (1 − sin √x / √x) / x, given the sine's quotient: analytic at zero.
 #[inline(always)]
 fn sine_rest<S: Scalar>(x: S, sinc: S) -> S {
     const SMALL: f64 = 1.0;

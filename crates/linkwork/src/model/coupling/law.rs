@@ -75,7 +75,7 @@ impl Law {
         !matches!(self, Self::Polynomial(c) if c.len() <= 2)
     }
 
-    /// The coefficients of its Taylor series about y; those that are not known are nought.
+    /// The coefficients of its Taylor series about y; those that are not known are zero.
     fn series(&self, y: f64) -> [f64; MOST] {
         let mut t = [0.0; MOST];
         match self {

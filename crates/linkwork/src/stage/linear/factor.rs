@@ -113,7 +113,7 @@ impl<S: Scalar> Linear<S> {
     }
 }
 
-/// A pivot that is so small against what it is a difference of, in units of rounding, may as well be nought.
+/// A pivot that is so small against what it is a difference of, in units of rounding, may as well be zero.
 const LEAST: f64 = 0.1;
 
 /// PH*, 2P̂*H*, D and ε: rows that follow each other.

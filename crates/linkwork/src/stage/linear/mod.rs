@@ -104,13 +104,13 @@ pub(crate) struct Linear<S> {
     pub(crate) d_inv: Vec<S>,
     /// Whether `pairs` hold PH* and 2P̂*H* of the point.
     pub(crate) eliminated: bool,
-    /// Nought where every pivot is sound.
+    /// Zero where every pivot is sound.
     pub(crate) unsound: S,
     /// Bit by bit, which columns of each block are of joints with one degree of freedom.
     pub(crate) single: Vec<u8>,
     /// The columns one by one, where several states go at once.
     pub(crate) spans: Spans<S>,
-    /// ε of changes of q and q̇, and N, row by row in blocks of columns; likewise, and nought between branches.
+    /// ε of changes of q and q̇, and N, row by row in blocks of columns; likewise, and zero between branches.
     pub(crate) rows: Vec<[[S; LANES]; KINDS]>,
     /// What goes with the columns along the links.
     pub(crate) flow: Vec<Block<S, FLOW>>,
@@ -122,7 +122,7 @@ pub(crate) struct Linear<S> {
     /// `subtrees` link by link, and the links of every block of columns.
     sums: Vec<Block<S, QUADS>>,
     links_of: Vec<[usize; LANES]>,
-    /// What waits at branching links; nought between sweeps.
+    /// What waits at branching links; zero between sweeps.
     waiting: Vec<Terms<S>>,
     waiting_sums: Vec<Block<S, QUADS>>,
     waiting_forces: Vec<Force<S>>,
@@ -198,7 +198,7 @@ impl<S: Scalar> Linear<S> {
     }
 
     /// All but Ψ̇, of the point (q, q̇, q̈): about 500 operations per link; world columns are filled. `under` given torques, q̈
-    /// is nought. What goes from link to link is little: V and α outward, sums inward.
+    /// is zero. What goes from link to link is little: V and α outward, sums inward.
     #[inline(always)]
     pub(crate) fn start<P: Pack<S>>(
         &mut self,

@@ -69,7 +69,7 @@ impl<S: Scalar> Spans<S> {
 }
 
 impl<S: Scalar> Linear<S> {
-    /// Outward: V, α and the spans of all degrees of freedom. `UNDER` given torques, q̈ is nought, and Ψ̇ comes later.
+    /// Outward: V, α and the spans of all degrees of freedom. `UNDER` given torques, q̈ is zero, and Ψ̇ comes later.
     #[inline(always)]
     pub(crate) fn spread_out<const UNDER: bool>(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S]) {
         let n = m.bodies.len();

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use figures::Figures;
 use linkwork::model::Joint;
-use linkwork_formats::{Coupling, Finding, Robot};
+use linkwork_formats::{FileCoupling, Finding, Robot};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
@@ -49,7 +49,7 @@ struct Page<'a> {
     joints: Vec<JointLine<'a>>,
     links: Vec<LinkLine<'a>>,
     frames: Vec<FrameLine<'a>>,
-    couplings: &'a [Coupling],
+    couplings: &'a [FileCoupling],
     loops: usize,
     shapes: usize,
     findings: &'a [Finding],
@@ -248,7 +248,7 @@ struct Placed<'a> {
 /// All joints, in the order of coordinates.
 fn placed(robot: &Robot) -> impl Iterator<Item = Placed<'_>> {
     let m = &robot.mechanism;
-    let leads: HashMap<&str, &Coupling> = robot.couplings.iter().map(|c| (&*c.follower, c)).collect();
+    let leads: HashMap<&str, &FileCoupling> = robot.couplings.iter().map(|c| (&*c.follower, c)).collect();
     m.layout().map(move |(joint, q, v)| {
         let lead = leads.get(joint.name.as_str());
         Placed {

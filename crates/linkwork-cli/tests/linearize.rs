@@ -343,10 +343,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
             ],
             "`hinge` would need -0.235",
         ),
-        (
-            &["linearize", "cart_pole", "--lqr", "1", "--effort", "0"],
-            "above zero",
-        ),
+        (&["linearize", "cart_pole", "--lqr", "1", "--effort", "0"], "above zero"),
     ] {
         let (code, said) = complaint(arguments);
         assert!(code != 0 && said.contains(word), "{arguments:?}: {said}");

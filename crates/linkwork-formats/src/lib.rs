@@ -39,7 +39,7 @@ mod xml;
 pub use draft::LEAST_ARMATURE;
 pub use native::SCHEMA;
 pub use report::{Finding, Mode, Refusal, Report, Severity};
-pub use robot::{Coupling, Geometry, Loop, Robot, Role, Shape, Transmission};
+pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Transmission};
 pub use write::{Text, write};
 
 use report::Findings;

@@ -17,7 +17,7 @@ pub struct Robot {
     /// What its links look like and collide with.
     pub geometry: Vec<Geometry>,
     /// The mechanism's couplings, with their names.
-    pub couplings: Vec<Coupling>,
+    pub couplings: Vec<FileCoupling>,
     /// Loops that links are closed in. The mechanism does not apply them; [`Robot::closed`] does.
     pub loops: Vec<Loop>,
     /// Gears between motors and joints. Their rotors are in the armature of the mechanism's joints.
@@ -101,7 +101,7 @@ pub enum Shape {
 /// A joint that follows another: q = c₀ + c₁ x + c₂ x² + …, x being the leader's coordinate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Coupling {
+pub struct FileCoupling {
     /// Its name; often empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -142,7 +142,7 @@ pub struct Transmission {
     pub rotor_inertia: f64,
 }
 
-impl Coupling {
+impl FileCoupling {
     /// As the library's builder takes it; none where there is no leader.
     pub(crate) fn applied(&self) -> Option<linkwork::model::Coupling> {
         let coefficients = self.coefficients.clone();
@@ -200,7 +200,7 @@ impl From<Mechanism> for Robot {
     fn from(mechanism: Mechanism) -> Self {
         // Functions cannot be written down.
         let couplings = mechanism.couplings().iter().filter_map(|c| match &c.law {
-            Law::Polynomial(coefficients) => Some(Coupling {
+            Law::Polynomial(coefficients) => Some(FileCoupling {
                 name: String::new(),
                 follower: c.follower.clone(),
                 leader: Some(c.leader.clone()),

@@ -428,7 +428,10 @@ fn inertias_are_checked() {
     // On a fixed joint it needs none: it becomes part of the body that carries it.
     let fixed = massless.replace("type=\"continuous\"", "type=\"fixed\"");
     let repaired = parse(Format::Urdf, fixed.as_bytes(), Mode::Repair).unwrap();
-    assert_eq!((repaired.mechanism.nv(), repaired.report.count(Severity::Repair)), (1, 0));
+    assert_eq!(
+        (repaired.mechanism.nv(), repaired.report.count(Severity::Repair)),
+        (1, 0)
+    );
 }
 
 #[test]

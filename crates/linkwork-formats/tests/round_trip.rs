@@ -7,7 +7,7 @@ use linkwork::closed::ConstraintKind;
 use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork_formats::{
-    Coupling, Format, Geometry, Loop, Mode, Options, Robot, Role, Shape, Transmission, load, read, write,
+    FileCoupling, Format, Geometry, Loop, Mode, Options, Robot, Role, Shape, Transmission, load, read, write,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -353,7 +353,7 @@ fn what_a_format_cannot_say_is_refused_or_reported() {
     let refusal = write(&robot, Format::Mjcf).unwrap_err();
     assert_eq!(refusal.report.of("joint-kind").count(), 1);
     let mut simple = zoo(&["revolute", "prismatic"]);
-    simple.couplings.push(Coupling {
+    simple.couplings.push(FileCoupling {
         name: String::new(),
         follower: "prismatic joint".to_owned(),
         leader: Some("revolute joint".to_owned()),

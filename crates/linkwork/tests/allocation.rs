@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::algebra::{Evaluator, Expression};
-use linkwork::batch::{Method, Rollout};
+use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::model::{Coupling, Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
@@ -383,7 +383,7 @@ fn expressions_of_coupled_mechanisms_run_again_in_place() {
 fn states_that_go_through_double_precision_roll_in_place() {
     let mechanism = every_kind_coupled();
     let rollout = Rollout {
-        method: Method::RungeKutta4,
+        method: RolloutMethod::RungeKutta4,
         dt: 1e-3,
         steps: 2,
     };

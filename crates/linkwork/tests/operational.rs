@@ -191,10 +191,7 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     let task = posed.task(tip, Reference::Aligned, Part::All, 0.0).unwrap();
     assert!(task.rank() == 5 && task.condition() > 1e12 && task.condition().is_finite());
     let exact = *task.inertia();
-    let damped = *posed
-        .task(tip, Reference::Aligned, Part::All, 1e-3)
-        .unwrap()
-        .inertia();
+    let damped = *posed.task(tip, Reference::Aligned, Part::All, 1e-3).unwrap().inertia();
     for (a, b) in exact.iter().flatten().zip(damped.iter().flatten()) {
         assert!(a.abs() < 1e4 && b.abs() < 1e4);
     }
@@ -210,7 +207,10 @@ fn a_singular_arm_has_a_finite_operational_inertia() {
     let mut task = posed.task(tip, Reference::Aligned, Part::Linear, 0.0).unwrap();
     let (mut six, none) = ([0.0; 6], [f64::NAN; 6]);
     let refused = [
-        (task.dynamically_consistent_inverse(Motion::from_array(none), &mut six), "x is NaN"),
+        (
+            task.dynamically_consistent_inverse(Motion::from_array(none), &mut six),
+            "x is NaN",
+        ),
         (task.torque(Force::from_array(none), &mut six), "force is NaN"),
         (task.nullspace_motion(&mut [0.0; 2]), "x has 2 numbers"),
         (task.nullspace_torque(&mut none.clone()), "tau[0]"),

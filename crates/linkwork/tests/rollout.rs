@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::batch::{Method, Rollout};
+use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::model::{Coupling, Joint, Link, examples};
 use linkwork::simulate::{Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State};
 use linkwork::spatial::Inertia;
@@ -10,7 +10,7 @@ use linkwork::{Error, Mechanism};
 use support::random::{Random, random_tree};
 
 const STEPS: usize = 7;
-const METHODS: [Method; 2] = [Method::SemiImplicitEuler, Method::RungeKutta4];
+const METHODS: [RolloutMethod; 2] = [RolloutMethod::SemiImplicitEuler, RolloutMethod::RungeKutta4];
 
 struct Start {
     q: Vec<f64>,
@@ -54,10 +54,10 @@ fn simulated(mechanism: &Mechanism, rollout: Rollout, s: &Start) -> (Vec<f64>, V
             };
             let mut equations = Standard::with(mechanism, drive, PassiveForces::none(mechanism));
             match rollout.method {
-                Method::SemiImplicitEuler => {
+                RolloutMethod::SemiImplicitEuler => {
                     SemiImplicitEuler::new(mechanism).step(&mut equations, &mut state, rollout.dt)
                 }
-                Method::RungeKutta4 => RungeKutta4::new(mechanism).step(&mut equations, &mut state, rollout.dt),
+                RolloutMethod::RungeKutta4 => RungeKutta4::new(mechanism).step(&mut equations, &mut state, rollout.dt),
             }
             .unwrap();
             q.extend(&state.q);
@@ -98,7 +98,7 @@ fn every_state_goes_as_the_simulator_takes_it_to_the_last_bit() {
         }
         given.tau.clear();
         let rollout = Rollout {
-            method: Method::RungeKutta4,
+            method: RolloutMethod::RungeKutta4,
             dt: 1e-3,
             steps: 3,
         };
@@ -145,7 +145,7 @@ fn a_lost_state_does_not_spoil_its_neighbours() {
     let mut given = start(&arm, 20);
     given.tau.clear();
     let rollout = Rollout {
-        method: Method::RungeKutta4,
+        method: RolloutMethod::RungeKutta4,
         dt: 1e-2,
         steps: STEPS,
     };
@@ -282,7 +282,7 @@ fn single_precision_has_bounds_of_its_own() {
         let narrow: Vec<f32> = q.iter().map(|x| *x as f32).collect();
         for (qd, dt, word) in [(1e19, 1e-3, "qd[0]"), (1e11, 1e3, "take shorter steps")] {
             let rollout = Rollout {
-                method: Method::SemiImplicitEuler,
+                method: RolloutMethod::SemiImplicitEuler,
                 dt,
                 steps: 2,
             };
@@ -300,7 +300,7 @@ fn single_precision_has_bounds_of_its_own() {
 fn arguments_of_the_wrong_length_are_named() {
     let arm = examples::arm7();
     let rollout = Rollout {
-        method: Method::SemiImplicitEuler,
+        method: RolloutMethod::SemiImplicitEuler,
         dt: 1e-3,
         steps: 2,
     };
@@ -327,7 +327,7 @@ fn arguments_of_the_wrong_length_are_named() {
 fn steps_that_no_memory_holds_and_times_that_do_not_pass_are_refused() {
     let robot = examples::double_pendulum();
     let usual = Rollout {
-        method: Method::SemiImplicitEuler,
+        method: RolloutMethod::SemiImplicitEuler,
         dt: 1e-3,
         steps: 1,
     };

@@ -10,7 +10,7 @@ mod tree;
 
 use crate::Options;
 use crate::report::{Findings, Remedy, Severity};
-use crate::robot::{Coupling, Geometry, Loop, Robot, Shape, Transmission};
+use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Transmission};
 use crate::roots::Roots;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
@@ -43,7 +43,7 @@ pub(crate) struct Draft {
     pub(crate) joints: Vec<Placed<Joint>>,
     pub(crate) frames: Vec<Placed<Frame>>,
     pub(crate) geometry: Vec<Geometry>,
-    pub(crate) couplings: Vec<Placed<Coupling>>,
+    pub(crate) couplings: Vec<Placed<FileCoupling>>,
     pub(crate) loops: Vec<Loop>,
     pub(crate) transmissions: Vec<Transmission>,
 }

@@ -6,7 +6,7 @@ use super::orientation::quaternion;
 use crate::draft::{Draft, Placed};
 use crate::numbers;
 use crate::report::Findings;
-use crate::robot::{Coupling, Loop};
+use crate::robot::{FileCoupling, Loop};
 use crate::source::{At, shortened};
 use crate::xml::Element;
 use linkwork::closed::ConstraintKind;
@@ -144,7 +144,7 @@ fn coupling(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, 
         coefficients.pop();
     }
     draft.couplings.push(Placed {
-        item: Coupling {
+        item: FileCoupling {
             name: e.attribute("name").unwrap_or_default().into_owned(),
             follower,
             leader,

@@ -4,7 +4,7 @@ use super::{only, origin};
 use crate::draft::{Draft, Placed};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
-use crate::robot::Coupling;
+use crate::robot::FileCoupling;
 use crate::source::{At, shortened};
 use crate::turn::facing;
 use crate::xml::Element;
@@ -135,7 +135,7 @@ fn mimic(e: Element<'_>, at: At<'_>, joint: &Joint, draft: &mut Draft, f: &mut F
     let mut number = |name, default| numbers::number(f, mimic, name, at, Range::Usable).unwrap_or(default);
     let coefficients = vec![number("offset", 0.0), number("multiplier", 1.0)];
     draft.couplings.push(Placed {
-        item: Coupling {
+        item: FileCoupling {
             name: String::new(),
             follower: joint.name.clone(),
             leader: Some(mimic.attribute("joint").unwrap_or_default().into_owned()),

@@ -35,6 +35,8 @@
 //! the link that the joint moves, and its frame is the joint's turned by the first angle. [`link_space`] lists them.
 
 mod algorithm;
+mod batch;
+mod between_sweeps;
 mod cost;
 mod coupled;
 mod dense;
@@ -48,7 +50,6 @@ mod infer;
 mod joint_algebra;
 mod laws;
 mod local;
-mod many;
 mod matrix;
 mod node;
 mod notation;
@@ -64,20 +65,19 @@ mod space;
 mod steps;
 mod sum;
 mod upsilon;
-mod whole;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 
 pub use algorithm::Algorithm;
+pub use batch::{BatchEvaluator, Evaluates};
 pub use cost::Cost;
 pub use dense::Dense;
 pub use evaluator::{Evaluator, link_space};
 pub use explain::Look;
 pub use expression::Expression;
 pub(crate) use fault::underlined;
-pub use many::{BatchEvaluator, Evaluates};
 pub use matrix::Matrix;
 pub use notation::Notation;
 pub use operators::{Operator, Operators};
-pub use space::{Direction, Force, Joint, Motion, Number, Space, Tip, Typed};
+pub use space::{Direction, ForceSpace, JointSpace, MotionSpace, NumberSpace, Space, TipSpace, Typed};

@@ -4,7 +4,7 @@ use super::evaluator::Evaluator;
 use super::expression::Expression;
 use super::graph::OPERAND;
 use super::op::Op;
-use super::space::{Direction, Force, Joint, Motion, Tip, Typed};
+use super::space::{Direction, ForceSpace, JointSpace, MotionSpace, TipSpace, Typed};
 use super::sum::{Factor, Sum};
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
@@ -106,43 +106,43 @@ macro_rules! named {
 
 named! {
     /// H: what the joints feel of forces.
-    h: H, Joint from Force;
+    h: H, JointSpace from ForceSpace;
     /// M: the links' spatial inertias.
-    m: M, Force from Motion;
+    m: M, ForceSpace from MotionSpace;
     /// P: the articulated inertias.
-    p: P, Force from Motion;
+    p: P, ForceSpace from MotionSpace;
     /// P⁺ = τ̄P.
-    p_plus: PPlus, Force from Motion;
+    p_plus: PPlus, ForceSpace from MotionSpace;
     /// D = HPH* + rotors.
-    d: D, Joint from Joint;
+    d: D, JointSpace from JointSpace;
     /// The lower Cholesky factor of D.
-    d_root: Root, Joint from Joint;
+    d_root: Root, JointSpace from JointSpace;
     /// G = PH*D⁻¹.
-    g: G, Force from Joint;
+    g: G, ForceSpace from JointSpace;
     /// K = E_φG.
-    k: K, Force from Joint;
+    k: K, ForceSpace from JointSpace;
     /// τ̄ = I − GH.
-    tau_bar: TauBar, Force from Force;
+    tau_bar: TauBar, ForceSpace from ForceSpace;
     /// E_φ: forces, one link inward.
-    e_phi: EPhi, Force from Force;
+    e_phi: EPhi, ForceSpace from ForceSpace;
     /// E_ψ = E_φτ̄.
-    e_psi: EPsi, Force from Force;
+    e_psi: EPsi, ForceSpace from ForceSpace;
     /// φ = (I − E_φ)⁻¹.
-    phi: Phi, Force from Force;
+    phi: Phi, ForceSpace from ForceSpace;
     /// ψ = (I − E_ψ)⁻¹.
-    psi: Psi, Force from Force;
+    psi: Psi, ForceSpace from ForceSpace;
     /// 𝓜 = HφMφ*H* + rotors.
-    mass: Mass, Joint from Joint;
+    mass: Mass, JointSpace from JointSpace;
     /// 𝓜⁻¹.
-    mass_inverse: MassInv, Joint from Joint;
+    mass_inverse: MassInv, JointSpace from JointSpace;
     /// B: forces on the frames as forces on their links.
-    b: B, Force from Tip;
+    b: B, ForceSpace from TipSpace;
     /// J = B*φ*H*.
-    jacobian: J, Tip from Joint;
+    jacobian: J, TipSpace from JointSpace;
     /// Υ = H*D⁻¹H + E_ψ*ΥE_ψ, block by block.
-    upsilon: Upsilon, Motion from Force;
+    upsilon: Upsilon, MotionSpace from ForceSpace;
     /// The rotors' inertia, diag(armature).
-    rotors: Rotors, Joint from Joint;
+    rotors: Rotors, JointSpace from JointSpace;
 }
 
 impl<S: Scalar> Operators<'_, '_, S> {
@@ -152,13 +152,13 @@ impl<S: Scalar> Operators<'_, '_, S> {
     }
 
     /// m = (I + HφK)D^½: 𝓜 = m m*.
-    pub fn mass_factor(&self) -> Operator<'_, Joint, Joint, S> {
+    pub fn mass_factor(&self) -> Operator<'_, JointSpace, JointSpace, S> {
         let of = |op| Sum::of(Factor::op(op));
         Operator::of(self, of(Op::F).times(&of(Op::Root)))
     }
 
     /// ℓ = m⁻¹ = D^-½(I − HψK).
-    pub fn mass_factor_inverse(&self) -> Operator<'_, Joint, Joint, S> {
+    pub fn mass_factor_inverse(&self) -> Operator<'_, JointSpace, JointSpace, S> {
         let of = |op| Sum::of(Factor::op(op));
         Operator::of(self, of(Op::RootInv).times(&of(Op::N)))
     }

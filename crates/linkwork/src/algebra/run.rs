@@ -1,10 +1,10 @@
 //! Running a program: link by link, step by step.
 
+use super::between_sweeps::whole_steps;
 use super::joint_algebra::{Few, Joint};
 use super::local::local_step;
 use super::program::{Program, ProgramSweep, Room, Step};
 use super::recursion::{inward, outward};
-use super::whole::whole_steps;
 use crate::model::{Body, Compiled};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Task};

@@ -109,13 +109,13 @@ pub trait Typed: Copy + Debug {
 }
 
 macro_rules! typed {
-    ($($(#[$doc:meta])* $name:ident is $dual:ident),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident($space:ident) is $dual:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
 
         impl Typed for $name {
-            const SPACE: Space = Space::$name;
+            const SPACE: Space = Space::$space;
             type Dual = $dual;
         }
     )*};
@@ -123,13 +123,13 @@ macro_rules! typed {
 
 typed! {
     /// One number.
-    Number is Number,
+    NumberSpace(Number) is NumberSpace,
     /// Joint space, n.
-    Joint is Joint,
+    JointSpace(Joint) is JointSpace,
     /// Motions of links, 6N.
-    Motion is Force,
+    MotionSpace(Motion) is ForceSpace,
     /// Forces on links, 6N.
-    Force is Motion,
+    ForceSpace(Force) is MotionSpace,
     /// Tip space, 6 × frames.
-    Tip is Tip,
+    TipSpace(Tip) is TipSpace,
 }

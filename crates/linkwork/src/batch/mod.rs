@@ -19,7 +19,7 @@ use quantity::Quantity;
 use rayon::prelude::*;
 
 pub use engine::Real;
-pub use rollout::{Method, Rollout};
+pub use rollout::{Rollout, RolloutMethod};
 
 /// Memory for evaluating many states of a mechanism in one call.
 ///

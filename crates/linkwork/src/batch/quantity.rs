@@ -1,7 +1,7 @@
 //! What can be asked of every state of a batch.
 
 use crate::Result;
-use crate::dynamics::linearized::related;
+use crate::dynamics::linearized::inverse_in_lanes;
 use crate::dynamics::{centroidal, composite, elements, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism, path_order};
 use crate::scalar::Scalar;
@@ -52,7 +52,7 @@ impl Quantity<'_> {
     pub(super) fn room<S: Lanes>(&self, mechanism: &Mechanism) -> usize {
         match self {
             Self::MassMatrix if S::LANES > 1 => mechanism.mass_pattern_length(),
-            Self::InverseDerivatives if S::LANES > 1 => related::length(&mechanism.compiled),
+            Self::InverseDerivatives if S::LANES > 1 => inverse_in_lanes::length(&mechanism.compiled),
             Self::InverseDerivatives | Self::ForwardDerivatives => mechanism.derivatives_length(),
             _ => self.size(mechanism),
         }
@@ -73,7 +73,7 @@ impl Quantity<'_> {
     /// Such a table: for each number of a state, its place among those computed; a zero stands after them.
     pub(super) fn sources(&self, mechanism: &Mechanism) -> Vec<u32> {
         if let Self::InverseDerivatives = self {
-            return related::sources(&mechanism.compiled);
+            return inverse_in_lanes::sources(&mechanism.compiled);
         }
         let (m, n, order) = (
             &mechanism.compiled,

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rollout {
     /// The method of a step.
-    pub method: Method,
+    pub method: RolloutMethod,
     /// The length of a step, in seconds; positive.
     pub dt: f64,
     /// How many.
@@ -24,7 +24,7 @@ pub struct Rollout {
 
 /// How a step is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum RolloutMethod {
     /// As [`SemiImplicitEuler`](crate::simulate::SemiImplicitEuler) does it.
     SemiImplicitEuler,
     /// As [`RungeKutta4`](crate::simulate::RungeKutta4) does it.
@@ -40,13 +40,13 @@ impl<T: Real> Batch<T> {
     /// the error names it.
     ///
     /// ```
-    /// use linkwork::batch::{Method, Rollout};
+    /// use linkwork::batch::{RolloutMethod, Rollout};
     /// let arm = linkwork::model::examples::arm7();
     /// let (states, steps) = (100, 50);
     /// let q: Vec<f64> = (0..states).flat_map(|i| arm.random(i)).collect();
     /// let qd = vec![0.0; 7 * 100];
     /// let (mut q_out, mut qd_out) = (vec![0.0; 7 * 100 * steps], vec![0.0; 7 * 100 * steps]);
-    /// let rollout = Rollout { method: Method::RungeKutta4, dt: 1e-3, steps };
+    /// let rollout = Rollout { method: RolloutMethod::RungeKutta4, dt: 1e-3, steps };
     /// arm.batch().rollout(rollout, &q, &qd, None, &mut q_out, &mut qd_out)?;
     /// # Ok::<(), linkwork::Error>(())
     /// ```
@@ -306,7 +306,7 @@ impl<S: Lanes> Roll<'_, S> {
         };
         driven.accelerations(q, v, &mut r.vd[0]);
         match method {
-            Method::SemiImplicitEuler => {
+            RolloutMethod::SemiImplicitEuler => {
                 for ((r_v, v), vd) in r.v.iter_mut().zip(&*v).zip(&r.vd[0]) {
                     *r_v = *v + h * *vd;
                 }
@@ -315,7 +315,7 @@ impl<S: Lanes> Roll<'_, S> {
                 }
                 r.chart.moved_along(q, &r.u, &mut r.q);
             }
-            Method::RungeKutta4 => {
+            RolloutMethod::RungeKutta4 => {
                 r.ud[0].copy_from_slice(v);
                 for (i, weights) in RUNGE_KUTTA_4.into_iter().enumerate() {
                     if i > 0 {

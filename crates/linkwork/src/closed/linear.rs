@@ -14,7 +14,7 @@ use crate::spatial::{Force, Reference};
 
 /// The derivatives of q̈, each nv × nv row by row; those by q are in the tangent space.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Linearized {
+pub struct ClosedLinearization {
     /// q̈ itself.
     pub qdd: Vec<f64>,
     /// ∂q̈/∂q.
@@ -27,7 +27,7 @@ pub struct Linearized {
 
 impl Closed {
     /// Forward dynamics and its derivatives, in O(n²).
-    pub fn linearize(&self, q: &[f64], qd: &[f64], tau: &[f64]) -> Result<Linearized> {
+    pub fn linearize(&self, q: &[f64], qd: &[f64], tau: &[f64]) -> Result<ClosedLinearization> {
         let m = &self.mechanism;
         let nv = m.nv();
         check_length("qd", nv, qd.len())?;
@@ -35,7 +35,7 @@ impl Closed {
         let mut posed = workspace.at(q)?;
         let mut qdd = vec![0.0; nv];
         let lambda = posed.moving(qd)?.forward_dynamics(tau, &mut qdd)?.all().to_vec();
-        let mut out = Linearized {
+        let mut out = ClosedLinearization {
             by_q: vec![0.0; nv * nv],
             by_qd: vec![0.0; nv * nv],
             by_tau: vec![0.0; nv * nv],

@@ -8,7 +8,7 @@
 //!
 //! Forward dynamics of the tree, the rows of D^-½HψB and the accelerations that λ adds each take one sweep; only W is
 //! dense, as large as there are constraints, and smaller blocks where they do not meet. 𝓜 and J are never formed.
-//! Redundant constraints get the multipliers of least norm, and [`Report`] names them.
+//! Redundant constraints get the multipliers of least norm, and [`ConstraintReport`] names them.
 //!
 //! ```
 //! use linkwork::closed::{Closed, Constraint};
@@ -48,10 +48,10 @@ mod posed;
 mod system;
 
 pub use constraint::{Constraint, ConstraintKind};
-pub use linear::Linearized;
+pub use linear::ClosedLinearization;
 pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
-pub use posed::{ClosedPosed, ClosedWorkspace, Redundant, Report};
+pub use posed::{ClosedPosed, ClosedWorkspace, ConstraintReport, Redundant};
 
 use crate::model::Mechanism;
 use crate::{Error, Result};

@@ -101,7 +101,7 @@ pub struct ClosedPosed<'w> {
 
 /// How constraints share the freedom of a tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct ConstraintReport {
     /// How many equations the constraints stand for.
     pub rows: usize,
     /// How many of them are independent.
@@ -123,7 +123,7 @@ pub struct Redundant {
     pub what: &'static str,
 }
 
-impl core::fmt::Display for Report {
+impl core::fmt::Display for ConstraintReport {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self {
             rows, rank, freedom, ..
@@ -170,7 +170,7 @@ impl<'w> ClosedPosed<'w> {
     }
 
     /// Rank, freedom and redundant rows here.
-    pub fn report(&mut self) -> Result<Report> {
+    pub fn report(&mut self) -> Result<ConstraintReport> {
         self.memory.factor(self.closed, &mut self.tree)?;
         let (closed, system) = (self.closed, &self.memory.system);
         let rank = system.rank();
@@ -184,7 +184,7 @@ impl<'w> ClosedPosed<'w> {
                 what: tie.kind.row_name(row),
             }
         });
-        Ok(Report {
+        Ok(ConstraintReport {
             rows: closed.plan.rows,
             rank,
             freedom: closed.mechanism.nv().saturating_sub(rank),

@@ -1,7 +1,7 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
 use super::paths;
-use super::{abreast, in_line};
+use super::{branches, mass_of_arms};
 use crate::model::{Compiled, Placed, Whole};
 use crate::scalar::{Pack, Scalar, zeros};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -35,10 +35,10 @@ impl PackedSweep for MassMatrix {
             let Some(line) = &m.columns.in_line else {
                 return Self::run::<true>(m, s, at, input, out);
             };
-            in_line::inward::<P>(m, line, s, out);
+            mass_of_arms::inward::<P>(m, line, s, out);
             return add_rotors(m, out);
         };
-        abreast::composites::<P>(m, b, s, out);
+        branches::composites::<P>(m, b, s, out);
         paths::inward::<f64, true>(m, s, &b.trunk[..], out);
         add_rotors(m, out);
     }

@@ -1,6 +1,6 @@
 //! Forward dynamics, four ways.  (RK)
 
-use super::{abreast, inverse};
+use super::{branches, inverse};
 use crate::model::{Compiled, Course, Gain, Hinge, Met, Whole, release_base, resolve_base};
 use crate::operator::innovations;
 use crate::scalar::{Pack, Scalar};
@@ -109,10 +109,10 @@ impl PackedSweep for Forward {
             return Self::run::<true>(m, s, at, tau, qdd);
         };
         s.fill_rates_of::<true>(m, &b.trunk[..]);
-        abreast::rates::<P>(b, s, tau);
-        abreast::inward::<P>(b, s);
+        branches::rates::<P>(b, s, tau);
+        branches::inward::<P>(b, s);
         inward::<f64, true, true, true>(m, s, tau, &b.trunk[..]);
-        let unsound = outward::<f64, true, true>(m, s, qdd, &b.trunk[..]) + abreast::outward::<P>(b, s, qdd);
+        let unsound = outward::<f64, true, true>(m, s, qdd, &b.trunk[..]) + branches::outward::<P>(b, s, qdd);
         s.judge(unsound);
     }
 }

@@ -1,6 +1,6 @@
 //! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
-use super::abreast;
+use super::branches;
 use crate::model::{Compiled, Course, Hinge, Met, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -40,8 +40,8 @@ impl PackedSweep for Inverse {
             return Self::run::<true>(m, s, at, qdd, tau);
         };
         outward::<f64, FRESH, true>(m, s, -m.gravity, Some(qdd), &b.trunk[..]);
-        abreast::accelerate::<P>(b, s, qdd);
-        abreast::project::<P>(b, s, tau);
+        branches::accelerate::<P>(b, s, qdd);
+        branches::project::<P>(b, s, tau);
         inward_along::<f64, true>(m, s, tau, &b.trunk[..]);
         add_rotors(m, qdd, tau);
     }

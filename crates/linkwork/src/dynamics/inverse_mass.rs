@@ -8,7 +8,7 @@
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use super::square::Square;
+use super::inverse_mass_by_tiles::Square;
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Builds, Pack, Scalar, zeros};
 use crate::simd::{At, PackedSweep, Sweep};

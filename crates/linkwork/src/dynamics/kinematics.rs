@@ -1,7 +1,7 @@
 //! Poses, velocities, accelerations and Jacobians of frames.
 
 use crate::model::{Compiled, Placed};
-use crate::scalar::{Pack, Scalar, zeros, put};
+use crate::scalar::{Pack, Scalar, put, zeros};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;

@@ -1,6 +1,6 @@
 //! The algorithms, one family per file, over stages that are filled on demand.
 
-pub(crate) mod abreast;
+pub(crate) mod branches;
 pub(crate) mod centroidal;
 mod columns;
 pub(crate) mod composite;
@@ -9,12 +9,12 @@ pub(crate) mod diagonal;
 pub(crate) mod elements;
 pub(crate) mod embedded;
 pub(crate) mod forward;
-mod in_line;
 pub(crate) mod inverse;
 pub(crate) mod inverse_mass;
+mod inverse_mass_by_tiles;
 pub(crate) mod kinematics;
 pub(crate) mod linearized;
+mod mass_of_arms;
 pub(crate) mod operational;
 pub(crate) mod paths;
-mod square;
 pub(crate) mod tiled;

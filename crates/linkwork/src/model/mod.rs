@@ -38,7 +38,7 @@ pub use joint::{Joint, JointKind};
 pub use link::{Frame, Link};
 pub use mechanism::{FrameId, JointId, LinkId, Mechanism};
 pub(crate) use passive::{Resisted, SLOW};
-pub(crate) use pattern::{GROUP, Zeros, joins, zero_ranges, path_order, waits_for_next};
+pub(crate) use pattern::{GROUP, Zeros, joins, path_order, waits_for_next, zero_ranges};
 pub(crate) use tiles::{TILE, Tile, Tiles};
 
 /// The name of the fixed frame that every mechanism stands in.

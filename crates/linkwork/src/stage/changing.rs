@@ -1,8 +1,8 @@
 //! What happens at a joint to the rates of inertias.
 
-use super::called::Called;
 use super::crossing::{AnyJoint, Crossing, Sliding, Turning};
 use super::joints::Joints;
+use super::out_of_line::OutOfLine;
 use crate::model::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, ConstantTurn};
@@ -46,7 +46,7 @@ impl<S: Scalar> Changing<S> for AnyJoint<'_, S> {
     }
 }
 
-impl<S: Scalar> Changing<S> for Called<'_, S> {
+impl<S: Scalar> Changing<S> for OutOfLine<'_, S> {
     #[inline(never)]
     fn release_rate(self, rest: &Self::Rest, p_rate: Articulated<S>, gains: &[Gain<S>], qd: &[S]) -> Self::Rest {
         self.0.release_rate(rest, p_rate, gains, qd)

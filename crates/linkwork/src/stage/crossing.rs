@@ -4,7 +4,7 @@
 //! H picks one coordinate and the way to the parent is a screw and a tilt: [`Turning`] is that case, compiled once per
 //! kind of tilt. [`AnyJoint`] is every other. `at_joint!` picks between them, once per link.
 
-use super::abreast::{pass_columns, read, write_column};
+use super::branches::{pass_columns, read, write_column};
 use super::joints::Joints;
 use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
 use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed, sizes};
@@ -375,8 +375,8 @@ macro_rules! at_joint {
     ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
         use $crate::model::Passage;
         use $crate::spatial::{Flat, Quarter};
-        use $crate::stage::called::{Called, called};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning};
+        use $crate::stage::out_of_line::{OutOfLine, is_out_of_line};
         use $crate::stage::way::Way;
         let body: &$crate::model::Body = &$bodies[$k];
         let z = $joints.screws[$k];
@@ -408,8 +408,8 @@ macro_rules! at_joint {
         } else {
             let general = &$joints.general;
             let joint = AnyJoint { body, z, general };
-            if const { called::<S>() } {
-                let $joint = Called(joint);
+            if const { is_out_of_line::<S>() } {
+                let $joint = OutOfLine(joint);
                 $run
             } else {
                 let $joint = joint;

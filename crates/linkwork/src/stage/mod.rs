@@ -3,8 +3,7 @@
 //! A stage is a struct of arrays in the compiled frames, filled by one sweep. [`Stages`] owns them all and knows which
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
-pub(crate) mod abreast;
-pub(crate) mod called;
+pub(crate) mod branches;
 pub(crate) mod changing;
 pub(crate) mod coupled;
 pub(crate) mod coupled_factor;
@@ -16,6 +15,7 @@ pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod linear;
 pub(crate) mod numbers;
+pub(crate) mod out_of_line;
 pub(crate) mod outflow;
 pub(crate) mod rates;
 pub(crate) mod riccati;
@@ -26,7 +26,7 @@ pub(crate) mod world;
 use crate::model::{Compiled, Course, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
-use abreast::Abreast;
+use branches::Abreast;
 use coupled::{Coupled, Lent};
 use diagonal::Diagonal;
 use embedded::Embedded;

@@ -1,7 +1,7 @@
 //! ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ without forming or inverting 𝓜, for trees and joints of any kind.
 
 use super::super::tiled::tiled;
-use super::{long, product};
+use super::{forward_by_rows, forward_by_tiles};
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
 use crate::simd::{At, PackedSweep, Sweep};
@@ -12,7 +12,7 @@ use crate::stage::numbers::{LINE, first_of_line};
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
 /// With N = I − HψK they are −N*D⁻¹N ∂T/∂q, −N*D⁻¹N ∂T/∂q̇ and N*D⁻¹N. All factors are zero between branches, and are
-/// found and multiplied tile by tile; several states at once take [`super::driven::AccelerationDerivatives`]. Where a mechanism is so long that a sweep over columns costs less, that is done.
+/// found and multiplied tile by tile; several states at once take [`super::forward_in_lanes::AccelerationDerivatives`]. Where a mechanism is so long that a sweep over columns costs less, that is done.
 pub(crate) struct ForwardDerivatives;
 
 /// Numbers of room: three kinds of ε, in whole tiles or not; and what aligns them.
@@ -48,7 +48,7 @@ fn derivatives<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, out: &mut
     let Some(tiles) = tiles else {
         s.need_gains(m);
         let (eps, _) = room.as_chunks_mut::<LANES>();
-        return long::sweep(m, s, eps, out);
+        return forward_by_rows::sweep(m, s, eps, out);
     };
     if !s.linear.eliminated {
         s.linear.eliminate::<P>(m, tiles);
@@ -56,8 +56,8 @@ fn derivatives<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, out: &mut
     }
     let size = KINDS * blocks(n) * blocks(n) * LANES * LANES;
     let (eps, _) = room[..size].as_chunks_mut().0.as_chunks_mut();
-    product::inward::<S, P>(m, tiles, &mut s.linear, eps);
+    forward_by_tiles::inward::<S, P>(m, tiles, &mut s.linear, eps);
     s.columns.resize(LANES * n, S::ZERO);
     let (weights, _) = s.columns.as_chunks_mut();
-    product::outward::<S, P>(m, tiles, &s.linear.d_inv, eps, weights, out);
+    forward_by_tiles::outward::<S, P>(m, tiles, &s.linear.d_inv, eps, weights, out);
 }

@@ -1,7 +1,7 @@
 //! ∂T/∂q, ∂T/∂q̇ and 𝓜 in O(n · depth): Algorithm 2, for trees and joints of any kind.
 
 use super::super::composite::add_rotors;
-use super::product::write_tile;
+use super::forward_by_tiles::write_tile;
 use super::{clear, write};
 use crate::model::{Compiled, Tiles};
 use crate::scalar::{Pack, Scalar};
@@ -23,7 +23,7 @@ use crate::stage::linear::{
 /// ∂T_j/∂q_k   = H(j) [RΨ̇ + 2R̂Ψ + crf(H*)f](k)            ∂T_k/∂q_j  = [RH*](k)·Ψ̇(j) + [2R̂*H*](k)·Ψ(j)
 /// ```
 ///
-/// The last holds for all pairs within one joint. Several states at once take [`super::related::TorqueDerivatives`].
+/// The last holds for all pairs within one joint. Several states at once take [`super::inverse_in_lanes::TorqueDerivatives`].
 pub(crate) struct InverseDerivatives;
 
 impl<S: Scalar> Sweep<S> for InverseDerivatives {

@@ -9,18 +9,18 @@
 //! R, R̂ and f are sums of M, M̂ and Mα + crf(V)MV over a subtree. Variations of q are steps in the tangent space, as
 //! [`crate::Mechanism::integrate`] takes them. External forces keep to their links: they turn and move with them.
 
-pub(crate) mod driven;
 pub(crate) mod forward;
+mod forward_by_rows;
+mod forward_by_tiles;
+pub(crate) mod forward_in_lanes;
 pub(crate) mod inverse;
-mod long;
-mod product;
+pub(crate) mod inverse_in_lanes;
 pub(crate) mod products;
 pub(crate) mod regressor;
-pub(crate) mod related;
 
 use super::tiled::tiled;
 use crate::model::Compiled;
-use crate::scalar::{Pack, Scalar, zeros, put};
+use crate::scalar::{Pack, Scalar, put, zeros};
 use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};

@@ -10,7 +10,7 @@ use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
 };
 use crate::stage::Stages;
-use crate::stage::abreast::{at, read, write};
+use crate::stage::branches::{at, read, write};
 use crate::stage::crossing::AnyJoint;
 use crate::stage::way::Across;
 

@@ -1,11 +1,11 @@
 //! ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ of several states at once.
 //!
-//! What [`super::product`] does tile by tile, with the same sums in the same order. Here −ε starts as what pairs of columns
-//! give, found link by link as in [`super::related`], with PH* and 2P̂*H* for RH* and 2R̂*H*; then rows are added to rows.
+//! What [`super::forward_by_tiles`] does tile by tile, with the same sums in the same order. Here −ε starts as what pairs of columns
+//! give, found link by link as in [`super::inverse_in_lanes`], with PH* and 2P̂*H* for RH* and 2R̂*H*; then rows are added to rows.
 
 use super::super::tiled::{tiled, within};
-use super::product::Three;
-use super::related::{Inner, Pair, Pairs};
+use super::forward_by_tiles::Three;
+use super::inverse_in_lanes::{Inner, Pair, Pairs};
 use crate::model::{Compiled, Tile, Tiles};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{At, Sweep};

@@ -10,13 +10,13 @@ use crate::spatial::{Articulated, Force, Motion, RigidBody, Row, Vec3};
 
 /// Whether a sweep with one code for all joints takes them by calls: of what is shipped, only the sweeps for any processor
 /// have one code for all.
-pub(crate) const fn called<S: Scalar>() -> bool {
+pub(crate) const fn is_out_of_line<S: Scalar>() -> bool {
     matches!(S::BUILDS, Builds::Shipped)
 }
 
 /// Any joint, by calls.
 #[derive(Clone, Copy)]
-pub(crate) struct Called<'a, S>(pub(crate) AnyJoint<'a, S>);
+pub(crate) struct OutOfLine<'a, S>(pub(crate) AnyJoint<'a, S>);
 
 macro_rules! calls {
     ($(fn $name:ident$(<$pack:ident>)?($($x:ident: $type:ty),*) -> $result:ty;)*) => {
@@ -27,7 +27,7 @@ macro_rules! calls {
     };
 }
 
-impl<S: Scalar> Crossing<S> for Called<'_, S> {
+impl<S: Scalar> Crossing<S> for OutOfLine<'_, S> {
     type Rest = Articulated<S>;
 
     calls! {

@@ -7,7 +7,7 @@ use crate::model::{Compiled, Hinge, InLine};
 use crate::scalar::{Pack, Register};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;
-use crate::stage::abreast::{read, write};
+use crate::stage::branches::{read, write};
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 

@@ -12,7 +12,7 @@ mod linear;
 pub(super) use diagonal::Product;
 
 use super::View;
-use super::shapes::Shaped;
+
 use super::sweeps::Listed;
 use crate::Result;
 use crate::dynamics::composite::MassMatrix;
@@ -81,7 +81,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// A sweep for users' coordinates. What a sweep has no use for is not made: its shape is a constant.
-    pub(super) fn coupled<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
+    pub(super) fn coupled<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
         let Some(r) = &self.mechanism.compiled.reduction else {
             return;
         };

@@ -21,7 +21,6 @@ mod plain;
 mod posed;
 mod refine;
 mod second_order;
-mod shapes;
 mod sweeps;
 
 pub use crate::stage::diagonal::Scaling;
@@ -43,8 +42,8 @@ use crate::simd::{At, Instructions, PackedSweep, Ready, Sweep};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::{Error, Result};
-use shapes::Shaped;
-use sweeps::Sweeps;
+
+use sweeps::{Listed, Sweeps};
 
 /// All memory that the algorithms need for one mechanism, allocated once.
 ///
@@ -217,12 +216,12 @@ impl<S: Scalar> Configured<'_, S> {
 
 impl<S: Scalar> View<'_, S> {
     #[inline(always)]
-    pub(crate) fn sweep<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
+    pub(crate) fn sweep<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
     }
 
     #[inline(always)]
-    pub(crate) fn sweep_at<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(
+    pub(crate) fn sweep_at<W: Listed<Partner: Sweep<S>> + Sweep<S>>(
         &mut self,
         frame: FrameId,
         reference: Reference,
@@ -282,13 +281,13 @@ impl<S: Scalar> View<'_, S> {
 
     /// Brings a stage up to date.
     #[inline(always)]
-    fn need<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self) {
+    fn need<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self) {
         self.sweep::<W>(&[], &mut []);
     }
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    pub(crate) fn numbers<W: Shaped<Partner: Sweep<S>> + Sweep<S>, const N: usize>(
+    pub(crate) fn numbers<W: Listed<Partner: Sweep<S>> + Sweep<S>, const N: usize>(
         &mut self,
         frame: FrameId,
         reference: Reference,

@@ -5,7 +5,8 @@
 //! brings all digits back.
 
 use super::View;
-use super::shapes::Shaped;
+use super::sweeps::Listed;
+
 use crate::dynamics::inverse::InverseAgain;
 use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
@@ -14,7 +15,7 @@ use crate::simd::Sweep;
 impl<S: Scalar> View<'_, S> {
     /// T → q̈ by a sweep of forward dynamics, and refined where the mechanism asks for it.
     #[inline(always)]
-    pub(crate) fn forward<W: Shaped<Partner: Sweep<S>> + Sweep<S>>(&mut self, tau: &[S], qdd: &mut [S]) {
+    pub(crate) fn forward<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, tau: &[S], qdd: &mut [S]) {
         self.sweep::<W>(tau, qdd);
         // Batches take such mechanisms one state at a time.
         if const { S::LANES == 1 } && self.mechanism.compiled.refines {

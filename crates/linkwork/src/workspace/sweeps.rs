@@ -1,8 +1,9 @@
-//! All sweeps, compiled once.
+//! All sweeps, one line each: declared here, compiled once.
 //!
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
+use super::coupled::Shape;
 use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
 use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
@@ -16,18 +17,34 @@ use crate::simd::{Instructions, Packed, Ready, Sweep};
 use crate::stage::Fills;
 use core::any::Any;
 
-/// A sweep that has its place in the table.
+/// A sweep that has a line in the table.
 pub(crate) trait Listed {
+    /// Its place there.
     const PLACE: usize;
+    /// What it takes and gives per degree of freedom: how it meets joints that follow others, or that it is refused there.
+    const SHAPE: Shape;
+    /// Another sweep that its shape needs where couplings are curved; most need none and name themselves.
+    type Partner: Listed;
+}
+
+macro_rules! partner {
+    ($own:ty) => {
+        $own
+    };
+    ($own:ty, $other:ty) => {
+        $other
+    };
 }
 
 macro_rules! sweeps {
-    ($($room:ident::$name:ident $(as $often:ident)?),* $(,)?) => {
+    ($($room:ident::$name:ident: $shape:ident $(with $other:ident::$partner:ident)? $(, $often:ident)?;)*) => {
         #[allow(dead_code, clippy::enum_variant_names)]
         enum Place { $($name),* }
 
         $(impl Listed for $room::$name {
             const PLACE: usize = Place::$name as usize;
+            const SHAPE: Shape = Shape::$shape;
+            type Partner = partner!($room::$name $(, $other::$partner)?);
         })*
 
         static F64: &[Ready<f64>] = &[$(ready!($room::$name $(, $often)?)),*];
@@ -48,73 +65,74 @@ macro_rules! ready {
     };
 }
 
-sweeps![
-    super::Configure as Packed,
-    kinematics::LinkPoses as Packed,
-    kinematics::Placements,
-    kinematics::Columns as Packed,
-    kinematics::Velocities,
-    kinematics::PlaceOf,
-    kinematics::VelocityOf,
-    kinematics::JacobianOf,
-    kinematics::JacobianRateOf,
-    centroidal::CentreOfMass,
-    centroidal::ComJacobian,
-    centroidal::KineticEnergy,
-    centroidal::PotentialEnergy,
-    centroidal::Momentum,
-    centroidal::MomentumMatrix,
-    centroidal::MomentumMatrixRate,
-    inverse::Inverse as Packed,
-    inverse::InverseAgain,
-    inverse::Bias,
-    inverse::Coriolis,
-    inverse::Gravity,
-    inverse::MassTimes,
-    coriolis::CoriolisMatrix,
-    composite::MassMatrix as Packed,
-    composite::CompositeOf,
-    composite::ArticulatedOf,
-    articulate::Articulate,
-    innovations::InverseMassTimes as Often,
-    factors::TotalRates,
-    factors::JointRates,
-    factors::WorkingMoments,
-    factors::JointTorques,
-    inverse_mass::MassMatrixInverse as Packed,
-    forward::Forward as Packed,
-    forward::ForwardKeeping,
-    forward::ForwardBiasFree,
-    forward::ForwardBiased,
-    forward::Gains,
-    forward::Pivots as Often,
-    forward::Reactions,
-    forward::ForcesFromAccelerations,
-    embedded::Embed,
-    embedded::ForwardEmbedded,
-    embedded::InverseMassEmbedded,
-    operational::HomeGains,
-    operational::Compliance,
-    operational::InnovationsOfForces,
-    operational::FromInnovations,
-    evaluate::Settle as Often,
-    evaluate::TotalAccelerations as Often,
-    evaluate::Onward as Often,
-    rates::ForwardDiagonalized,
-    rates::FactorRate,
-    skew::SkewMatrix,
-    papers::PapersRecursions,
-    terms::CoriolisTerms,
-    terms::ArticulatedRates,
-    linearized::Linearize as Packed,
-    linearized_inverse::InverseDerivatives as Packed,
-    linearized_forward::ForwardDerivatives as Packed,
-    products::TorqueChange,
-    products::TorqueAdjoint,
-    products::AccelerationChange,
-    products::AccelerationAdjoint,
-    regressor::Regressor,
-];
+// A sweep: what it takes and gives, and how it is built.
+sweeps! {
+    super::Configure: Plain, Packed;
+    kinematics::LinkPoses: Plain, Packed;
+    kinematics::Placements: Plain;
+    kinematics::Columns: Plain, Packed;
+    kinematics::Velocities: Plain;
+    kinematics::PlaceOf: Plain;
+    kinematics::VelocityOf: Plain;
+    kinematics::JacobianOf: Columns;
+    kinematics::JacobianRateOf: ColumnsRate with kinematics::JacobianOf;
+    centroidal::CentreOfMass: Plain;
+    centroidal::ComJacobian: Columns;
+    centroidal::KineticEnergy: Plain;
+    centroidal::PotentialEnergy: Plain;
+    centroidal::Momentum: Plain;
+    centroidal::MomentumMatrix: Columns;
+    centroidal::MomentumMatrixRate: ColumnsRate with centroidal::MomentumMatrix;
+    inverse::Inverse: Dynamics, Packed;
+    inverse::InverseAgain: Dynamics;
+    inverse::Bias: Dynamics with inverse::MassTimes;
+    inverse::Coriolis: Dynamics with inverse::MassTimes;
+    inverse::Gravity: Torques;
+    inverse::MassTimes: Torques;
+    coriolis::CoriolisMatrix: CoriolisForm with composite::MassMatrix;
+    composite::MassMatrix: Form, Packed;
+    composite::CompositeOf: Plain;
+    composite::ArticulatedOf: Tree;
+    articulate::Articulate: Tree;
+    innovations::InverseMassTimes: Motions, Often;
+    factors::TotalRates: Plain;
+    factors::JointRates: Plain;
+    factors::WorkingMoments: Plain;
+    factors::JointTorques: Plain;
+    inverse_mass::MassMatrixInverse: Inverse with composite::MassMatrix, Packed;
+    forward::Forward: Forward, Packed;
+    forward::ForwardKeeping: Forward;
+    forward::ForwardBiasFree: BiasFree;
+    forward::ForwardBiased: BiasFree;
+    forward::Gains: Plain;
+    forward::Pivots: Plain, Often;
+    forward::Reactions: Plain;
+    forward::ForcesFromAccelerations: Plain;
+    embedded::Embed: Plain;
+    embedded::ForwardEmbedded: Plain;
+    embedded::InverseMassEmbedded: Plain;
+    operational::HomeGains: Plain;
+    operational::Compliance: Plain;
+    operational::InnovationsOfForces: Plain;
+    operational::FromInnovations: Plain;
+    evaluate::Settle: Plain, Often;
+    evaluate::TotalAccelerations: Plain, Often;
+    evaluate::Onward: Tree, Often;
+    rates::ForwardDiagonalized: Plain;
+    rates::FactorRate: Plain;
+    skew::SkewMatrix: Plain;
+    papers::PapersRecursions: Tree;
+    terms::CoriolisTerms: Tree;
+    terms::ArticulatedRates: Plain;
+    linearized::Linearize: Plain, Packed;
+    linearized_inverse::InverseDerivatives: Plain, Packed;
+    linearized_forward::ForwardDerivatives: Plain, Packed;
+    products::TorqueChange: Plain;
+    products::TorqueAdjoint: Plain;
+    products::AccelerationChange: Plain;
+    products::AccelerationAdjoint: Plain;
+    regressor::Regressor: Plain;
+}
 
 /// The shipped sweeps over one scalar; none if it is not shipped.
 #[derive(Clone, Copy, Debug)]

@@ -345,7 +345,14 @@ errors! {
          then set that free";
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::State { problem, .. } | Self::Point { problem, .. } => Some(problem),
+            _ => None,
+        }
+    }
+}
 
 /// Names in a row, cut short where there are many.
 fn ring(links: &[String]) -> String {

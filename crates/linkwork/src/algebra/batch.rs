@@ -120,6 +120,7 @@ impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<T> {
 }
 
 /// What is asked of which states: q, and the vectors in the order of the program, each with its numbers per state.
+#[derive(Debug)]
 pub struct Job<'a, T> {
     q: &'a [T],
     inputs: &'a [(usize, &'a [T])],

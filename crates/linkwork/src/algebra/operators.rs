@@ -84,6 +84,15 @@ impl<'w, S: Scalar> Configured<'w, S> {
     }
 }
 
+impl<S> core::fmt::Debug for Operators<'_, '_, S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mechanism = &self.mechanism.name();
+        f.debug_struct("Operators")
+            .field("mechanism", mechanism)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A linear operator on the stages of a state, from space `D` to space `R`; nothing is formed until it is applied, and
 /// no matrix then.
 pub struct Operator<'a, R, D, S: 'static = f64> {
@@ -317,5 +326,13 @@ impl<'a, R: Typed, D: Typed, S: Scalar> Mul<f64> for Operator<'a, R, D, S> {
     type Output = Operator<'a, R, D, S>;
     fn mul(self, scale: f64) -> Self::Output {
         self.scaled(scale)
+    }
+}
+
+impl<R, D, S> core::fmt::Debug for Operator<'_, R, D, S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Operator")
+            .field("expression", &self.sum.written(super::Notation::Ascii))
+            .finish_non_exhaustive()
     }
 }

@@ -32,6 +32,7 @@ use crate::{Mechanism, Result};
 /// assert!((length - 1.0).abs() < 1e-12);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct ClosedMotion<D> {
     closed: Closed,
     workspace: ClosedWorkspace,

@@ -9,6 +9,7 @@ use crate::workspace::Moving;
 use crate::{Error, Result};
 
 /// A closed mechanism in motion.
+#[derive(Debug)]
 pub struct ClosedMoving<'w> {
     pub(super) closed: &'w Closed,
     pub(super) tree: Moving<'w>,
@@ -16,6 +17,7 @@ pub struct ClosedMoving<'w> {
 }
 
 /// The forces of the constraints.
+#[derive(Debug)]
 pub struct Multipliers<'a> {
     closed: &'a Closed,
     memory: &'a Memory,

@@ -93,6 +93,7 @@ impl ClosedWorkspace {
 }
 
 /// A closed mechanism at a configuration.
+#[derive(Debug)]
 pub struct ClosedPosed<'w> {
     pub(super) closed: &'w Closed,
     pub(super) tree: Posed<'w>,

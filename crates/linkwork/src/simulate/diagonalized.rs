@@ -21,6 +21,7 @@ use crate::{Mechanism, Result, Workspace};
 /// println!("ν = {:?}", state.v);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct Diagonalized<D> {
     workspace: Workspace,
     scaling: Scaling,

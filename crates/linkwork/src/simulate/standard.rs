@@ -54,6 +54,7 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
 }
 
 /// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
+#[derive(Debug)]
 pub struct Standard<D> {
     workspace: Workspace,
     drive: D,

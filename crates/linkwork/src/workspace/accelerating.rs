@@ -23,6 +23,7 @@ impl<'w, S: Scalar> Accelerating<'w, S> {
 
     /// J q̈ + J̇ q̇ of a frame. In [`Reference::Aligned`] its linear part is the plain acceleration of the frame's origin; in
     /// the others it is the spatial acceleration, the time derivative of [`super::Moving::velocity`]'s numbers.
+    #[doc(alias = "imu")]
     pub fn acceleration(&self, frame: impl Into<FrameId>, reference: Reference) -> Result<Motion<S>> {
         Ok(self.acceleration_of(self.mechanism.own_frame(frame)?, reference))
     }
@@ -35,6 +36,8 @@ impl<'w, S: Scalar> Accelerating<'w, S> {
 
     /// The force that a joint exerts on its child link, about and in the axes of that link's frame. Its part along the
     /// joint is the torque less the rotor's share. A fixed joint has none: its links are one body.
+    #[doc(alias = "force torque sensor")]
+    #[doc(alias = "joint wrench")]
     pub fn reaction(&self, joint: JointId) -> Result<Force<S>> {
         let given = &self.mechanism.joints()[self.mechanism.own_joint(joint)?];
         if given.kind.nv() == 0 {

@@ -11,6 +11,7 @@ mod blocks;
 mod conditioning;
 mod coupled;
 mod curvature;
+mod debug;
 mod diagonal;
 mod inner;
 mod linearized;

@@ -37,6 +37,8 @@ impl<S: Scalar> Moving<'_, S> {
     // Kinematics.
 
     /// The velocity of a frame.
+    #[doc(alias = "twist")]
+    #[doc(alias = "spatial velocity")]
     pub fn velocity(&mut self, frame: impl Into<FrameId>, reference: Reference) -> Result<Motion<S>> {
         Ok(self.velocity_of(self.view.mechanism.own_frame(frame)?, reference))
     }
@@ -89,6 +91,8 @@ impl<S: Scalar> Moving<'_, S> {
     // Dynamics.
 
     /// T for given accelerations: 𝓜q̈ + C − J*f.
+    #[doc(alias = "rnea")]
+    #[doc(alias = "recursive Newton-Euler")]
     pub fn inverse_dynamics(&mut self, qdd: &[S], tau: &mut [S]) -> Result<()> {
         self.view.mechanism.check_vector("qdd", qdd)?;
         check_length("tau", tau.len(), self.view.nv())?;
@@ -97,6 +101,8 @@ impl<S: Scalar> Moving<'_, S> {
     }
 
     /// C: inverse dynamics without acceleration, with gravity, velocity terms and external forces.
+    #[doc(alias = "nle")]
+    #[doc(alias = "nonlinear effects")]
     pub fn bias(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
         self.view.sweep::<Bias>(&[], out);
@@ -118,6 +124,8 @@ impl<S: Scalar> Moving<'_, S> {
     }
 
     /// q̈ for given torques, by the articulated body algorithm: the fastest of four.
+    #[doc(alias = "aba")]
+    #[doc(alias = "articulated body algorithm")]
     pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.check_drive(tau, qdd)?;
         if self.view.stages.filled.riccati {

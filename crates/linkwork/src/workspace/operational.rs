@@ -27,6 +27,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     /// assert!(compliance[5][5] > 0.0);
     /// # Ok::<(), linkwork::Error>(())
     /// ```
+    #[doc(alias = "operational space")]
     pub fn operational_inertia_inverse(
         &mut self,
         frame: impl Into<FrameId>,

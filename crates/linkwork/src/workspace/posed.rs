@@ -61,6 +61,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
     // Kinematics.
 
     /// Where a frame is in the world.
+    #[doc(alias = "forward kinematics")]
+    #[doc(alias = "frame placement")]
     pub fn pose(&mut self, frame: impl Into<FrameId>) -> Result<Pose<S>> {
         Ok(self.pose_of(self.view.mechanism.own_frame(frame)?))
     }
@@ -106,6 +108,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     }
 
     /// The centre of mass of all moving links, in the world; the origin if they have no mass.
+    #[doc(alias = "center of mass")]
     pub fn com(&mut self) -> Vec3<S> {
         self.view
             .numbers::<centroidal::CentreOfMass, 3>(FrameId::WORLD, Reference::World)
@@ -121,6 +124,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
 
     /// The centroidal momentum matrix A, 6 × nv: A q̇ is the momentum [angular; linear] about the centre of mass, in
     /// the world's axes.
+    #[doc(alias = "ccrba")]
     pub fn centroidal_matrix(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), 6 * self.view.nv())?;
         self.view.sweep::<centroidal::MomentumMatrix>(&[], out);
@@ -139,6 +143,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
 
     /// Adds an external force on a frame's link, taken about and in the axes that `reference` says. It acts in everything
     /// that is computed from this view on; a new configuration starts without any.
+    #[doc(alias = "wrench")]
+    #[doc(alias = "external force")]
     pub fn apply_force(&mut self, frame: impl Into<FrameId>, reference: Reference, force: Force<S>) -> Result<()> {
         let m = self.view.mechanism;
         check_six("force", force.to_array())?;
@@ -164,6 +170,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     }
 
     /// The torques that hold the mechanism still against gravity.
+    #[doc(alias = "gravity compensation")]
     pub fn gravity_torque(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv())?;
         self.view.sweep::<Gravity>(&[], out);
@@ -171,6 +178,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
     }
 
     /// 𝓜, nv × nv.
+    #[doc(alias = "crba")]
+    #[doc(alias = "joint space inertia")]
     pub fn mass_matrix(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;
         self.view.sweep::<MassMatrix>(&[], out);
@@ -185,6 +194,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
     }
 
     /// 𝓜⁻¹, nv × nv, directly.
+    #[doc(alias = "minv")]
     pub fn mass_matrix_inverse(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;
         self.view.mass_inverse(out);

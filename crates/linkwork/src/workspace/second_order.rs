@@ -54,6 +54,7 @@ struct Room<S> {
 }
 
 /// A view of a state and a direction; see [`SecondOrder`].
+#[derive(Debug)]
 pub struct Along<'a, V, S: 'static = f64> {
     view: V,
     room: &'a mut Room<S>,

@@ -2,7 +2,7 @@
 
 use crate::model::JointKind;
 use crate::scalar::{Scalar, cos_sinc_sqrt};
-use crate::spatial::{Rotation, Vec3};
+use crate::spatial::{Rotation, Vec3, along_screw};
 
 /// Moves one joint by a step.
 #[inline(always)]
@@ -46,46 +46,6 @@ pub(super) fn normalise<S: Scalar>(q: &mut [S]) {
     let scale = square.sqrt().recip();
     q.iter_mut().for_each(|x| *x = *x * scale);
 }
-
-/// Where the screw [ω; u] takes the origin in unit time: u + (1 − cos θ)/θ² ω × u + (θ − sin θ)/θ³ ω × (ω × u).
-#[inline(always)]
-fn along_screw<S: Scalar>(w: Vec3<S>, u: Vec3<S>) -> Vec3<S> {
-    let square = w.dot(w);
-    // With half the angle: sin θ/θ = cos · sinc and (1 − cos θ)/θ² = ½ sinc².
-    let (cos, sinc) = cos_sinc_sqrt(square * S::lift(0.25));
-    let first = w.cross(u);
-    let second = w.cross(first);
-    first.mul_add(
-        sinc * sinc * S::lift(0.5),
-        second.mul_add(sine_rest(square, cos * sinc), u),
-    )
-}
-
-/// (1 − sin √x / √x) / x, given the sine's quotient: analytic at zero.
-#[inline(always)]
-fn sine_rest<S: Scalar>(x: S, sinc: S) -> S {
-    const SMALL: f64 = 1.0;
-    // 1/3! − x/5! + x²/7! …: the first term left out is below 1e-22 for x < 1.
-    let series = SERIES
-        .iter()
-        .rev()
-        .fold(S::ZERO, |sum, term| sum.mul_add(x, S::lift(*term)));
-    let divisor = x.where_below(SMALL, S::ONE, x);
-    x.where_below(SMALL, series, (S::ONE - sinc) * divisor.recip())
-}
-
-/// (−1)^k / (2k + 3)!
-const SERIES: [f64; 10] = {
-    let mut series = [0.0; 10];
-    let mut term = 1.0 / 6.0;
-    let mut k = 0;
-    while k < 10 {
-        series[k] = term;
-        term /= -(((2 * k + 4) * (2 * k + 5)) as f64);
-        k += 1;
-    }
-    series
-};
 
 /// The same in the plane: q = [angle, x, y], v = [ω, vx, vy] in the link's own axes.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! q₁ ⊖ q₀, joint by joint.
 
 use crate::model::JointKind;
-use crate::spatial::{Rotation, Vec3};
+use crate::spatial::{Rotation, ShortTurn, Vec3};
 use core::f64::consts::TAU;
 
 /// The step that leads from one configuration of a joint to another.
@@ -25,58 +25,12 @@ pub(super) fn step(kind: &JointKind, q0: &[f64], q1: &[f64], v: &mut [f64]) {
     }
 }
 
-/// A turn by at most half a circle.
-struct Turn {
-    /// Axis times angle.
-    vector: Vec3,
-    /// (1 − θ/2 cot θ/2) / θ².
-    rest: f64,
-}
-
-impl Turn {
-    /// The velocity of the screw that turns so and moves its origin by `moved`: the inverse of the exponential's
-    /// u + (1 − cos θ)/θ² ω × u + (θ − sin θ)/θ³ ω × (ω × u).
-    fn velocity(&self, moved: Vec3) -> Vec3 {
-        let first = self.vector.cross(moved);
-        moved - first * 0.5 + self.vector.cross(first) * self.rest
-    }
-}
-
 /// The logarithm of q₀* ⊗ q₁.
-fn rotation(q0: &[f64], q1: &[f64]) -> Turn {
+fn rotation(q0: &[f64], q1: &[f64]) -> ShortTurn {
     let (a, b) = (Vec3::new(q0[0], q0[1], q0[2]), Vec3::new(q1[0], q1[1], q1[2]));
     let vector = b * q0[3] - a * q1[3] - a.cross(b);
     let scalar = q0[3] * q1[3] + a.dot(b);
-    // Both signs are the same rotation: w ≥ 0 is the short way.
-    let sign = 1.0_f64.copysign(scalar);
-    let (sin, cos) = (vector.norm(), scalar.abs());
-    // θ = 2 atan2(‖v‖, w) is as exact near half a turn as near none.
-    let angle = 2.0 * sin.atan2(cos);
-    // The quotient θ/‖v‖ tends to 2/w.
-    let quotient = if sin > 1e-150 { angle / sin } else { 2.0 / cos };
-    Turn {
-        vector: vector * (sign * quotient),
-        rest: cotangent_rest(angle, 0.5 * quotient * cos),
-    }
-}
-
-/// (1 − θ/2 cot θ/2) / θ², given θ/2 cot θ/2.
-fn cotangent_rest(angle: f64, cotangent: f64) -> f64 {
-    const SMALL: f64 = 0.25;
-    let x = angle * angle;
-    if angle.abs() > SMALL {
-        return (1.0 - cotangent) / x;
-    }
-    // 1/12 + θ²/720 + …: the first term left out is below 1e-16 of the sum.
-    let terms = [
-        12.0,
-        720.0,
-        30_240.0,
-        1_209_600.0,
-        47_900_160.0,
-        1_307_674_368_000.0 / 691.0,
-    ];
-    terms.iter().rev().fold(0.0, |sum, term| sum * x + 1.0 / term)
+    ShortTurn::of([vector.x, vector.y, vector.z, scalar])
 }
 
 /// The same in the plane.

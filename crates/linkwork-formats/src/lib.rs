@@ -174,3 +174,24 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     };
     draft.with_meshes(roots, &mut findings).assemble(findings, options)
 }
+
+/// The guide's code runs as tests: here, because it reads robot files too.
+#[cfg(doctest)]
+mod guide {
+    macro_rules! chapters {
+        ($($name:ident $file:literal),* $(,)?) => {
+            $(#[doc = include_str!(concat!("../../../docs/guide/", $file))]
+            struct $name;)*
+        };
+    }
+
+    chapters!(
+        FirstHour "first-hour.md",
+        Frames "frames-and-coordinates.md",
+        Dynamics "dynamics.md",
+        Loops "loops-and-gears.md",
+        Control "linear-models-and-control.md",
+        Batches "batches.md",
+        ComingFrom "coming-from.md",
+    );
+}

@@ -137,7 +137,11 @@ fn tasks_obey_the_operational_equations_of_motion() {
             let mut other = light.workspace();
             let mut other = other.at(&q).unwrap();
             let mut other = other.moving(&qd).unwrap();
-            let expect = other.task(tip, reference, part, 0.0).unwrap().bias().unwrap();
+            let expect = other
+                .task(light.frame("flange").unwrap(), reference, part, 0.0)
+                .unwrap()
+                .bias()
+                .unwrap();
             let mu = task.coriolis().unwrap();
             let size = force(gravity)
                 .iter()

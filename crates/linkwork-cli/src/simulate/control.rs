@@ -156,7 +156,7 @@ impl Control {
             }
             Kind::Lqr => {
                 let law = match ideal {
-                    true => self.regulator(&without_resistance(mechanism)?)?,
+                    true => self.regulator(&without_resistance(mechanism)?)?.for_plant(mechanism)?,
                     false => self.regulator(mechanism)?,
                 };
                 let law = Controlled::new(mechanism, law).without_gravity();

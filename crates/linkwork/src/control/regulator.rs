@@ -78,6 +78,20 @@ impl Regulator {
         })
     }
 
+    /// The same law for a mechanism with the same joints: one that has the friction which the model was made without.
+    pub fn for_plant(mut self, mechanism: &Mechanism) -> Result<Self> {
+        let joints = |m: &Mechanism| {
+            m.layout()
+                .map(|(joint, q, v)| (joint.name.clone(), q, v))
+                .collect::<Vec<_>>()
+        };
+        if joints(mechanism) != joints(&self.mechanism) {
+            return Err(mechanism.foreign("regulator"));
+        }
+        self.mechanism = mechanism.clone();
+        Ok(self)
+    }
+
     /// K, driven × states.
     pub fn gain(&self) -> &[f64] {
         &self.gain

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is compared with. Changing a version makes a new cache.
-const PACKAGES: [&str; 4] = [
+const PACKAGES: [&str; 6] = [
     "pin==4.1.0",
     "example-robot-data==6.0.0",
     "mujoco==3.17.0",
+    "drake==1.51.1",
+    "xacrodoc==2.0.1",
     "jsonschema==4.25.1",
 ];
 
@@ -15,9 +17,9 @@ const PACKAGES: [&str; 4] = [
 pub(crate) const VARIABLE: &str = "LINKWORK_REFERENCE_PYTHON";
 
 const HELP: &str = "\
-the tests compare with Pinocchio and MuJoCo, which are installed from PyPI with `python3 -m venv` and pip;
+the tests compare with Pinocchio, MuJoCo, Drake and xacro, which are installed from PyPI with `python3 -m venv` and pip;
 this needs Python 3.10 or later with its venv module, and the network once.
-Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco` and `jsonschema` to use that instead.";
+Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco`, `drake`, `xacrodoc` and `jsonschema` to use that instead.";
 
 /// A Python that has the other libraries.
 pub(crate) fn python() -> Result<PathBuf, String> {

@@ -49,7 +49,7 @@ const SHOWN: usize = 5;
 
 /// Runs the command; fails if a file does not load.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let options = arguments.loading.options();
+    let options = arguments.loading.options()?;
     let mut all_load = true;
     let mut out = anstream::stdout();
     for file in &arguments.files {

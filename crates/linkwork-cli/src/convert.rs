@@ -5,7 +5,7 @@ use crate::robot::Chosen;
 use crate::style;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use linkwork_formats::{Format, write};
+use linkwork_formats::{Format, out_of_scope, write};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,13 @@ Examples:
   linkwork convert robot.xml robot.json             to the native format, which loses nothing
   linkwork convert --repair robot.urdf repaired.urdf
   linkwork convert humanoid - --to urdf             to standard output
+  linkwork convert robot.urdf.xacro robot.sdf --arg prefix:=left_ --package arm_description=./arm
 
 What the new format cannot say is reported; a joint that it cannot say is refused.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// The file to write (.urdf, .xml or .mjcf, .json), or `-` for standard output.
+    /// The file to write (.urdf, .sdf, .xml or .mjcf, .json), or `-` for standard output.
     #[arg(value_name = "OUT")]
     out: PathBuf,
     /// The format, where the file's name does not tell it.
@@ -36,6 +37,8 @@ enum To {
     Urdf,
     /// MuJoCo's format.
     Mjcf,
+    /// The format of Gazebo and Drake.
+    Sdf,
     /// Linkwork's own, JSON.
     Native,
 }
@@ -45,10 +48,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let format = match arguments.to {
         Some(To::Urdf) => Format::Urdf,
         Some(To::Mjcf) => Format::Mjcf,
+        Some(To::Sdf) => Format::Sdf,
         Some(To::Native) => Format::Native,
         None => Format::of_name(&arguments.out).ok_or_else(|| {
-            let problem = format!("the name `{}` tells no format", arguments.out.display());
-            Complaint::usage(problem, "end it with .urdf, .xml or .json, or give --to")
+            let problem = match out_of_scope(&arguments.out) {
+                Some(format) => format!("{format} files are out of scope"),
+                None => format!("the name `{}` tells no format", arguments.out.display()),
+            };
+            Complaint::usage(problem, "end it with .urdf, .sdf, .xml or .json, or give --to")
         })?,
     };
     let loaded = arguments.chosen.load()?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Which robot, for commands that take one.
 #[derive(Args)]
 pub(crate) struct Chosen {
-    /// A built-in robot, a URDF, MJCF, native or text file, or `-` for standard input.
+    /// A built-in robot, a URDF, SDF, MJCF, xacro, native or text file, or `-` for standard input.
     pub(crate) robot: String,
     #[command(flatten)]
     pub(crate) loading: Loading,
@@ -31,9 +31,16 @@ pub(crate) struct Loading {
     /// Repair what is wrong in a file: inertias that no body has, limits the wrong way round …
     #[arg(long)]
     pub(crate) repair: bool,
-    /// A directory that holds packages, for `package://` addresses of meshes; may be given several times.
-    #[arg(long, value_name = "DIR")]
+    /// Where a package is, as NAME=PATH, or a directory that holds packages: for `package://` and `model://` addresses and
+    /// `$(find NAME)`. May be given several times.
+    #[arg(long, value_name = "NAME=PATH")]
     pub(crate) package: Vec<PathBuf>,
+    /// An argument of a xacro file, as name:=value. May be given several times.
+    #[arg(long = "arg", value_name = "NAME:=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// Let xacro files read environment variables.
+    #[arg(long)]
+    pub(crate) env: bool,
     /// Let meshes and included files lie anywhere, not only beside the robot's file and in packages.
     #[arg(long)]
     pub(crate) anywhere: bool,
@@ -84,18 +91,40 @@ impl Loaded {
 }
 
 impl Loading {
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Result<Options> {
         let mode = match (self.strict, self.repair) {
             (true, _) => Mode::Strict,
             (_, true) => Mode::Repair,
             _ => Mode::Warn,
         };
-        Options {
+        let (mut packages, mut named_packages) = (Vec::new(), Vec::new());
+        for given in &self.package {
+            match given.to_str().and_then(|text| text.split_once('=')) {
+                Some((name, path)) if !given.is_dir() => named_packages.push((name.to_owned(), PathBuf::from(path))),
+                _ => packages.push(given.clone()),
+            }
+        }
+        if let Some((name, path)) = named_packages.iter().find(|(_, path)| !path.is_dir()) {
+            let problem = format!("--package {name}: `{}` is no directory", path.display());
+            return Err(Complaint::usage(problem, "give the package's own directory"));
+        }
+        let mut arguments = Vec::new();
+        for given in &self.arguments {
+            let Some((name, value)) = given.split_once(":=") else {
+                let problem = format!("--arg `{given}` has no `:=`");
+                return Err(Complaint::usage(problem, "write it as --arg name:=value"));
+            };
+            arguments.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(Options {
             mode,
-            packages: self.package.clone(),
+            packages,
+            named_packages,
+            arguments,
+            environment: self.env,
             anywhere: self.anywhere,
             independent: self.ignore_couplings,
-        }
+        })
     }
 
     /// Loads a robot without a word.
@@ -148,7 +177,7 @@ impl Loading {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read `{robot}`"))?;
             return self.parse(robot, &stem, &bytes);
         }
-        let loaded = linkwork_formats::load(path, &self.options());
+        let loaded = linkwork_formats::load(path, &self.options()?);
         let robot = loaded.map_err(|refusal| refused(robot, refusal))?;
         let name = robot.mechanism.name().to_owned();
         Ok(Loaded { name, robot })
@@ -175,13 +204,13 @@ impl Loading {
             let text = std::str::from_utf8(bytes).with_context(|| format!("cannot read `{file}`"))?;
             return self.plain(name, text_model::parse(file, name, text)?);
         }
-        // Whether XML is URDF or MJCF, its root tells.
+        // Whether XML is URDF, SDF or MJCF, its root tells.
         let format = if first == Some(&b'{') {
             Format::Native
         } else {
             Format::Urdf
         };
-        let read = linkwork_formats::read(file, bytes, format, &self.options());
+        let read = linkwork_formats::read(file, bytes, format, &self.options()?);
         let robot = read.map_err(|refusal| refused(file, refusal))?;
         let name = robot.mechanism.name().to_owned();
         Ok(Loaded { name, robot })

@@ -29,6 +29,7 @@ mod numbers;
 mod report;
 mod robot;
 mod roots;
+mod sdf;
 mod source;
 mod turn;
 mod urdf;
@@ -51,9 +52,6 @@ use xml::Document;
 
 /// How to expand a xacro file.
 pub(crate) const EXPAND: &str = "expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)";
-/// How to convert an SDF file.
-const CONVERT: &str =
-    "convert it to URDF first, for example with `sdformat_urdf`, or give the robot's own URDF or MJCF";
 
 /// How to load a file.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +61,12 @@ pub struct Options {
     /// Directories that hold packages, for `package://` addresses. Those of `ROS_PACKAGE_PATH` and
     /// `AMENT_PREFIX_PATH` are searched after them.
     pub packages: Vec<PathBuf>,
+    /// Packages by name, and where each is.
+    pub named_packages: Vec<(String, PathBuf)>,
+    /// Arguments of xacro files: names and values.
+    pub arguments: Vec<(String, String)>,
+    /// Whether xacro files may read environment variables.
+    pub environment: bool,
     /// Whether meshes and included files may lie outside of the robot's directory and the packages.
     pub anywhere: bool,
     /// Whether joints that follow others, as mimic joints do, move on their own. Otherwise they have no coordinates.
@@ -76,6 +80,8 @@ pub enum Format {
     Urdf,
     /// MuJoCo's format.
     Mjcf,
+    /// Simulation Description Format, of Gazebo and Drake.
+    Sdf,
     /// Everything a robot has, in JSON, without loss.
     Native,
 }
@@ -86,6 +92,7 @@ impl Format {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
             "urdf" => Some(Self::Urdf),
+            "sdf" | "world" => Some(Self::Sdf),
             "mjcf" | "xml" => Some(Self::Mjcf),
             "json" => Some(Self::Native),
             _ => None,
@@ -93,9 +100,24 @@ impl Format {
     }
 }
 
+/// The name of a format that describes scenes rather than mechanisms and is not read or written, if a file's name tells
+/// such a one.
+pub fn out_of_scope(path: &Path) -> Option<&'static str> {
+    match &*path.extension()?.to_str()?.to_ascii_lowercase() {
+        "usd" | "usda" | "usdc" | "usdz" => Some("USD"),
+        "gltf" | "glb" => Some("glTF"),
+        _ => None,
+    }
+}
+
 /// Loads a robot from a file.
 pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
     let shown = path.display().to_string();
+    if let Some(format) = out_of_scope(path) {
+        let message = format!("{format} files are out of scope");
+        let advice = "give the robot's URDF, SDF, MJCF or xacro file, or export one of them";
+        return Err(refuse(&shown, options, "out-of-scope", message, advice));
+    }
     let bytes = match source::read(path) {
         Ok(bytes) => bytes,
         Err(problem) => {
@@ -111,19 +133,13 @@ pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
     let home = path
         .parent()
         .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-    let roots = Roots::new(home, &options.packages, options.anywhere);
+    let roots = Roots::new(home, options);
     parse(&shown, &bytes, Format::of_name(path), options, &roots)
 }
 
 /// Reads a robot from bytes; `file` is for messages.
 pub fn read(file: &str, bytes: &[u8], format: Format, options: &Options) -> Result<Robot, Refusal> {
-    parse(
-        file,
-        bytes,
-        Some(format),
-        options,
-        &Roots::new(None, &options.packages, options.anywhere),
-    )
+    parse(file, bytes, Some(format), options, &Roots::new(None, options))
 }
 
 fn refuse(file: &str, options: &Options, code: &'static str, message: String, advice: &str) -> Refusal {
@@ -161,13 +177,11 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
             findings.error(root.at(), "mujocoinclude", message, "give the file that includes it");
             return Err(findings.refusal());
         }
-        "sdf" => {
-            findings.error(root.at(), "sdf", "this is an SDF file", CONVERT);
-            return Err(findings.refusal());
-        }
+        "sdf" => sdf::read(document, roots, &mut findings),
         other => {
             let message = format!("<{}> is no robot", shortened(other));
-            let advice = "give a URDF file, whose root element is <robot>, or an MJCF file, whose root is <mujoco>";
+            let advice =
+                "give a URDF file, whose root element is <robot>, an MJCF file, <mujoco>, or an SDF file, <sdf>";
             findings.error(root.at(), "unknown-format", message, advice);
             return Err(findings.refusal());
         }

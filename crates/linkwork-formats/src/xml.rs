@@ -38,6 +38,19 @@ struct Node {
     text: Span,
 }
 
+impl Node {
+    /// Takes in a piece of text if it is the first or goes on from there, as it does after `&amp;` and its like.
+    fn grow(&mut self, piece: Span, blank: bool) {
+        if self.text.length == 0 {
+            if !blank {
+                self.text = piece;
+            }
+        } else if self.text.start + self.text.length == piece.start {
+            self.text.length += piece.length;
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u32,
@@ -169,12 +182,10 @@ fn read(source: &Source, nodes: &mut Vec<Node>, attributes: &mut Vec<Attribute>)
                 }
             }
             Event::Text(piece) => {
-                if let Some(&node) = open.last()
-                    && !piece.trim().is_empty()
-                    && nodes[node as usize].text.length == 0
-                {
-                    nodes[node as usize].text = span(text, &piece);
-                } else if open.is_empty() && !piece.trim().is_empty() {
+                if let Some(&node) = open.last() {
+                    let blank = piece.trim().is_empty();
+                    nodes[node as usize].grow(span(text, &piece), blank);
+                } else if !piece.trim().is_empty() {
                     let message = format!("text outside of any element: `{}`", shortened(piece.trim()));
                     return Err((
                         at,
@@ -193,6 +204,11 @@ fn read(source: &Source, nodes: &mut Vec<Node>, attributes: &mut Vec<Attribute>)
                 if !known {
                     let message = format!("the entity `&{};` is not defined", shortened(&name));
                     return Err((at, "entity", message, "write the text itself"));
+                }
+                if let Some(&node) = open.last() {
+                    let length = (reader.buffer_position() as usize - at) as u32;
+                    let start = at as u32;
+                    nodes[node as usize].grow(Span { start, length }, false);
                 }
             }
             Event::Eof => break,
@@ -354,6 +370,28 @@ impl<'a> Element<'a> {
     /// Its first piece of text, trimmed.
     pub(crate) fn text(self) -> &'a str {
         self.document.get(self.node().text).trim()
+    }
+
+    /// Its first piece of text, trimmed, with `&amp;` and its like resolved.
+    pub(crate) fn content(self) -> Cow<'a, str> {
+        let raw = self.text();
+        quick_xml::escape::unescape(raw).unwrap_or(Cow::Borrowed(raw))
+    }
+
+    /// Where its text stands, or the element if it has none.
+    pub(crate) fn spot_of_text(self) -> Spot {
+        let node = self.node();
+        let text = self.document.get(node.text);
+        let lead = (text.len() - text.trim_start().len()) as u32;
+        let offset = if node.text.length == 0 {
+            node.at
+        } else {
+            node.text.start + lead
+        };
+        Spot {
+            offset,
+            ..self.document.spot
+        }
     }
 
     /// What and where it is.

@@ -1,4 +1,4 @@
-"""Answers of Pinocchio and MuJoCo, to compare with.
+"""Answers of Pinocchio, MuJoCo, Drake and xacro, to compare with.
 
 Reads one JSON request per line and writes one JSON answer per line. A request names a file, the joints of the robot in
 the order of coordinates, its links, and states; numbers come and go in that order, with quaternions x, y, z, w and
@@ -155,6 +155,109 @@ def mujoco(request):
     return {"mass": float(np.sum(model.body_mass)), "names": [model.joint(j).name for j in range(model.njnt)], "states": answers}
 
 
+def drake(request):
+    """Ours to theirs is v_drake = T v and a_drake = T a + drift."""
+    from pydrake.math import RollPitchYaw, RotationMatrix
+    from pydrake.common.eigen_geometry import Quaternion
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import MultibodyForces
+
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for name, path in request["packages"].items():
+        parser.package_map().Add(name, path)
+    parser.AddModels(request["file"])
+    plant.mutable_gravity_field().set_gravity_vector(request["gravity"])
+    plant.Finalize()
+    context = plant.CreateDefaultContext()
+    top = request["top"]
+
+    def place(name):
+        scope, _, local = name.rpartition("::")
+        instance = "::".join(x for x in [top, scope] if x)
+        return local, plant.GetModelInstanceByName(instance)
+
+    answers = []
+    for state in request["states"]:
+        n = plant.num_velocities()
+        q, T, drift = np.zeros(plant.num_positions()), np.zeros((n, n)), np.zeros(n)
+        at_q = at_v = 0
+        for joint in request["joints"]:
+            if joint["kind"] == "free":
+                body = plant.GetBodyByName(*place(joint["link"]))
+                x, y, z, w, *p = state["q"][at_q : at_q + 7]
+                start = np.array(joint["origin"]).reshape(3, 4)
+                turn = start[:, :3] @ RotationMatrix(Quaternion(w, x, y, z)).matrix()
+                at = body.floating_positions_start()
+                q[at : at + 4] = RotationMatrix(turn).ToQuaternion().wxyz()
+                q[at + 4 : at + 7] = start[:, 3] + start[:, :3] @ p
+                v = body.floating_velocities_start_in_v()
+                T[v : v + 3, at_v : at_v + 3] = turn
+                T[v + 3 : v + 6, at_v + 3 : at_v + 6] = turn
+                omega, linear = state["v"][at_v : at_v + 3], state["v"][at_v + 3 : at_v + 6]
+                drift[v + 3 : v + 6] = turn @ np.cross(omega, linear)
+                at_q, at_v = at_q + 7, at_v + 6
+                continue
+            local, instance = place(joint["name"])
+            # Joints to links of inner models are in these models there.
+            own = plant.HasJointNamed(local, instance)
+            other = plant.GetJointByName(local, instance) if own else plant.GetJointByName(local)
+            at, v = other.position_start(), other.velocity_start()
+            if joint["kind"] == "spherical":
+                # Their coordinates are seen in the joint's frame, ours in the link's.
+                frame = other.frame_on_child().GetFixedPoseInBodyFrame().rotation().matrix()
+                x, y, z, w = state["q"][at_q : at_q + 4]
+                turn = frame.T @ RotationMatrix(Quaternion(w, x, y, z)).matrix() @ frame
+                q[at : at + 3] = RollPitchYaw(RotationMatrix(turn)).vector()
+                T[v : v + 3, at_v : at_v + 3] = turn @ frame.T
+                at_q, at_v = at_q + 4, at_v + 3
+                continue
+            for i in range(other.num_velocities()):
+                q[at + i] = state["q"][at_q + i]
+                T[v + i, at_v + i] = 1
+            at_q, at_v = at_q + other.num_positions(), at_v + other.num_velocities()
+        assert at_v == n, f"{n} degrees of freedom there, {at_v} here"
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, T @ state["v"])
+        mass = plant.CalcMassMatrix(context)
+        poses = []
+        for name in request["links"]:
+            poses.append(plant.GetBodyByName(*place(name)).EvalPoseInWorld(context).GetAsMatrix34().flatten().tolist())
+        gravity = plant.CalcGravityGeneralizedForces(context)
+        none = MultibodyForces(plant)
+        tau = plant.CalcInverseDynamics(context, T @ state["a"] + drift, none) - gravity
+        bias = plant.CalcInverseDynamics(context, np.zeros(n), none) - gravity
+        forward = np.linalg.solve(mass, np.linalg.solve(T.T, state["tau"]) - bias)
+        answers.append(
+            {
+                "poses": poses,
+                "mass_matrix": (T.T @ mass @ T).flatten().tolist(),
+                "condition": float(np.linalg.cond(mass)),
+                "inverse": (T.T @ tau).tolist(),
+                "forward": np.linalg.solve(T, forward - drift).tolist(),
+            }
+        )
+    fixed = sum(body.default_mass() for body in plant.GetBodiesWeldedTo(plant.world_body()) if body.index() != 0)
+    moving = plant.CalcTotalMass(context) - fixed
+    return {"mass": moving, "states": answers}
+
+
+def expanded(request):
+    """A xacro file expanded, element by element: name, attributes, text."""
+    import xacrodoc
+
+    doc = xacrodoc.XacroDoc.from_file(request["file"], subargs=request["arguments"])
+    root = xml.etree.ElementTree.fromstring(doc.to_urdf_string())
+
+    def flat(e):
+        yield [e.tag, dict(e.attrib), (e.text or "").strip(), len(e)]
+        for child in e:
+            yield from flat(child)
+
+    return {"elements": list(flat(root))}
+
+
 def schema(request):
     import jsonschema
 
@@ -182,7 +285,15 @@ def names(_request):
 
 
 def main():
-    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "schema": schema, "names": names}
+    answers = {
+        "where": where_robots_are,
+        "pinocchio": pinocchio,
+        "mujoco": mujoco,
+        "drake": drake,
+        "expanded": expanded,
+        "schema": schema,
+        "names": names,
+    }
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -4,6 +4,7 @@
 //! cannot say is refused.
 
 mod mjcf;
+mod sdf;
 mod urdf;
 
 use crate::report::{Findings, Mode, Refusal, Report};
@@ -33,6 +34,7 @@ pub fn write(robot: &Robot, format: Format) -> Result<Text, Refusal> {
     let text = match format {
         Format::Urdf => urdf::write(robot, &mut findings),
         Format::Mjcf => mjcf::write(robot, &mut findings),
+        Format::Sdf => sdf::write(robot, &mut findings),
         Format::Native => native::write(robot).unwrap_or_else(|problem| {
             findings.error(crate::source::At::FILE, "native", problem.to_string(), "");
             String::new()

@@ -1,4 +1,4 @@
-//! Robot files for Linkwork: URDF, MJCF and a lossless native format.
+//! Robot files for Linkwork: URDF, SDF, MJCF, xacro and a lossless native format.
 //!
 //! Files are messy. In [`Mode::Warn`], the default, what can be loaded is loaded as it is written; [`Mode::Strict`]
 //! refuses what is wrong, and [`Mode::Repair`] repairs it. In each the [`Report`] lists everything that was found, with
@@ -35,6 +35,7 @@ mod turn;
 mod urdf;
 mod vocabulary;
 mod write;
+mod xacro;
 mod xml;
 
 pub use draft::LEAST_ARMATURE;
@@ -50,8 +51,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use xml::Document;
 
-/// How to expand a xacro file.
-pub(crate) const EXPAND: &str = "expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)";
+/// What to do about xacro in a file that has none of its elements.
+pub(crate) const EXPAND: &str = "give the file a name that ends with .xacro, so that it is expanded";
 
 /// How to load a file.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +92,7 @@ impl Format {
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
-            "urdf" => Some(Self::Urdf),
+            "urdf" | "xacro" => Some(Self::Urdf),
             "sdf" | "world" => Some(Self::Sdf),
             "mjcf" | "xml" => Some(Self::Mjcf),
             "json" => Some(Self::Native),
@@ -130,11 +131,26 @@ pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
             ));
         }
     };
+    parse(&shown, &bytes, Format::of_name(path), options, &roots_of(path, options))
+}
+
+/// Where the files of a robot may lie.
+fn roots_of(path: &Path, options: &Options) -> Roots {
     let home = path
         .parent()
         .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-    let roots = Roots::new(home, options);
-    parse(&shown, &bytes, Format::of_name(path), options, &roots)
+    Roots::new(home, options)
+}
+
+/// The XML that a xacro file stands for.
+pub fn expand(path: &Path, options: &Options) -> Result<String, Refusal> {
+    let shown = path.display().to_string();
+    let unreadable = |e| refuse(&shown, options, "unreadable", format!("cannot be read: {e}"), "");
+    let bytes = source::read(path).map_err(unreadable)?;
+    let mut findings = Findings::new(options.mode);
+    let parsed = Document::parse(&shown, &bytes, &mut findings);
+    let expanded = parsed.and_then(|d| xacro::expand(d, &roots_of(path, options), options, &mut findings));
+    expanded.map(Document::into_text).ok_or_else(|| findings.refusal())
 }
 
 /// Reads a robot from bytes; `file` is for messages.
@@ -161,16 +177,17 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     let Some(document) = Document::parse(file, bytes, &mut findings) else {
         return Err(findings.refusal());
     };
+    let document = if file.ends_with(".xacro") || xacro::needed(&document) {
+        match xacro::expand(document, roots, options, &mut findings) {
+            Some(expanded) => expanded,
+            None => return Err(findings.refusal()),
+        }
+    } else {
+        document
+    };
     let root = document.root();
     let draft = match root.name() {
-        "robot" => {
-            let draft = urdf::read(&document, &mut findings);
-            // An expanded file may keep the name space; what was not expanded has elements of it.
-            if file.ends_with(".xacro") && findings.failed() {
-                findings.error(root.at(), "xacro", "this is a xacro file", EXPAND);
-            }
-            draft
-        }
+        "robot" => urdf::read(&document, &mut findings),
         "mujoco" => mjcf::read(document, roots, &mut findings),
         "mujocoinclude" => {
             let message = "this is a part of an MJCF file, to be included by another";

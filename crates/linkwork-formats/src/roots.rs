@@ -41,6 +41,11 @@ impl Roots {
         }
     }
 
+    /// The directory of the robot's file, if it has one.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// The file that a URI means, if it exists and lies in one of the roots.
     pub(crate) fn find(&self, uri: &str) -> Option<PathBuf> {
         if uri.len() > 4096 || uri.contains('\0') {

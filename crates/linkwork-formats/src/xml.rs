@@ -24,6 +24,8 @@ pub(crate) struct Document {
     spot: Spot,
     nodes: Vec<Node>,
     attributes: Vec<Attribute>,
+    /// Where each element comes from, if not from the text itself.
+    origins: Vec<Spot>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,7 @@ impl Document {
                 spot,
                 nodes,
                 attributes,
+                origins: Vec::new(),
             }),
             Err((offset, code, message, advice)) => {
                 let offset = offset as u32;
@@ -89,6 +92,45 @@ impl Document {
                 None
             }
         }
+    }
+
+    /// Parses a text that was made of others; its elements stand where they come from.
+    pub(crate) fn expanded(file: &str, text: String, origins: Vec<Spot>, findings: &mut Findings) -> Option<Self> {
+        let source = Rc::new(Source::new(file, text));
+        let (mut nodes, mut attributes) = (Vec::new(), Vec::new());
+        let first = origins.first().copied().unwrap_or_default();
+        if let Err((_, code, message, advice)) = read(&source, &mut nodes, &mut attributes) {
+            findings.error(At::new(first, "", ""), code, format!("expanded, {message}"), advice);
+            return None;
+        }
+        Some(Self {
+            source,
+            spot: first,
+            nodes,
+            attributes,
+            origins,
+        })
+    }
+
+    /// The whole text.
+    pub(crate) fn into_text(self) -> String {
+        Rc::try_unwrap(self.source).map_or_else(|shared| shared.text.clone(), |own| own.text)
+    }
+
+    /// The name of its file.
+    pub(crate) fn file(&self) -> &str {
+        &self.source.file
+    }
+
+    /// An element by its number.
+    pub(crate) fn element(&self, index: u32) -> Element<'_> {
+        Element { document: self, index }
+    }
+
+    /// Where a byte of an element stands.
+    fn spot(&self, element: u32, offset: u32) -> Spot {
+        let own = Spot { offset, ..self.spot };
+        self.origins.get(element as usize).copied().unwrap_or(own)
     }
 
     pub(crate) fn root(&self) -> Element<'_> {
@@ -352,11 +394,7 @@ impl<'a> Element<'a> {
         let (first, end) = self.node().attributes;
         let all = &self.document.attributes[first as usize..end as usize];
         all.iter().map(move |a| {
-            let offset = a.name.start;
-            let spot = Spot {
-                offset,
-                ..self.document.spot
-            };
+            let spot = self.document.spot(self.index, a.name.start);
             (self.document.get(a.name), spot)
         })
     }
@@ -388,10 +426,12 @@ impl<'a> Element<'a> {
         } else {
             node.text.start + lead
         };
-        Spot {
-            offset,
-            ..self.document.spot
-        }
+        self.document.spot(self.index, offset)
+    }
+
+    /// Its number in the document.
+    pub(crate) fn index(self) -> u32 {
+        self.index
     }
 
     /// What and where it is.
@@ -402,18 +442,12 @@ impl<'a> Element<'a> {
 
     /// Where its `<` stands.
     pub(crate) fn spot(self) -> Spot {
-        Spot {
-            offset: self.node().at,
-            ..self.document.spot
-        }
+        self.document.spot(self.index, self.node().at)
     }
 
     /// Where an attribute's value stands, or the element if there is none.
     pub(crate) fn spot_of(self, attribute: &str) -> Spot {
         let offset = self.find(attribute).map_or(self.node().at, |a| a.value.start);
-        Spot {
-            offset,
-            ..self.document.spot
-        }
+        self.document.spot(self.index, offset)
     }
 }

@@ -245,10 +245,12 @@ def drake(request):
 
 def expanded(request):
     """A xacro file expanded, element by element: name, attributes, text."""
-    import xacrodoc
+    import xacro
+    import xacrodoc  # finds packages without ROS
 
-    doc = xacrodoc.XacroDoc.from_file(request["file"], subargs=request["arguments"])
-    root = xml.etree.ElementTree.fromstring(doc.to_urdf_string())
+    xacrodoc.packages.update_package_cache(request["packages"])
+    doc = xacro.process_file(request["file"], mappings=dict(request["arguments"]))
+    root = xml.etree.ElementTree.fromstring(doc.toxml())
 
     def flat(e):
         yield [e.tag, dict(e.attrib), (e.text or "").strip(), len(e)]

@@ -217,10 +217,13 @@ impl<'a> Expansion<'a> {
             );
             return None;
         }
-        let local = match &over.name {
+        let mut local = match &over.name {
             Some(name) => name.clone(),
             None => e.attribute("name").unwrap_or_default().into_owned(),
         };
+        if prefixed && !over.merged && self.names[around.scope].contains_key(&local) {
+            local = self.other_name(e, &local, around.scope, f);
+        }
         let given = e.child("static").and_then(|s| text::flag(f, s, e.at()));
         let attribute = |name: &str| e.attribute(name).filter(|n| !n.is_empty()).map(|n| n.into_owned());
         let inner = if over.merged { around.scope } else { self.names.len() };
@@ -285,6 +288,18 @@ impl<'a> Expansion<'a> {
             }
         }
         Some(node)
+    }
+
+    /// A name for a model whose own is taken.
+    fn other_name(&self, e: Element<'a>, name: &str, scope: usize, f: &mut Findings) -> String {
+        let tried = (2..100).map(|i| format!("{name}_{i}"));
+        let mut free = tried.filter(|n| !self.names[scope].contains_key(n));
+        let new = free.next().unwrap_or_else(|| name.to_owned());
+        let how = format!("this one is now `{}`", shortened(&new));
+        let remedy = crate::report::Remedy::Change(&how);
+        let message = "another model, link, joint or frame beside it has the same name";
+        f.judge(e.at(), "duplicate-name", message, "rename one of them", remedy);
+        new
     }
 
     /// Whether included files bring more than is allowed; reported if so.

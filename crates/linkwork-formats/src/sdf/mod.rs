@@ -22,7 +22,7 @@ use crate::xml::{Document, Element};
 use expand::Expansion;
 use files::Files;
 use linkwork::model::{Frame, Link, WORLD};
-use linkwork::spatial::{Inertia, Vec3};
+use linkwork::spatial::Vec3;
 
 /// What a world's gravity is where it does not say.
 const GRAVITY: Vec3 = Vec3 {
@@ -118,13 +118,9 @@ fn assemble(expansion: &Expansion<'_>, roots: &Roots, draft: &mut Draft, f: &mut
     tree::build(expansion, &places, draft, f);
     ignored(expansion, f);
     let mass: f64 = draft.links.iter().map(|l| l.item.inertia.mass).sum();
-    if mass == 0.0 && draft.links.iter().any(|l| l.item.inertia == Inertia::ZERO) {
-        f.doubt(
-            At::FILE,
-            "no-mass",
-            "the robot has no mass at all",
-            "give its links <inertial>",
-        );
+    if mass == 0.0 && expansion.links.iter().any(|l| !l.fixed) {
+        let message = "the robot has no mass at all";
+        f.doubt(At::FILE, "no-mass", message, "give its links <inertial>");
     }
 }
 

@@ -125,7 +125,7 @@ fn edges(x: &Expansion<'_>, places: &Places, f: &mut Findings) -> Vec<Edge> {
 
 /// Chooses the joints of the tree; gives the links that no joint holds, and whether they are fixed.
 ///
-/// Joints are taken in the order of the file, those first that cannot be constraints. Each tree starts at the world, or
+/// A link is held by the first joint that has it as its child, and other joints close loops. Each tree starts at the world, or
 /// at its first link that is no joint's child.
 fn span(x: &Expansion<'_>, edges: &mut [Edge]) -> Vec<(usize, bool)> {
     let n = x.links.len() + 1;
@@ -137,12 +137,13 @@ fn span(x: &Expansion<'_>, edges: &mut [Edge]) -> Vec<(usize, bool)> {
     }
     let mut carried = vec![Vec::new(); n];
     let mut is_child = vec![false; n];
-    for screws in [true, false] {
+    // Screws, which no constraint can stand for; then the first joint that holds each link; then what is left.
+    for pass in 0..3 {
         for (i, edge) in edges.iter_mut().enumerate() {
             let able = match edge.motion {
-                Motion::Screw(..) => screws,
+                Motion::Screw(..) => pass == 0,
                 Motion::Gearbox(..) => false,
-                _ => !screws,
+                _ => pass == 2 || pass == 1 && !is_child[edge.ends[1]] && edge.ends[1] != 0,
             };
             let [a, b] = edge.ends.map(|end| find(&mut group, end));
             if !able || a == b {

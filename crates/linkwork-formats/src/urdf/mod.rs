@@ -30,10 +30,6 @@ pub(crate) fn read(document: &Document, f: &mut Findings) -> Draft {
         );
         "robot".clone_into(&mut draft.name);
     }
-    if let Some(e) = document.elements().find(|e| e.name().starts_with("xacro:")) {
-        let message = format!("<{}> is xacro, not URDF", shortened(e.name()));
-        f.error(e.at(), "xacro", message, crate::EXPAND);
-    }
     let materials = geometry::materials(root, f);
     names::look(root, f);
     for e in root.children() {

@@ -50,7 +50,7 @@ pub fn write(robot: &Robot, format: Format) -> Result<Text, Refusal> {
 }
 
 /// Text that may stand in an attribute.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -135,6 +135,12 @@ fn lost(robot: &Robot, f: &mut Findings) {
         let message = "transmissions are written as the inertia of rotors at their joints";
         f.note(At::FILE, "transmission", message, "");
     }
+    let moving = m.joints().iter().filter(|j| j.kind.nv() > 0);
+    let mut free = moving.map(|j| j.kind == JointKind::Free);
+    if free.by_ref().skip_while(|free| *free).any(|free| free) {
+        let message = "coordinates of free links come first in SDF: their order changes";
+        f.doubt(At::FILE, "order", message, "refer to joints by name");
+    }
     let on_world = m.frames().iter().filter(|x| x.link == WORLD).count()
         + robot.geometry.iter().filter(|g| g.link == WORLD).count();
     if on_world > 0 {

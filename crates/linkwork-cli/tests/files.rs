@@ -119,13 +119,13 @@ fn info_describes_a_robot() {
 
 #[test]
 fn other_commands_read_files_and_say_what_is_doubtful() {
-    let here = directory("others", &[("arm.urdf", ARM), ("robot.sdf", "<sdf version='1.9'/>")]);
+    let here = directory("others", &[("arm.urdf", ARM), ("robot.usda", "#usda 1.0")]);
     let output = linkwork(&here, &["bench", "arm.urdf", "--quick", "--json", "-a", "aba"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stderr).starts_with("warning: arm.urdf:5:3: joint shoulder"));
-    let output = linkwork(&here, &["info", "robot.sdf"]);
+    let output = linkwork(&here, &["info", "robot.usda"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("this is an SDF file"));
+    assert!(text(&output.stderr).contains("USD files are out of scope"));
 }
 
 #[test]
@@ -142,6 +142,7 @@ fn convert_writes_every_format_and_reads_it_again() {
         ("arm.xml", "arm.json"),
         ("arm.json", "again.urdf"),
         ("again.urdf", "arm.mjcf"),
+        ("arm.mjcf", "arm.sdf"),
     ] {
         let output = linkwork(&here, &["convert", from, to]);
         assert!(output.status.success(), "{to}: {}", text(&output.stderr));
@@ -163,9 +164,57 @@ fn convert_writes_every_format_and_reads_it_again() {
         (&robot["format"], &robot["joints"][1]["name"]),
         (&"linkwork-robot".into(), &"shoulder".into())
     );
-    let output = linkwork(&here, &["convert", "arm.urdf", "arm.sdf"]);
+    let output = linkwork(&here, &["convert", "arm.urdf", "arm.glb"]);
     assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("glTF files are out of scope"));
     assert!(text(&output.stderr).contains("hint: end it with .urdf"));
     let output = linkwork(&here, &["convert", "arm.urdf", "no/such/place.xml"]);
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn xacro_files_take_arguments_and_packages() {
+    let robot = r#"<robot name="r" xmlns:xacro="x">
+  <xacro:include filename="$(find parts)/rod.xacro"/>
+  <link name="base"/>
+  <xacro:rod name="$(arg side)_rod" mass="${2 * 1.5}"/>
+</robot>"#;
+    let rod = r#"<robot xmlns:xacro="x"><xacro:macro name="rod" params="name mass">
+  <link name="${name}"><inertial><mass value="${mass}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="${name}_joint" type="continuous"><parent link="base"/><child link="${name}"/><axis xyz="0 1 0"/></joint>
+</xacro:macro></robot>"#;
+    let here = directory("xacro", &[("robot.urdf.xacro", robot), ("elsewhere/rod.xacro", rod)]);
+    let given = ["--package", "parts=elsewhere", "--arg", "side:=left"];
+    let run = |command: &[&str]| linkwork(&here, &[command, &given[..]].concat());
+    for command in ["info", "check"] {
+        let output = run(&[command, "robot.urdf.xacro"]);
+        assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+    }
+    let output = run(&["eval", "robot.urdf.xacro", "mass_matrix", "--q", "0"]);
+    assert!(
+        output.status.success() && text(&output.stdout).contains('1'),
+        "{}",
+        text(&output.stderr)
+    );
+    let output = run(&["simulate", "robot.urdf.xacro", "--seconds", "0.1"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = run(&["convert", "robot.urdf.xacro", "out.sdf"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&linkwork(&here, &["info", "out.sdf"]).stdout).contains("left_rod_joint"));
+    let missing = linkwork(&here, &["check", "robot.urdf.xacro", "--package", "parts=elsewhere"]);
+    let said = text(&missing.stdout);
+    assert!(
+        said.contains("--arg name:=value") && said.contains("robot.urdf.xacro:4:"),
+        "{said}"
+    );
+    let lost = linkwork(&here, &["check", "robot.urdf.xacro", "--arg", "side:=left"]);
+    assert!(
+        text(&lost.stdout).contains("--package NAME=PATH"),
+        "{}",
+        text(&lost.stdout)
+    );
+    for wrong in [["--arg", "side=left"], ["--package", "parts=nowhere"]] {
+        let output = linkwork(&here, &[&["info", "robot.urdf.xacro"], &wrong[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+    }
 }

@@ -9,7 +9,7 @@ use support::{dynamics_are_finite, parse};
 const INPUTS: u64 = 100_000;
 
 /// Words that readers may stumble over.
-const WORDS: [&str; 42] = [
+const WORDS: [&str; 50] = [
     "nan",
     "inf",
     "-inf",
@@ -52,6 +52,14 @@ const WORDS: [&str; 42] = [
     "class=\"thin\"",
     "type=\"ball\"",
     "0 0 0",
+    "${r}",
+    "${[r] * 99}",
+    "$(arg count)",
+    "xacro:chain",
+    "relative_to=\"elbow\"",
+    "__model__",
+    "a::b",
+    "type=\"gearbox\"",
 ];
 
 /// The SplitMix64 generator (Steele, Lea and Flood 2014).
@@ -126,6 +134,9 @@ fn a_hundred_thousand_damaged_files_do_no_harm() {
         (Format::Urdf, include_str!("files/everything.urdf")),
         (Format::Mjcf, include_str!("files/arm.xml")),
         (Format::Mjcf, include_str!("files/pendulums.xml")),
+        (Format::Sdf, include_str!("files/sdf/arm.sdf")),
+        (Format::Sdf, include_str!("files/sdf/four_bar.sdf")),
+        (Format::Urdf, include_str!("files/xacro/small.xacro")),
     ];
     for (format, text) in &seeds {
         let robot = parse(*format, text.as_bytes(), Mode::Warn).expect("seeds load");

@@ -268,11 +268,7 @@ fn markup_that_is_no_xml_is_refused() {
     refused(b"robot", "xml", 1);
     refused(b"<?xml version=\"1.0\"?>\n<html/>", "unknown-format", 2);
     refused(b"<sdf version=\"1.7\"/>", "sdf", 1);
-    refused(
-        b"<robot xmlns:xacro=\"x\" name=\"a\">\n<xacro:macro name=\"m\"/></robot>",
-        "xacro",
-        2,
-    );
+    refused(b"<robot xmlns:xacro=\"x\" name=\"a\">\n<xacro:m/></robot>", "xacro", 2);
 }
 
 #[test]

@@ -205,6 +205,11 @@ fn robots() -> Vec<(String, Robot, Vec<Format>)> {
             vec![Format::Native, Format::Urdf],
         ),
         (
+            "held zoo".to_owned(),
+            zoo(&ALL[1..].iter().copied().filter(|k| *k != "planar").collect::<Vec<_>>()),
+            vec![Format::Native, Format::Sdf],
+        ),
+        (
             "everything".to_owned(),
             file("everything.urdf"),
             vec![Format::Native, Format::Urdf],

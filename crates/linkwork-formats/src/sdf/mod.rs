@@ -56,6 +56,10 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft
             draft.name = named(*model, "model");
             expansion.model(*model, version, f);
         }
+        ([], []) => {
+            let message = "the file has no <model> and no <world>";
+            f.error(root.at(), "sdf", message, "give the file of the robot");
+        }
         ([], models) => {
             draft.name = models.first().map_or_else(String::new, |m| named(*m, "model"));
             models.iter().for_each(|m| expansion.one_of_many(*m, version, f));

@@ -94,7 +94,8 @@ impl Inertia {
     /// Two bodies welded together.
     pub fn with(&self, other: &Self) -> Self {
         let mass = self.mass + other.mass;
-        if mass == 0.0 {
+        // The inverse of a mass below this is infinite.
+        if mass.abs() < f64::MIN_POSITIVE {
             return Self {
                 moments: core::array::from_fn(|i| self.moments[i] + other.moments[i]),
                 ..*self

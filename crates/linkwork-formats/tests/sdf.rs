@@ -153,14 +153,12 @@ fn thread_pitches_of_both_kinds_are_the_same_screw() {
             link("b", "0 0 0 0 0 0")
         );
         let m = model(&text).mechanism;
-        let place = m
-            .workspace()
+        m.workspace()
             .at(&[1.0])
             .unwrap()
             .pose(m.frame("b").unwrap())
             .translation
-            .z;
-        place
+            .z
     };
     let new = screw("<screw_thread_pitch>0.5</screw_thread_pitch>");
     let old = screw(&format!(

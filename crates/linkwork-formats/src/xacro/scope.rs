@@ -208,11 +208,8 @@ fn default_length(text: &str) -> usize {
     let mut before = ' ';
     for (i, c) in text.char_indices() {
         match quote {
-            Some(q) => {
-                if c == q {
-                    quote = None;
-                }
-            }
+            Some(q) if c == q => quote = None,
+            Some(_) => {}
             None if c == '"' || c == '\'' => quote = Some(c),
             None if (c == '{' || c == '(') && (before == '$' || open > 0) => open += 1,
             None if (c == '}' || c == ')') && open > 0 => open -= 1,

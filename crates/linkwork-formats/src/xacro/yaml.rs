@@ -5,6 +5,7 @@
 
 use super::value::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// What is wrong, and on which line.
 pub(super) type Fault = (usize, String);
@@ -167,7 +168,7 @@ impl<'a> Parser<'a, '_> {
                 items.push(self.block(column, depth + 1)?);
             } else {
                 self.next += 1;
-                items.push(self.value(bare(inner), inner, line.number, indent, depth)?);
+                items.push(self.value(bare(inner), line.number, indent, depth)?);
             }
         }
         Ok(Value::list(items))
@@ -188,15 +189,15 @@ impl<'a> Parser<'a, '_> {
             self.next += 1;
             let value = match rest {
                 "" => self.nested(indent, depth)?,
-                rest => self.value(rest, rest, line.number, indent, depth)?,
+                rest => self.value(rest, line.number, indent, depth)?,
             };
             if key == "<<" {
                 let Value::Dict(merged) = &value else {
                     return Err((line.number, "only a map can be merged".to_owned()));
                 };
                 for (k, v) in merged.iter() {
-                    if !places.contains_key(&k.quoted()) {
-                        places.insert(k.quoted(), items.len());
+                    if let Entry::Vacant(free) = places.entry(k.quoted()) {
+                        free.insert(items.len());
                         items.push((k.clone(), v.clone()));
                     }
                 }
@@ -235,12 +236,12 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A value that begins on the line of its key or dash.
-    fn value(&mut self, text: &str, raw: &str, number: usize, indent: usize, depth: usize) -> Result<Value, Fault> {
+    fn value(&mut self, text: &str, number: usize, indent: usize, depth: usize) -> Result<Value, Fault> {
         if let Some(rest) = text.strip_prefix('&') {
             let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
             let value = match rest.trim() {
                 "" => self.nested(indent, depth)?,
-                rest => self.value(rest, raw, number, indent, depth)?,
+                rest => self.value(rest, number, indent, depth)?,
             };
             if value.depth() > DEEPEST {
                 return Err((number, format!("values are nested more than {DEEPEST} deep")));
@@ -398,12 +399,12 @@ fn plain(text: &str) -> Value {
     if let Ok(i) = text.parse::<i64>() {
         return Value::Int(i);
     }
-    // An exponent without a point or a sign is a text in YAML 1.1, as Python reads it.
+    // A number has a point in YAML 1.1, and its exponent a sign; all else is a text.
     let numeric = text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
-    let whole_exponent = text.contains(['e', 'E']) && (!text.contains('.') || !text.contains(['+', '-']));
+    let exponent = text.split_once(['e', 'E']).map_or("+", |(_, e)| e);
     if numeric
         && text.contains('.')
-        && !(whole_exponent && !text.split(['e', 'E']).nth(1).is_some_and(|e| e.starts_with(['+', '-'])))
+        && exponent.starts_with(['+', '-'])
         && let Ok(x) = text.parse::<f64>()
     {
         return Value::Float(x);

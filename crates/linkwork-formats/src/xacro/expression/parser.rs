@@ -36,8 +36,11 @@ pub(super) enum Kind {
     Dict(Vec<(Node, Node)>),
     Each(Box<Each>),
     /// Pieces of text, and values with how they are written.
-    Format(Vec<(String, Option<(Node, String)>)>),
+    Format(Vec<Written>),
 }
+
+/// A piece of text, and a value that follows it with how it is written.
+pub(super) type Written = (String, Option<(Node, String)>);
 
 /// `[key: item for names in over if when]`; a dictionary has keys.
 #[derive(Debug)]
@@ -485,7 +488,7 @@ impl Parser {
     }
 
     /// The pieces of an f-string.
-    fn format(&self, at: usize, text: &str) -> Result<Vec<(String, Option<(Node, String)>)>, Fault> {
+    fn format(&self, at: usize, text: &str) -> Result<Vec<Written>, Fault> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;

@@ -23,6 +23,7 @@
 #![deny(unsafe_code)]
 
 mod draft;
+mod mesh;
 mod mjcf;
 mod native;
 mod numbers;
@@ -39,6 +40,7 @@ mod xacro;
 mod xml;
 
 pub use draft::LEAST_ARMATURE;
+pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
 pub use native::SCHEMA;
 pub use report::{Finding, Mode, Refusal, Report, Severity};
 pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Transmission};

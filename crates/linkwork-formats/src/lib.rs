@@ -190,7 +190,10 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     let root = document.root();
     let draft = match root.name() {
         "robot" => urdf::read(&document, &mut findings),
-        "mujoco" => mjcf::read(document, roots, &mut findings),
+        "mujoco" => match mjcf::read(document, roots, &mut findings) {
+            Some(draft) => draft,
+            None => return Err(findings.refusal()),
+        },
         "mujocoinclude" => {
             let message = "this is a part of an MJCF file, to be included by another";
             findings.error(root.at(), "mujocoinclude", message, "give the file that includes it");

@@ -48,27 +48,46 @@ impl Roots {
 
     /// The file that a URI means, if it exists and lies in one of the roots.
     pub(crate) fn find(&self, uri: &str) -> Option<PathBuf> {
+        self.look(None, uri).ok()
+    }
+
+    /// The file that a URI means, relative to a directory of the robot or to that of its file, or why there is none.
+    pub(crate) fn look(&self, from: Option<&Path>, uri: &str) -> Result<PathBuf, Lost> {
         if uri.len() > 4096 || uri.contains('\0') {
-            return None;
+            return Err(Lost::Missing);
         }
         if let Some(rest) = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://")) {
             let (package, inner) = rest.split_once('/').unwrap_or((rest, ""));
-            let package = self.package(package)?;
-            return inside(&package, Path::new(inner), self.anywhere);
+            let package = self.package(package).ok_or(Lost::Missing)?;
+            return self.allowed(&package.join(inner), Some(&package));
         }
         let path = Path::new(uri.strip_prefix("file://").unwrap_or(uri));
-        if path.is_absolute() {
-            let named = self.named.iter().map(|(_, place)| place);
-            let listed = self.home.iter().chain(&self.packages).chain(named);
-            let real = path.canonicalize().ok()?;
-            let known = self.known.lock().ok()?;
-            let allowed = listed
-                .chain(known.values().flatten())
-                .filter_map(|r| r.canonicalize().ok())
-                .any(|r| real.starts_with(r));
-            return (allowed || self.anywhere).then_some(real);
+        let path = match (from.or(self.home.as_deref()), path.is_absolute()) {
+            (_, true) => path.to_owned(),
+            (Some(directory), false) => directory.join(path),
+            (None, false) => return Err(Lost::Missing),
+        };
+        self.allowed(&path, None)
+    }
+
+    /// A file, links followed, if it lies in the robot's directory or repository, in a package, or in another root.
+    fn allowed(&self, path: &Path, also: Option<&Path>) -> Result<PathBuf, Lost> {
+        let real = path.canonicalize().map_err(|_| Lost::Missing)?;
+        let home = self.home.as_deref();
+        let within = |root: &Path| root.canonicalize().is_ok_and(|r| real.starts_with(r));
+        let named = self.named.iter().map(|(_, place)| place);
+        let listed = self.packages.iter().chain(named).map(PathBuf::as_path);
+        let mut roots = home.into_iter().chain(also).chain(listed);
+        let repository = || home.and_then(repository).is_some_and(|r| real.starts_with(r));
+        let known = || {
+            let known = self.known.lock();
+            known.is_ok_and(|known| known.values().flatten().any(|r| within(r)))
+        };
+        if self.anywhere || roots.any(within) || repository() || known() {
+            Ok(real)
+        } else {
+            Err(Lost::Outside)
         }
-        inside(self.home.as_ref()?, path, self.anywhere)
     }
 
     /// The directory of a package: one of that name in the search path, one of the search path itself, or the directory
@@ -103,9 +122,39 @@ impl Roots {
     }
 }
 
-/// A file below a directory, links followed.
-fn inside(root: &Path, path: &Path, anywhere: bool) -> Option<PathBuf> {
-    let real = root.join(path).canonicalize().ok()?;
-    let root = root.canonicalize().ok()?;
-    (real.starts_with(root) || anywhere).then_some(real)
+/// Why a file was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// It does not exist.
+    Missing,
+    /// It exists, outside of all roots.
+    Outside,
+}
+
+impl Lost {
+    /// What is wrong, after the file's name.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::Missing => "does not exist",
+            Self::Outside => "lies outside of the robot's directory and repository",
+        }
+    }
+
+    /// What to do.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Self::Missing => "correct its path, or put it there",
+            Self::Outside => {
+                "allow the directory that it lies in with `--package DIR` (`Options::packages`), or all with `--anywhere`"
+            }
+        }
+    }
+}
+
+/// The repository that a directory lies in: the nearest around it that has `.git`.
+fn repository(directory: &Path) -> Option<PathBuf> {
+    let real = directory.canonicalize().ok()?;
+    real.ancestors()
+        .find(|p| p.join(".git").exists())
+        .map(Path::to_path_buf)
 }

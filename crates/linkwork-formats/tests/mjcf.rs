@@ -250,8 +250,8 @@ fn unknown_names_are_reported_with_their_place() {
     );
     assert!(said("`gem` is no known element; did you mean `geom`?"), "{listed:?}");
     assert!(read(text, Mode::Strict).is_err());
-    let shell = world("<body><joint/><geom size=\"1\" shellinertia=\"true\"/></body>");
-    assert_eq!(shell.report.of("unmodelled-attribute").count(), 1);
+    let fluid = world("<body><joint/><geom size=\"1\" fluidshape=\"ellipsoid\"/></body>");
+    assert_eq!(fluid.report.of("unmodelled-attribute").count(), 1);
 }
 
 #[test]
@@ -323,11 +323,29 @@ fn geoms_are_shapes_and_bodies() {
 }
 
 #[test]
-fn a_mesh_without_an_inertial_is_reported() {
-    let text = r#"<asset><mesh file="part.stl"/></asset><worldbody><body><joint armature="1"/><geom type="mesh" mesh="part"/></body></worldbody>"#;
-    let robot = read(text, Mode::Warn).unwrap();
-    assert_eq!(robot.report.of("mesh-inertia").count(), 1);
-    assert!(read(text, Mode::Strict).is_err());
+fn a_moving_body_whose_only_mass_is_a_mesh_that_cannot_be_read_is_refused() {
+    let text = |more: &str, joint: &str| {
+        format!(
+            "<asset><mesh file=\"part.stl\"/></asset><worldbody><body name=\"a\">{joint}<geom type=\"mesh\" mesh=\"part\"/>{more}\
+             </body></worldbody>"
+        )
+    };
+    let refusal = read(&text("", "<joint armature=\"1\"/>"), Mode::Warn).unwrap_err();
+    assert_eq!(first_error(&refusal).code, "mesh-inertia");
+    // With other mass, or on the world, it is doubtful; where it weighs nothing, it is not.
+    for (more, joint, count) in [
+        ("<geom size=\"1\"/>", "<joint/>", 1),
+        ("", "", 1),
+        (
+            "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>",
+            "<joint/>",
+            0,
+        ),
+    ] {
+        let robot = read(&text(more, joint), Mode::Warn).unwrap();
+        assert_eq!(robot.report.of("mesh-inertia").count(), count, "{more}");
+    }
+    assert!(read(&text("<geom size=\"1\"/>", "<joint/>"), Mode::Strict).is_err());
 }
 
 #[test]
@@ -358,7 +376,9 @@ fn damage_is_refused_with_its_place() {
     refused(&body("<body><freejoint/></body>"), "free-joint");
     refused(&body("<body name=\"a\"/>"), "duplicate-name");
     refused(&body("<inertial pos=\"0 0 0\"/>"), "missing-attribute");
-    refused(&body("<replicate count=\"3\"/>"), "unsupported");
+    refused(&body("<replicate count=\"0\"/>"), "replicate");
+    refused(&body("<replicate count=\"2\"><joint/></replicate>"), "replicate");
+    refused(&body("<attach model=\"none\" prefix=\"\"/>"), "attach");
     refused("<compiler angle=\"gradian\"/>", "compiler");
     refused("<compiler eulerseq=\"xyw\"/>", "compiler");
     refused("<include file=\"nowhere.xml\"/>", "include");
@@ -382,7 +402,8 @@ fn a_file_that_includes_itself_is_refused() {
     std::fs::write(directory.join("self.xml"), text).unwrap();
     let refusal = load(&directory.join("self.xml"), &Options::default()).unwrap_err();
     assert_eq!(first_error(&refusal).code, "include");
-    // Nothing outside of the robot's directory is opened.
+    // Nothing outside of the robot's directory and repository is opened.
+    std::fs::create_dir_all(directory.join(".git")).unwrap();
     std::fs::write(
         directory.join("out.xml"),
         "<mujoco><include file=\"../secret.xml\"/></mujoco>",

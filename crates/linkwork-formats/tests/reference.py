@@ -104,6 +104,10 @@ def mujoco(request):
         mj.mju_quat2Mat(out, np.array(wxyz, float))
         return out.reshape(3, 3)
 
+    def tensor(body):
+        turn = rotation(model.body_iquat[body])
+        return (turn @ np.diag(model.body_inertia[body]) @ turn.T)[np.triu_indices(3)]
+
     for state in request["states"]:
         # Ours to theirs: v_mj = T v and a_mj = T a + drift, where T turns linear parts of free joints to the world.
         T, drift = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
@@ -111,7 +115,17 @@ def mujoco(request):
         for j in range(model.njnt):
             q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
             kind = model.jnt_type[j]
-            if kind == mj.mjtJoint.mjJNT_FREE:
+            split = model.dof_armature[v] != 0 or model.jnt_stiffness[j].any()
+            if kind == mj.mjtJoint.mjJNT_FREE and split:
+                # A translation along the axes of the world, and a ball joint.
+                x, y, z, w = state["q"][at_q + 3 : at_q + 7]
+                quat = np.zeros(4)
+                mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
+                data.qpos[q : q + 3] = model.qpos0[q : q + 3] + state["q"][at_q : at_q + 3]
+                data.qpos[q + 3 : q + 7] = quat
+                T[v : v + 6, at_v : at_v + 6] = np.eye(6)
+                at_q, at_v = at_q + 7, at_v + 6
+            elif kind == mj.mjtJoint.mjJNT_FREE:
                 x, y, z, w = state["q"][at_q : at_q + 4]
                 start = rotation(model.qpos0[q + 3 : q + 7])
                 quat = np.zeros(4)
@@ -150,9 +164,23 @@ def mujoco(request):
                 "condition": float(np.linalg.cond(mass)),
                 "inverse": (T.T @ (mass @ a + data.qfrc_bias)).tolist(),
                 "forward": np.linalg.solve(T, forward - drift).tolist(),
+                "passive": (T.T @ (data.qfrc_spring + data.qfrc_damper)).tolist(),
             }
         )
-    return {"mass": float(np.sum(model.body_mass)), "names": [model.joint(j).name for j in range(model.njnt)], "states": answers}
+    return {
+        "mass": float(np.sum(model.body_mass)),
+        "names": [model.joint(j).name for j in range(model.njnt)],
+        "bodies": [model.body(b).name for b in range(1, model.nbody)],
+        "inertias": [
+            [model.body_mass[b], *model.body_ipos[b], *sorted(model.body_inertia[b]), *tensor(b)] for b in range(1, model.nbody)
+        ],
+        "equalities": [
+            [model.equality(e).name, model.joint(model.eq_obj1id[e]).name, model.joint(model.eq_obj2id[e]).name]
+            for e in range(model.neq)
+            if model.eq_type[e] == mj.mjtEq.mjEQ_JOINT and model.eq_obj2id[e] >= 0
+        ],
+        "states": answers,
+    }
 
 
 def drake(request):

@@ -270,7 +270,8 @@ fn the_base_is_welded_first_and_can_be_freed() {
 fn meshes_are_found_in_packages_and_nowhere_else() {
     let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages");
     let _ = std::fs::remove_dir_all(&root);
-    for directory in ["arm/urdf", "arm/meshes", "elsewhere/hand"] {
+    // Its repository, which is a root of its own, holds nothing else.
+    for directory in ["arm/urdf", "arm/.git", "arm/meshes", "elsewhere/hand"] {
         std::fs::create_dir_all(root.join(directory)).unwrap();
     }
     for file in ["arm/meshes/a.stl", "elsewhere/hand/b.stl", "secret.stl"] {

@@ -1,179 +1,203 @@
 //! Bodies, and what is on them.
 
 use super::compiler::FromGeoms;
-use super::geom::{self, Assets};
+use super::expand::{Item, Tree};
 use super::orientation::{plain_pose, pose};
-use super::{Context, joint};
+use super::{Model, geom, joint};
 use crate::draft::Draft;
 use crate::draft::{Placed, free_name};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
-use crate::source::{At, Spot};
+use crate::robot::Shape;
+use crate::roots::Roots;
+use crate::source::{At, Spot, shortened};
 use crate::xml::Element;
-use linkwork::model::{Frame, Joint, Link, WORLD};
-use linkwork::spatial::{Inertia, Pose};
+use linkwork::model::{Frame, Joint, JointKind, Link, WORLD};
+use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::collections::{HashMap, HashSet};
 
-/// What encloses an element.
-#[derive(Clone)]
-struct Scope {
-    link: String,
-    /// Of the enclosing `<frame>`s, in the link.
-    pose: Pose,
-    class: Option<usize>,
+/// Coordinates of a joint as MuJoCo numbers them.
+pub(super) enum Coordinates {
+    /// x, y, z, w, x, y, z of a body of the world: joints of the draft, and where the body stands as the file is written.
+    Free { joint: String, place: Pose },
+    /// The same where a translation and a ball joint stand for it.
+    Split {
+        position: String,
+        orientation: String,
+        place: Pose,
+    },
+    /// w, x, y, z.
+    Ball { joint: String },
+    /// One displacement, and what it is as the file is written.
+    One { joint: String, reference: f64 },
 }
 
 /// A reader of bodies, and what it has met.
 pub(super) struct Bodies<'a> {
-    context: &'a Context<'a>,
-    assets: &'a Assets,
-    names: HashSet<String>,
-    joint_names: HashSet<String>,
-    count: usize,
+    models: &'a [Model<'a>],
+    pub(super) tree: &'a Tree<'a>,
+    roots: &'a Roots,
+    /// Names that were made here.
+    links: HashSet<String>,
+    joints: HashSet<String>,
     /// Links by name, and where they are in the world as the file is written.
     pub(super) placed: HashMap<String, Pose>,
     /// Sites by name: the link and the place on it.
     pub(super) sites: HashMap<String, (String, Pose)>,
     /// `ref` of joints that have one.
     pub(super) references: HashMap<String, f64>,
+    /// In MuJoCo's order.
+    pub(super) coordinates: Vec<Coordinates>,
+    /// Kinds that were left out and reported.
+    left_out: HashSet<&'a str>,
+}
+
+/// What a body weighs.
+#[derive(Default)]
+struct Weight {
+    sum: Inertia,
+    /// The frame of its inertia, where one element tells it.
+    frame: Option<Pose>,
+    /// How many geoms counted.
+    count: usize,
+    /// Geoms whose body could not be told, and why.
+    unknown: Vec<(Spot, String)>,
 }
 
 impl<'a> Bodies<'a> {
-    pub(super) fn new(context: &'a Context<'a>, assets: &'a Assets) -> Self {
+    pub(super) fn new(models: &'a [Model<'a>], tree: &'a Tree<'a>, roots: &'a Roots) -> Self {
         let world = (WORLD.to_owned(), Pose::IDENTITY);
         Self {
-            context,
-            assets,
-            names: context.includes.names("body"),
-            joint_names: context.includes.names("joint"),
-            count: 0,
+            models,
+            tree,
+            roots,
+            links: HashSet::new(),
+            joints: HashSet::new(),
             placed: HashMap::from([world]),
             sites: HashMap::new(),
             references: HashMap::new(),
+            coordinates: Vec::new(),
+            left_out: HashSet::new(),
         }
     }
 
-    /// Reads a `<worldbody>`: bodies depth first, in the order of the file, without recursion.
-    pub(super) fn read(&mut self, world: Element<'a>, draft: &mut Draft, f: &mut Findings) {
-        let scope = Scope {
-            link: WORLD.to_owned(),
-            pose: Pose::IDENTITY,
-            class: None,
-        };
-        let mut waiting = self.contents(world, &scope, None, draft, f);
-        waiting.reverse();
-        while let Some((e, scope)) = waiting.pop() {
-            let mut inner = self.body(e, &scope, draft, f);
-            inner.reverse();
-            waiting.append(&mut inner);
-        }
+    pub(super) fn model(&self, item: &Item<'_>) -> &'a Model<'a> {
+        &self.models[self.tree.spaces[item.space].model]
     }
 
-    /// Reads what is in a body, and gives the bodies in it; `inertia` takes up what its geoms weigh.
+    /// Reads all bodies: depth first, in the order of the file.
+    pub(super) fn read(&mut self, draft: &mut Draft, f: &mut Findings) {
+        let count = self.tree.bodies.len();
+        let mut names = vec![WORLD.to_owned()];
+        let (mut moves, mut carries) = (vec![false; count], vec![false; count]);
+        for body in &self.tree.bodies[1..] {
+            carries[body.parent] = true;
+        }
+        self.contents(0, WORLD, None, draft, f);
+        for b in 1..count {
+            let parent = self.tree.bodies[b].parent;
+            let name = match self.tree.name(&self.tree.bodies[b].item) {
+                Some(name) => name,
+                None => self.fresh(&format!("body{b}")),
+            };
+            moves[b] = moves[parent] || self.joints_of(b).next().is_some();
+            self.body(b, &name, &names[parent], (moves[b], carries[b]), draft, f);
+            names.push(name);
+        }
+        self.frames(draft);
+    }
+
+    fn joints_of(&self, body: usize) -> impl Iterator<Item = Item<'a>> + use<'a> {
+        let items = self.tree.bodies[body].items.iter().copied();
+        items.filter(|i| matches!(i.e.name(), "joint" | "freejoint"))
+    }
+
+    /// Reads geoms and sites of a body; `weight` takes up what its geoms weigh.
     fn contents(
         &mut self,
-        e: Element<'a>,
-        scope: &Scope,
-        mut inertia: Option<&mut Inertia>,
+        body: usize,
+        link: &str,
+        mut weight: Option<&mut Weight>,
         draft: &mut Draft,
         f: &mut Findings,
-    ) -> Vec<(Element<'a>, Scope)> {
-        let mut bodies = Vec::new();
-        let mut waiting = vec![(e, scope.clone())];
-        while let Some((e, scope)) = waiting.pop() {
-            for child in self.context.includes.children(e) {
-                let at = child.at();
-                match child.name() {
-                    "geom" => {
-                        let d = self.context.defaults.apply(child, scope.class, f);
-                        let Some(mut read) = geom::read(self.context, self.assets, child, &d, f) else {
-                            continue;
-                        };
-                        let lost = read.unknown && inertia.is_some();
-                        if let (Some(sum), Some(own)) = (inertia.as_deref_mut(), &read.inertia) {
-                            *sum = sum.with(&own.seen_from(&scope.pose));
+    ) {
+        let tree = self.tree;
+        for item in &tree.bodies[body].items {
+            let (e, model) = (item.e, self.model(item));
+            match e.name() {
+                "geom" => {
+                    let d = model.defaults.apply(e, item.class, f);
+                    let place = geom::Place {
+                        model,
+                        roots: self.roots,
+                        weighs: weight.is_some(),
+                    };
+                    let Some(mut read) = geom::read(place, e, &d, f) else {
+                        continue;
+                    };
+                    if let Some(weight) = weight.as_deref_mut() {
+                        if let Some(own) = &read.inertia {
+                            weight.sum = weight.sum.with(&own.seen_from(&tree.pose(item)));
+                            weight.count += 1;
+                            let meshed = matches!(read.geometry.shape, Shape::Mesh { .. });
+                            weight.frame = (!meshed).then_some(tree.pose(item) * read.geometry.pose);
                         }
-                        if lost {
-                            let message = "the mass of a mesh is not computed; it counts as nothing";
-                            f.doubt(at, "mesh-inertia", message, "give the body an <inertial>");
-                        }
-                        read.geometry.link.clone_from(&scope.link);
-                        read.geometry.pose = scope.pose * read.geometry.pose;
-                        draft.geometry.push(read.geometry);
+                        weight.unknown.extend(read.unknown.map(|why| (e.spot(), why)));
                     }
-                    "site" => self.site(child, &scope, draft, f),
-                    "body" => bodies.push((child, scope.clone())),
-                    "frame" => {
-                        let place = plain_pose(&self.context.compiler, child, at, f);
-                        let class = self.class(child, scope.class, f);
-                        let pose = scope.pose * place;
-                        let link = scope.link.clone();
-                        waiting.push((child, Scope { link, pose, class }));
-                    }
-                    "replicate" | "attach" | "composite" | "flexcomp" => {
-                        let message = format!("<{}> is not read", child.name());
-                        f.error(
-                            at,
-                            "unsupported",
-                            message,
-                            "write its bodies out: `mj_saveLastXML` of MuJoCo does so",
-                        );
-                    }
-                    _ => {}
+                    read.geometry.name = tree.name(item).unwrap_or_default();
+                    read.geometry.link = link.to_owned();
+                    read.geometry.pose = tree.pose(item) * read.geometry.pose;
+                    draft.geometry.push(read.geometry);
                 }
+                "site" => {
+                    if let Some(name) = tree.name(item) {
+                        let d = model.defaults.apply(e, item.class, f);
+                        let place = tree.pose(item) * pose(&model.compiler, &d, e.at(), f);
+                        self.sites.insert(name.clone(), (link.to_owned(), place));
+                        draft.frames.push(Placed {
+                            item: Frame::new(name, link, place),
+                            spot: e.spot(),
+                        });
+                    }
+                }
+                "composite" | "flexcomp" | "plugin" => {
+                    if self.left_out.insert(e.name()) {
+                        let message = format!("<{}> is not modelled; it is left out", e.name());
+                        f.doubt(e.at(), "deformable", message, "the rest of the robot moves without it");
+                    }
+                }
+                _ => {}
             }
         }
-        bodies
     }
 
-    /// The class for what is in an element.
-    fn class(&self, e: Element<'_>, outer: Option<usize>, f: &mut Findings) -> Option<usize> {
-        match e.attribute("childclass") {
-            Some(name) => self.context.defaults.class(e, &name, f).or(outer),
-            None => outer,
+    /// Sites and bodies have names of their own kind; frames and links share theirs.
+    fn frames(&mut self, draft: &mut Draft) {
+        let mut taken: HashSet<String> = draft.links.iter().map(|l| l.item.name.clone()).collect();
+        taken.insert(WORLD.to_owned());
+        for frame in &mut draft.frames {
+            if taken.contains(&frame.item.name) {
+                let wish = format!("{}_site", frame.item.name);
+                frame.item.name = free_name(&wish, |n| taken.contains(n) || self.sites.contains_key(n));
+            }
         }
     }
 
-    fn site(&mut self, e: Element<'a>, scope: &Scope, draft: &mut Draft, f: &mut Findings) {
-        let Some(name) = e.attribute("name") else { return };
-        let d = self.context.defaults.apply(e, scope.class, f);
-        let place = scope.pose * pose(&self.context.compiler, &d, e.at(), f);
-        self.sites.insert(name.to_string(), (scope.link.clone(), place));
-        // Sites and bodies have names of their own kind; frames and links share theirs.
-        let taken = &self.names;
-        let unique = match taken.contains(&*name) || &*name == WORLD {
-            true => free_name(&format!("{name}_site"), |n| taken.contains(n)),
-            false => name.into_owned(),
-        };
-        self.names.insert(unique.clone());
-        draft.frames.push(Placed {
-            item: Frame::new(unique, scope.link.clone(), place),
-            spot: e.spot(),
-        });
-    }
-
-    /// Reads a body and gives the bodies in it.
+    /// Reads a body.
     fn body(
         &mut self,
-        e: Element<'a>,
-        outer: &Scope,
+        b: usize,
+        name: &str,
+        parent: &str,
+        (moves, carries): (bool, bool),
         draft: &mut Draft,
         f: &mut Findings,
-    ) -> Vec<(Element<'a>, Scope)> {
-        self.count += 1;
+    ) {
+        let tree = self.tree;
+        let body = &tree.bodies[b];
+        let (e, model) = (body.item.e, self.model(&body.item));
         let at = e.at();
-        let name = match e.attribute("name") {
-            Some(name) if !name.is_empty() => name.into_owned(),
-            _ => self.fresh(&format!("body{}", self.count)),
-        };
-        let place = outer.pose * plain_pose(&self.context.compiler, e, at, f);
-        let start = self.placed.get(&outer.link).copied().unwrap_or_default() * place;
-        self.placed.insert(name.clone(), start);
-        let scope = Scope {
-            link: name.clone(),
-            pose: Pose::IDENTITY,
-            class: self.class(e, outer.class, f),
-        };
+        let mut place = tree.pose(&body.item) * plain_pose(&model.compiler, e, at, f);
         if numbers::number(f, e, "gravcomp", at, Range::Usable).is_some_and(|x| x != 0.0) {
             f.doubt(
                 at,
@@ -182,47 +206,97 @@ impl<'a> Bodies<'a> {
                 "the body falls as others do",
             );
         }
-        let children = self.context.includes.children(e);
-        let joints: Vec<_> = children
-            .iter()
-            .copied()
-            .filter(|c| matches!(c.name(), "joint" | "freejoint"))
-            .collect();
-        let link_place = draft.links.len();
-        self.stand(&joints, &scope, outer.link.clone(), place, e.spot(), draft, f);
-        let inertial = children.iter().copied().find(|c| c.name() == "inertial");
-        let from_geoms = match self.context.compiler.from_geoms {
+        let inertial = body.items.iter().find(|i| i.e.name() == "inertial");
+        let from_geoms = match model.compiler.from_geoms {
             FromGeoms::Never => false,
             FromGeoms::Always => true,
             FromGeoms::Missing => inertial.is_none(),
         };
-        let mut inertia = Inertia::ZERO;
-        let sum = from_geoms.then_some(&mut inertia);
-        let bodies = self.contents(e, &scope, sum, draft, f);
-        if !from_geoms && let Some(inertial) = inertial {
-            draft.inertia_spots.insert(name.clone(), inertial.spot());
-            inertia = self.inertial(inertial, at, f);
+        let mut weight = Weight::default();
+        if let Some(inertial) = inertial.filter(|_| !from_geoms) {
+            draft.inertia_spots.insert(name.to_owned(), inertial.e.spot());
+            let (own, frame) = self.inertial(model, inertial.e, at, f);
+            weight.sum = own.seen_from(&tree.pose(inertial));
+            weight.frame = frame.map(|x| tree.pose(inertial) * x);
         }
+        let (shapes, sites) = (draft.geometry.len(), draft.frames.len());
+        self.contents(b, name, from_geoms.then_some(&mut weight), draft, f);
+        self.unknown_weight(&weight, name, moves, at, f);
+        if weight.count > 1 {
+            weight.frame = None;
+        }
+        let mut inertia = bounded(model, weight.sum);
+        let free = self.joints_of(b).find(|j| self.is_free(j, f));
+        if let Some(free) = free.filter(|j| !carries && inertia.mass > 0.0 && aligns(model, j.e)) {
+            // The body's frame moves to its centre of mass, and all that is on it stays where it was.
+            let to = weight
+                .frame
+                .map_or_else(|| principal(&inertia), |x| Pose::new(x.rotation, inertia.com));
+            let back = to.inverse();
+            (place, inertia) = (place * to, inertia.seen_from(&back));
+            draft.geometry[shapes..].iter_mut().for_each(|g| g.pose = back * g.pose);
+            for frame in &mut draft.frames[sites..] {
+                frame.item.pose = back * frame.item.pose;
+                if let Some((_, on)) = self.sites.get_mut(&frame.item.name) {
+                    *on = frame.item.pose;
+                }
+            }
+            let message = "the frame of the body is moved to its centre of mass, as align says";
+            f.note(free.e.at(), "aligned-body", message, "");
+        }
+        let start = self.placed.get(parent).copied().unwrap_or_default() * place;
+        self.placed.insert(name.to_owned(), start);
+        let link_place = draft.links.len();
+        let joints: Vec<_> = self.joints_of(b).collect();
+        self.stand(&joints, name, parent, place, e.spot(), draft, f);
         draft.links.insert(
             link_place.min(draft.links.len()),
             Placed {
-                item: Link::new(name, self.bounded(inertia)),
+                item: Link::new(name, inertia),
                 spot: e.spot(),
             },
         );
-        bodies
+    }
+
+    fn is_free(&self, joint: &Item<'a>, f: &mut Findings) -> bool {
+        let d = self.model(joint).defaults.apply(joint.e, joint.class, f);
+        joint.e.name() == "freejoint" || d.attribute("type").as_deref() == Some("free")
+    }
+
+    /// Reports geoms whose bodies could not be told. A body that moves and weighs nothing else cannot be used.
+    fn unknown_weight(&self, weight: &Weight, name: &str, moves: bool, at: At<'_>, f: &mut Findings) {
+        let Some((spot, first)) = weight.unknown.first() else {
+            return;
+        };
+        let more = match weight.unknown.len() {
+            1 => String::new(),
+            n => format!(" (and {} more of this body)", n - 1),
+        };
+        let advice = "make the mesh readable, or give the body an <inertial>";
+        let at = at.seen_at(*spot);
+        if moves && weight.sum.mass <= 0.0 {
+            let message = format!(
+                "all mass of the moving body `{}` is that of a mesh which cannot be used: {first}{more}",
+                shortened(name)
+            );
+            f.error(at, "mesh-inertia", message, advice);
+        } else {
+            let message = format!("the mass of a mesh is not known and counts as nothing: {first}{more}");
+            f.doubt(at, "mesh-inertia", message, advice);
+        }
     }
 
     /// A name that nothing has.
     fn fresh(&mut self, wish: &str) -> String {
-        let name = free_name(wish, |n| self.names.contains(n) || n == WORLD);
-        self.names.insert(name.clone());
+        let taken = |n: &str| self.links.contains(n) || self.tree.has("body", n) || n == WORLD;
+        let name = free_name(wish, taken);
+        self.links.insert(name.clone());
         name
     }
 
     fn fresh_joint(&mut self, wish: &str) -> String {
-        let name = free_name(wish, |n| self.joint_names.contains(n));
-        self.joint_names.insert(name.clone());
+        let name = free_name(wish, |n| self.joints.contains(n) || self.tree.has("joint", n));
+        self.joints.insert(name.clone());
         name
     }
 
@@ -230,20 +304,22 @@ impl<'a> Bodies<'a> {
     #[allow(clippy::too_many_arguments)]
     fn stand(
         &mut self,
-        joints: &[Element<'a>],
-        scope: &Scope,
-        parent: String,
+        joints: &[Item<'a>],
+        body: &str,
+        parent: &str,
         place: Pose,
         spot: Spot,
         draft: &mut Draft,
         f: &mut Findings,
     ) {
-        let body = &scope.link;
         let mut read = Vec::new();
-        for &e in joints {
-            let d = self.context.defaults.apply(e, scope.class, f);
-            if let Some(joint) = joint::read(self.context, e, &d, f) {
-                read.push((joint, e.spot()));
+        for item in joints {
+            let model = self.model(item);
+            let d = model.defaults.apply(item.e, item.class, f);
+            if let Some(mut joint) = joint::read(model, item.e, &d, f) {
+                joint.joint.name = self.tree.name(item).unwrap_or_default();
+                joint.within(&self.tree.pose(item));
+                read.push((joint, item.e.spot()));
             }
         }
         if let Some((_, second)) = read.iter().find(|(r, _)| r.joint.kind.nv() == 6)
@@ -259,7 +335,12 @@ impl<'a> Bodies<'a> {
             return;
         }
         let count = read.len();
-        let (mut parent, mut origin, mut last) = (parent, place, Default::default());
+        let split = matches!(&read[..], [(r, _)] if r.splits());
+        if split && let Some((joint, spot)) = read.pop() {
+            self.split(joint.joint, body, place, spot, draft, f);
+            return;
+        }
+        let (mut parent, mut origin, mut last) = (parent.to_owned(), place, Default::default());
         for (
             i,
             (
@@ -281,9 +362,22 @@ impl<'a> Bodies<'a> {
             }
             joint.origin = origin * Pose::from_translation(anchor - last) * joint::displaced(joint.kind, -reference);
             joint.parent = parent;
+            self.coordinates.push(match joint.kind {
+                JointKind::Free => Coordinates::Free {
+                    joint: joint.name.clone(),
+                    place,
+                },
+                JointKind::Spherical => Coordinates::Ball {
+                    joint: joint.name.clone(),
+                },
+                _ => Coordinates::One {
+                    joint: joint.name.clone(),
+                    reference,
+                },
+            });
             let at_body = i + 1 == count && anchor.norm() == 0.0;
             joint.child = if at_body {
-                body.clone()
+                body.to_owned()
             } else {
                 self.fresh(&format!("{body}_{}", i + 1))
             };
@@ -296,20 +390,67 @@ impl<'a> Bodies<'a> {
             (parent, origin, last) = (joint.child.clone(), Pose::IDENTITY, anchor);
             draft.joints.push(Placed { item: joint, spot });
         }
-        if parent != *body {
+        if parent != body {
             let name = self.fresh_joint(&format!("{body}_fixed"));
             let back = origin * Pose::from_translation(-last);
             draft.joints.push(Placed {
-                item: Joint::fixed(name).between(parent, body.clone()).placed(back),
+                item: Joint::fixed(name).between(parent, body).placed(back),
                 spot,
             });
         }
     }
 
-    fn inertial(&self, e: Element<'_>, at: At<'_>, f: &mut Findings) -> Inertia {
-        let place = plain_pose(&self.context.compiler, e, at, f);
+    /// A free joint with armature or a spring, whose linear parts are along the axes of the world: a translation, and a
+    /// ball joint.
+    fn split(&mut self, joint: Joint, body: &str, place: Pose, spot: Spot, draft: &mut Draft, f: &mut Findings) {
+        let orientation = match &*joint.name {
+            "" => self.fresh_joint(&format!("{body}_joint")),
+            name => name.to_owned(),
+        };
+        let position = self.fresh_joint(&format!("{orientation}_position"));
+        let between = self.fresh(&format!("{body}_1"));
+        let message = format!(
+            "a free joint with armature or a spring acts along the axes of the world: it is read as a translation `{}` and a \
+             ball joint `{}`",
+            shortened(&position),
+            shortened(&orientation)
+        );
+        f.note(At::new(spot, "joint", &orientation), "split-free-joint", message, "");
+        let part = |name: &str, kind| Joint {
+            name: name.to_owned(),
+            kind,
+            position_limits: Vec::new(),
+            ..joint.clone()
+        };
+        let turn = Pose::from_rotation(place.rotation);
+        let along = part(&position, JointKind::Translation).between(WORLD, &between);
+        let about = part(&orientation, JointKind::Spherical).between(&between, body);
+        draft.joints.push(Placed {
+            item: along.placed(Pose::from_translation(place.translation)),
+            spot,
+        });
+        draft.joints.push(Placed {
+            item: about.placed(turn),
+            spot,
+        });
+        draft.links.push(Placed {
+            item: Link::massless(between),
+            spot,
+        });
+        self.coordinates.push(Coordinates::Split {
+            position,
+            orientation,
+            place,
+        });
+    }
+
+    /// A body's own inertia, and its frame if that is told by more than six moments.
+    fn inertial(&self, model: &Model<'_>, e: Element<'_>, at: At<'_>, f: &mut Findings) -> (Inertia, Option<Pose>) {
+        let place = plain_pose(&model.compiler, e, at, f);
         let mass = numbers::needed(f, e, "mass", at);
+        let mut full = false;
         let moments = if let Some([xx, yy, zz, xy, xz, yz]) = numbers::several(f, e, "fullinertia", at) {
+            full = true;
             [xx, xy, xz, yy, yz, zz]
         } else if let Some([xx, yy, zz]) = numbers::several(f, e, "diaginertia", at) {
             [xx, 0.0, 0.0, yy, 0.0, zz]
@@ -318,35 +459,13 @@ impl<'a> Bodies<'a> {
             f.doubt(at.seen_at(e.spot()), "missing-inertia", message, "give one of them");
             [0.0; 6]
         };
-        Inertia::new(mass, [0.0; 3], moments).seen_from(&place)
-    }
-
-    /// A body as the compiler's options bound and balance it.
-    fn bounded(&self, body: Inertia) -> Inertia {
-        let c = &self.context.compiler;
-        let ([a, b, d], axes) = body.principal();
-        let broken = c.balance && d > a + b;
-        let small = a < c.least_inertia;
-        let mass = body.mass.max(c.least_mass);
-        if !broken && !small {
-            return Inertia { mass, ..body };
-        }
-        let mean = (a + b + d) / 3.0;
-        let [x, y, z] = if broken {
-            [mean; 3]
-        } else {
-            [a, b, d].map(|m| m.max(c.least_inertia))
-        };
-        let straight = Inertia::new(mass, [0.0; 3], [x, 0.0, 0.0, y, 0.0, z]);
-        Inertia {
-            com: body.com,
-            ..straight.seen_from(&Pose::from_rotation(axes))
-        }
+        let own = Inertia::new(mass, [0.0; 3], moments).seen_from(&place);
+        (own, (!full).then_some(place))
     }
 
     /// What can be done only when all bodies are known.
     pub(super) fn finish(&self, draft: &mut Draft, f: &mut Findings) {
-        let Some(total) = self.context.compiler.total_mass else {
+        let Some(total) = self.models[0].compiler.total_mass else {
             return;
         };
         let sum: f64 = draft.links.iter().map(|l| l.item.inertia.mass).sum();
@@ -364,5 +483,48 @@ impl<'a> Bodies<'a> {
             body.mass *= total / sum;
             body.moments = body.moments.map(|m| m * (total / sum));
         }
+    }
+}
+
+/// Whether a free joint moves its body's frame to the centre of mass.
+fn aligns(model: &Model<'_>, joint: Element<'_>) -> bool {
+    match joint.attribute("align").as_deref() {
+        Some("true") => true,
+        Some("false") => false,
+        _ => model.compiler.align,
+    }
+}
+
+/// The centre of mass and the principal axes, largest moment first.
+fn principal(body: &Inertia) -> Pose {
+    let (_, axes) = body.principal();
+    let turn = Rotation {
+        x: axes.z,
+        y: axes.y,
+        z: axes.z.cross(axes.y),
+    };
+    Pose::new(turn, body.com)
+}
+
+/// A body as the compiler's options bound and balance it.
+fn bounded(model: &Model<'_>, body: Inertia) -> Inertia {
+    let c = &model.compiler;
+    let ([a, b, d], axes) = body.principal();
+    let broken = c.balance && d > a + b;
+    let small = a < c.least_inertia;
+    let mass = body.mass.max(c.least_mass);
+    if !broken && !small {
+        return Inertia { mass, ..body };
+    }
+    let mean = (a + b + d) / 3.0;
+    let [x, y, z] = if broken {
+        [mean; 3]
+    } else {
+        [a, b, d].map(|m| m.max(c.least_inertia))
+    };
+    let straight = Inertia::new(mass, [0.0; 3], [x, 0.0, 0.0, y, 0.0, z]);
+    Inertia {
+        com: body.com,
+        ..straight.seen_from(&Pose::from_rotation(axes))
     }
 }

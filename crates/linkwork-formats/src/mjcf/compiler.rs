@@ -27,6 +27,14 @@ pub(super) struct Compiler {
     pub(super) total_mass: Option<f64>,
     pub(super) groups: [f64; 2],
     pub(super) mesh_directory: String,
+    /// Whether file names lose their directories.
+    pub(super) strip: bool,
+    /// Whether meshes are filled exactly where they do not say how.
+    pub(super) exact_meshes: bool,
+    /// Whether primitives are fitted to the boxes around meshes, instead of boxes of the same inertia.
+    pub(super) fit_bounds: bool,
+    /// Whether frames of free bodies are moved to their centres of mass.
+    pub(super) align: bool,
 }
 
 impl Default for Compiler {
@@ -42,6 +50,10 @@ impl Default for Compiler {
             total_mass: None,
             groups: [0.0, 5.0],
             mesh_directory: String::new(),
+            strip: false,
+            exact_meshes: false,
+            fit_bounds: false,
+            align: false,
         }
     }
 }
@@ -73,7 +85,14 @@ impl Compiler {
             Some(_) => self.from_geoms = FromGeoms::Missing,
             None => {}
         }
-        let flags = [("autolimits", &mut self.limits), ("balanceinertia", &mut self.balance)];
+        let flags = [
+            ("autolimits", &mut self.limits),
+            ("balanceinertia", &mut self.balance),
+            ("strippath", &mut self.strip),
+            ("exactmeshinertia", &mut self.exact_meshes),
+            ("fitaabb", &mut self.fit_bounds),
+            ("alignfree", &mut self.align),
+        ];
         for (name, flag) in flags {
             if let Some(text) = word(name, &["false", "true"]) {
                 *flag = text == "true";

@@ -1,7 +1,7 @@
 //! Equality constraints: loops and couplings.
 
-use super::Context;
 use super::body::Bodies;
+use super::expand::Item;
 use super::orientation::quaternion;
 use crate::draft::{Draft, Placed};
 use crate::numbers;
@@ -13,19 +13,30 @@ use linkwork::closed::ConstraintKind;
 use linkwork::model::WORLD;
 use linkwork::spatial::{Pose, Rotation};
 
-/// Adds the constraints of an `<equality>` to the draft.
-pub(super) fn read<'a>(
-    context: &'a Context<'a>,
-    section: Element<'a>,
-    bodies: &Bodies<'_>,
-    draft: &mut Draft,
-    f: &mut Findings,
-) {
+/// What a constraint refers to.
+fn references(e: Element<'_>) -> Vec<(&'static str, String)> {
+    let kinds = [
+        ("joint1", "joint"),
+        ("joint2", "joint"),
+        ("body1", "body"),
+        ("body2", "body"),
+        ("site1", "site"),
+        ("site2", "site"),
+    ];
+    let named = kinds
+        .iter()
+        .filter_map(|(attribute, tag)| Some((*tag, e.attribute(attribute)?.into_owned())));
+    named.filter(|(tag, name)| *tag != "body" || name != WORLD).collect()
+}
+
+/// Adds the equality constraints to the draft.
+pub(super) fn read(bodies: &Bodies<'_>, draft: &mut Draft, f: &mut Findings) {
     let loops = draft.loops.len();
     let mut first = None;
-    for e in context.includes.children(section) {
+    for item in bodies.tree.elements("equality", references, f) {
+        let e = item.e;
         let at = e.at();
-        let d = context.defaults.apply(e, None, f);
+        let d = bodies.model(&item).defaults.apply(e, None, f);
         if d.attribute("active").as_deref() == Some("false") {
             f.note(
                 at,
@@ -37,12 +48,13 @@ pub(super) fn read<'a>(
         }
         match e.name() {
             "connect" | "weld" => {
-                if let Some(found) = closed(e, bodies, at, f) {
+                if let Some(found) = closed(&item, bodies, at, f) {
                     draft.loops.push(found);
                     first = first.or(Some(at));
                 }
             }
-            "joint" => coupling(e, bodies, at, draft, f),
+            "joint" => coupling(&item, bodies, at, draft, f),
+            "tendon" => {}
             other => {
                 let message = format!("an equality <{}> is not modelled", shortened(other));
                 f.doubt(at, "unsupported-constraint", message, "the robot moves without it");
@@ -64,21 +76,26 @@ pub(super) fn read<'a>(
 }
 
 /// A connect or weld, between two bodies or two sites.
-fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> Option<Loop> {
+fn closed(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> Option<Loop> {
+    let e = item.e;
+    let full = |tag: &str, name: &str| bodies.tree.resolve(item.space, tag, name);
     let welded = e.name() == "weld";
     let kind = if welded {
         ConstraintKind::Weld
     } else {
         ConstraintKind::Point
     };
-    let name = e.attribute("name").unwrap_or_default().into_owned();
+    let name = bodies.tree.name(item).unwrap_or_default();
     let mut unknown = |what: &str, name: &str| {
         let message = format!("there is no {what} `{}`", shortened(name));
         f.error(at, "constraint", message, "correct the name");
         None
     };
     if let (Some(first), Some(second)) = (e.attribute("site1"), e.attribute("site2")) {
-        let mut site = |name: &str| bodies.sites.get(name).cloned().or_else(|| unknown("site", name));
+        let mut site = |name: &str| {
+            let found = full("site", name).and_then(|n| bodies.sites.get(&n).cloned());
+            found.or_else(|| unknown("site", name))
+        };
         let (first, second) = (site(&first)?, site(&second)?);
         return Some(Loop {
             name,
@@ -88,10 +105,14 @@ fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> 
         });
     }
     let mut body = |which: &str| {
-        let name = e.attribute(which).unwrap_or(WORLD.into()).into_owned();
-        match bodies.placed.get(&name) {
-            Some(pose) => Some((name, *pose)),
-            None => unknown("body", &name),
+        let written = e.attribute(which).unwrap_or(WORLD.into());
+        let name = match &*written {
+            WORLD => Some(WORLD.to_owned()),
+            name => full("body", name),
+        };
+        match name.and_then(|n| bodies.placed.get(&n).map(|p| (n.clone(), *p))) {
+            Some(found) => Some(found),
+            None => unknown("body", &written),
         }
     };
     let ((first, x1), (second, x2)) = (body("body1")?, body("body2")?);
@@ -116,15 +137,22 @@ fn closed(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) -> 
 }
 
 /// A polynomial of one joint's displacement, or a constant.
-fn coupling(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
+fn coupling(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
+    let e = item.e;
     let mut given = [0.0, 1.0, 0.0, 0.0, 0.0];
     if let Some(list) = numbers::list(f, e, "polycoef", at, numbers::Range::Usable) {
         for (slot, x) in given.iter_mut().zip(list) {
             *slot = x;
         }
     }
-    let follower = e.attribute("joint1").unwrap_or_default().into_owned();
-    let leader = e.attribute("joint2").map(|j| j.into_owned());
+    let full = |name: &str| {
+        bodies
+            .tree
+            .resolve(item.space, "joint", name)
+            .unwrap_or(name.to_owned())
+    };
+    let follower = full(&e.attribute("joint1").unwrap_or_default());
+    let leader = e.attribute("joint2").map(|j| full(&j));
     let reference = |name: &str| bodies.references.get(name).copied().unwrap_or(0.0);
     // y − y₀ = Σ a (x − x₀)ⁱ, by Horner's rule on polynomials of x.
     let x0 = leader.as_deref().map_or(0.0, reference);
@@ -144,8 +172,8 @@ fn coupling(e: Element<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, 
         coefficients.pop();
     }
     draft.couplings.push(Placed {
-        item: FileCoupling {
-            name: e.attribute("name").unwrap_or_default().into_owned(),
+        item: Coupling {
+            name: bodies.tree.name(item).unwrap_or_default(),
             follower,
             leader,
             coefficients,

@@ -1,91 +1,42 @@
 //! Geoms: shapes, and bodies made of them.
 
-use super::Context;
+use super::Model;
+use super::assets::{Filled, MeshAsset, colour};
 use super::defaults::Defaulted;
 use super::orientation::pose;
+use crate::mesh::Moments;
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::{Geometry, Role, Shape};
+use crate::roots::Roots;
 use crate::source::{At, shortened};
 use crate::turn::facing;
 use crate::xml::Element;
 use linkwork::spatial::{Inertia, Pose, Vec3};
-use std::collections::HashMap;
 use std::f64::consts::PI;
-use std::path::Path;
 
 const DENSITY: f64 = 1000.0;
-
-/// Meshes and colours by name.
-pub(super) struct Assets {
-    meshes: HashMap<String, (String, Vec3)>,
-    colours: HashMap<String, [f64; 4]>,
-}
-
-impl Assets {
-    pub(super) fn read<'a>(
-        context: &'a Context<'a>,
-        sections: impl Iterator<Item = Element<'a>>,
-        f: &mut Findings,
-    ) -> Self {
-        let mut this = Self {
-            meshes: HashMap::new(),
-            colours: HashMap::new(),
-        };
-        for e in sections.flat_map(|s| context.includes.children(s)) {
-            let d = context.defaults.apply(e, None, f);
-            match e.name() {
-                "mesh" => {
-                    let file = e.attribute("file").unwrap_or_default().into_owned();
-                    let stem = Path::new(&file).file_stem().map(|s| s.to_string_lossy().into_owned());
-                    let name = e.attribute("name").map(|n| n.into_owned()).or(stem).unwrap_or_default();
-                    let scale = numbers::vector(f, d.with("scale"), "scale", e.at());
-                    this.meshes
-                        .insert(name, (file, scale.unwrap_or(Vec3::new(1.0, 1.0, 1.0))));
-                }
-                "material" => {
-                    let colour = numbers::several(f, d.with("rgba"), "rgba", e.at());
-                    if let (Some(name), Some(colour)) = (e.attribute("name"), colour) {
-                        this.colours.insert(name.into_owned(), colour);
-                    }
-                }
-                _ => {}
-            }
-        }
-        this
-    }
-}
 
 /// A geom: how it looks, and the body it is if it counts for one.
 pub(super) struct Read {
     pub(super) geometry: Geometry,
     pub(super) inertia: Option<Inertia>,
-    /// Whether its body cannot be told from the file.
-    pub(super) unknown: bool,
+    /// Why its body cannot be told.
+    pub(super) unknown: Option<String>,
+}
+
+/// Where a geom is read.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) model: &'a Model<'a>,
+    pub(super) roots: &'a Roots,
+    /// Whether its body is made of geoms; if not, no geom stops a robot from being loaded.
+    pub(super) weighs: bool,
 }
 
 /// Reads a geom; none where it has no shape that is known.
-pub(super) fn read(
-    context: &Context<'_>,
-    assets: &Assets,
-    e: Element<'_>,
-    d: &Defaulted<'_>,
-    f: &mut Findings,
-) -> Option<Read> {
-    let at = e.at();
-    let mesh = d.attribute("mesh");
-    let written = d
-        .attribute("type")
-        .unwrap_or(if mesh.is_some() { "mesh".into() } else { "sphere".into() });
-    let place = pose(&context.compiler, d, at, f);
-    let size = numbers::list(f, d.with("size"), "size", at, Range::Usable).unwrap_or_default();
-    let (shape, place) = match &*written {
-        "mesh" | "sdf" => (mesh_shape(context, assets, &mesh.unwrap_or_default()), place),
-        "plane" => (Shape::Plane, place),
-        "hfield" => return None,
-        other => primitive(other, &size, d, place, at, f)?,
-    };
-    let volume = volume(&shape);
+pub(super) fn read(place: Place<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut Findings) -> Option<Read> {
+    let (at, compiler, assets) = (e.at(), &place.model.compiler, &place.model.assets);
     let mut number = |name: &str| numbers::number(f, d.with(name), name, at, Range::Usable);
     let (mass, density, group) = (number("mass"), number("density"), number("group"));
     let (contype, conaffinity) = (number("contype"), number("conaffinity"));
@@ -97,42 +48,159 @@ pub(super) fn read(
             "give zero or more",
         );
     }
-    let counts = (context.compiler.groups[0]..=context.compiler.groups[1]).contains(&group.unwrap_or(0.0));
-    let mass = mass.or(volume.map(|v| v * density.unwrap_or(DENSITY)));
-    let solid = matches!(shape, Shape::Mesh { .. }) && mass != Some(0.0) && density != Some(0.0);
-    let inertia = mass
-        .filter(|_| counts)
-        .and_then(|m| body(&shape, m))
-        .map(|b| b.seen_from(&place));
-    let own = numbers::several(f, d.with("rgba"), "rgba", at);
+    let counts = (compiler.groups[0]..=compiler.groups[1]).contains(&group.unwrap_or(0.0));
+    let weighs = place.weighs && counts && mass != Some(0.0) && (mass.is_some() || density != Some(0.0));
+    let named = d.attribute("mesh");
+    let written = d.attribute("type").unwrap_or(if named.is_some() {
+        "mesh".into()
+    } else {
+        "sphere".into()
+    });
+    let own = pose(compiler, d, at, f);
+    let asset = named.as_deref().and_then(|n| assets.meshes.get(n));
+    if let (Some(name), None) = (&named, asset) {
+        let message = format!("there is no mesh `{}`", shortened(name));
+        lost(
+            f,
+            weighs,
+            at.seen_at(d.with("mesh").spot_of("mesh")),
+            &message,
+            "add it to <asset>, or correct the name",
+        );
+        return None;
+    }
+    let size = numbers::list(f, d.with("size"), "size", at, Range::Usable).unwrap_or_default();
+    let (mut unknown, mut doubt) = (None, None);
+    // A mesh as a body, for its own sake or for a primitive that is fitted to it.
+    let mut filled = |asset: &MeshAsset| match asset.body(place.roots) {
+        Ok(body) => {
+            doubt = body.doubt;
+            Some(body.clone())
+        }
+        Err(problem) => {
+            unknown = Some(format!(
+                "mesh `{}` {problem}",
+                shortened(&named.clone().unwrap_or_default())
+            ));
+            None
+        }
+    };
+    let mut solid = None;
+    let (shape, own) = match (&*written, asset) {
+        ("mesh" | "sdf", Some(asset)) => {
+            solid = weighs.then(|| filled(asset)).flatten();
+            let shape = Shape::Mesh {
+                uri: asset.uri.clone(),
+                path: None,
+                scale: asset.scale,
+            };
+            (shape, own)
+        }
+        ("mesh" | "sdf", None) => {
+            lost(f, weighs, at, "a mesh geom names no mesh", "add mesh=\"…\"");
+            return None;
+        }
+        ("plane", _) => (Shape::Plane, own),
+        ("hfield", _) => return None,
+        (kind, Some(asset)) => {
+            let scale = numbers::number(f, d.with("fitscale"), "fitscale", at, Range::Usable).unwrap_or(1.0);
+            match filled(asset) {
+                Some(body) => fitted(kind, &body, compiler.fit_bounds, scale, own)?,
+                None => {
+                    let problem = unknown.unwrap_or_default();
+                    lost(
+                        f,
+                        weighs,
+                        at,
+                        &format!("it cannot be fitted: {problem}"),
+                        "give its size instead",
+                    );
+                    return None;
+                }
+            }
+        }
+        (other, None) => primitive(other, &size, d, own, weighs, at, f)?,
+    };
+    if let Some(doubt) = doubt {
+        f.doubt(at, "open-mesh", doubt, "close it, or give the body an <inertial>");
+    }
+    let hollow = d.attribute("shellinertia").as_deref() == Some("true");
+    if hollow && weighs && matches!(shape, Shape::Mesh { .. }) {
+        let advice = "write inertia=\"shell\" in the mesh asset";
+        f.doubt(at, "shell", "shellinertia is not for meshes; it is ignored", advice);
+    }
+    let moments = match &solid {
+        Some(body) => Some(body.moments),
+        None if hollow => shell(&shape),
+        None => filled_shape(&shape),
+    };
+    let inertia = moments.filter(|_| weighs).map(|m| {
+        let mass = mass.unwrap_or(m.measure * density.unwrap_or(DENSITY));
+        m.body(mass).seen_from(&own)
+    });
+    let colour = colour(d.with("rgba"), at, f);
     let material = d.attribute("material").and_then(|m| assets.colours.get(&*m).copied());
     let untouchable = contype == Some(0.0) && conaffinity == Some(0.0);
+    let reference = match (&shape, asset) {
+        (Shape::Mesh { .. }, Some(asset)) => asset.shown_at(),
+        _ => Pose::IDENTITY,
+    };
     Some(Read {
         geometry: Geometry {
             name: e.attribute("name").unwrap_or_default().into_owned(),
             link: String::new(),
             role: if untouchable { Role::Visual } else { Role::Collision },
-            pose: place,
+            pose: own * reference,
             shape,
-            colour: own.or(material),
+            colour: colour.or(material),
         },
         inertia,
-        unknown: solid && counts,
+        unknown: unknown.filter(|_| weighs),
     })
 }
 
-fn mesh_shape(context: &Context<'_>, assets: &Assets, name: &str) -> Shape {
-    let (file, scale) = assets
-        .meshes
-        .get(name)
-        .cloned()
-        .unwrap_or((name.to_owned(), Vec3::new(1.0, 1.0, 1.0)));
-    let directory = &context.compiler.mesh_directory;
-    let uri = match directory.trim_end_matches('/') {
-        "" => file,
-        directory => format!("{directory}/{file}"),
+/// Something wrong with a shape: an error if it weighs something, else a doubt.
+fn lost(f: &mut Findings, weighs: bool, at: At<'_>, message: &str, advice: &str) {
+    if weighs {
+        f.error(at, "geometry", message, advice);
+    } else {
+        f.doubt(at, "geometry", format!("{message}; the shape is left out"), advice);
+    }
+}
+
+/// A primitive fitted to a mesh: to the box of the same inertia, or to the box around it.
+fn fitted(kind: &str, mesh: &Filled, bounds: bool, scale: f64, own: Pose) -> Option<(Shape, Pose)> {
+    let (h, centre) = if bounds {
+        let [low, high] = mesh.bounds;
+        ((high - low) * 0.5, (high + low) * 0.5)
+    } else {
+        (mesh.inertia_box, Vec3::ZERO)
     };
-    Shape::Mesh { uri, path: None, scale }
+    let across = if bounds { h.x.max(h.y) } else { 0.5 * (h.x + h.y) };
+    let shape = match kind {
+        "sphere" => Shape::Sphere {
+            radius: scale
+                * if bounds {
+                    across.max(h.z)
+                } else {
+                    (h.x + h.y + h.z) / 3.0
+                },
+        },
+        "capsule" => Shape::Capsule {
+            radius: scale * across,
+            length: 2.0 * scale * (h.z - if bounds { across } else { 0.5 * across }).max(0.0),
+        },
+        "cylinder" => Shape::Cylinder {
+            radius: scale * across,
+            length: 2.0 * scale * h.z,
+        },
+        "box" => Shape::Cuboid {
+            edges: h * (2.0 * scale),
+        },
+        "ellipsoid" => Shape::Ellipsoid { radii: h * scale },
+        _ => return None,
+    };
+    Some((shape, own * mesh.frame * Pose::from_translation(centre)))
 }
 
 /// A shape of the format's own, whose sizes are halves; `fromto` gives both its length and its place.
@@ -141,6 +209,7 @@ fn primitive(
     size: &[f64],
     d: &Defaulted<'_>,
     place: Pose,
+    weighs: bool,
     at: At<'_>,
     f: &mut Findings,
 ) -> Option<(Shape, Pose)> {
@@ -150,12 +219,8 @@ fn primitive(
         "box" | "ellipsoid" => 3,
         other => {
             let message = format!("unknown geom type `{}`", shortened(other));
-            f.error(
-                at,
-                "geometry",
-                message,
-                "types are plane, sphere, capsule, ellipsoid, cylinder, box and mesh",
-            );
+            let advice = "types are plane, sphere, capsule, ellipsoid, cylinder, box and mesh";
+            lost(f, true, at, &message, advice);
             return None;
         }
     };
@@ -167,12 +232,8 @@ fn primitive(
         let along = from - to;
         let length = along.norm();
         if length < 1e-12 {
-            f.error(
-                at.seen_at(d.with("fromto").spot_of("fromto")),
-                "geometry",
-                "fromto has no length",
-                "give two points",
-            );
+            let at = at.seen_at(d.with("fromto").spot_of("fromto"));
+            lost(f, weighs, at, "fromto has no length", "give two points");
             return None;
         }
         place = Pose::new(facing(along), (from + to) * 0.5);
@@ -189,7 +250,7 @@ fn primitive(
     }
     if halves[..needed].iter().any(|x| *x <= 0.0) {
         let message = format!("a {kind} needs {needed} sizes above zero");
-        f.error(at, "geometry", message, "give its half sizes");
+        lost(f, weighs, at, &message, "give its half sizes");
         return None;
     }
     let [a, b, c] = halves;
@@ -221,6 +282,72 @@ fn volume(shape: &Shape) -> Option<f64> {
         Shape::Capsule { radius, length } => PI * radius * radius * (length + 4.0 / 3.0 * radius),
         Shape::Ellipsoid { radii } => 4.0 / 3.0 * PI * radii.x * radii.y * radii.z,
         Shape::Plane | Shape::Mesh { .. } => return None,
+    })
+}
+
+/// The moments of a solid shape about its own frame.
+fn filled_shape(shape: &Shape) -> Option<Moments> {
+    let measure = volume(shape)?;
+    let body = body(shape, measure)?;
+    Some(Moments {
+        measure,
+        centre: Vec3::ZERO,
+        inertia: body.moments,
+    })
+}
+
+/// The moments of a shape's surface: how those of the solid grow with it. As in MuJoCo the surface of an ellipsoid is a
+/// micrometre thick, and its area that of Thomsen's formula.
+fn shell(shape: &Shape) -> Option<Moments> {
+    let grown = |by: f64| {
+        let mut shape = shape.clone();
+        match &mut shape {
+            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius += by,
+            Shape::Cylinder { radius, length } => {
+                *radius += by;
+                *length += 2.0 * by;
+            }
+            Shape::Cuboid { edges } => *edges += Vec3::from([2.0 * by; 3]),
+            Shape::Ellipsoid { radii } => *radii += Vec3::from([by; 3]),
+            Shape::Plane | Shape::Mesh { .. } => return None,
+        }
+        let m = filled_shape(&shape)?;
+        let [xx, .., zz] = m.inertia;
+        Some([m.measure, xx, m.inertia[3], zz])
+    };
+    // Polynomials of degree five, for which differences over six points are exact.
+    let step = 0.05 * volume(shape)?.cbrt();
+    let differences: &[_] = match shape {
+        Shape::Ellipsoid { .. } => &[(1e6, 1e-6, 0.0)],
+        _ => &[
+            (45.0, step, -step),
+            (-9.0, 2.0 * step, -2.0 * step),
+            (1.0, 3.0 * step, -3.0 * step),
+        ],
+    };
+    let mut rate = [0.0; 4];
+    for &(weight, more, less) in differences {
+        let (up, down) = (grown(more)?, grown(less)?);
+        for i in 0..4 {
+            rate[i] += weight * (up[i] - down[i]);
+        }
+    }
+    if !matches!(shape, Shape::Ellipsoid { .. }) {
+        rate = rate.map(|x| x / (60.0 * step));
+    }
+    let area = match *shape {
+        Shape::Ellipsoid { radii: r } => {
+            let p = 1.6075;
+            let mean = ((r.x * r.y).powf(p) + (r.y * r.z).powf(p) + (r.x * r.z).powf(p)) / 3.0;
+            4.0 * PI * mean.powf(1.0 / p)
+        }
+        _ => rate[0],
+    };
+    let [xx, yy, zz] = [rate[1], rate[2], rate[3]].map(|i| i * area / rate[0]);
+    Some(Moments {
+        measure: area,
+        centre: Vec3::ZERO,
+        inertia: [xx, 0.0, 0.0, yy, 0.0, zz],
     })
 }
 

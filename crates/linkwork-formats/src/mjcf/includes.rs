@@ -1,10 +1,11 @@
 //! Files that a file includes.
 
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::roots::{Lost, Roots};
 use crate::source::{Spot, shortened};
 use crate::xml::{Document, Element};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// More files than this are refused.
 const MOST_FILES: usize = 1000;
@@ -17,31 +18,32 @@ pub(super) struct Includes {
 }
 
 impl Includes {
-    /// Loads what a document includes, and what that includes. A file is taken once, as MuJoCo does.
-    pub(super) fn load(document: Document, roots: &Roots, f: &mut Findings) -> Self {
+    /// Loads what a document includes, and what that includes. A file is taken once, as MuJoCo does. Files are looked for
+    /// in the directory of the model, which is the robot's own where none is given, and beside the file that includes them.
+    pub(super) fn load(document: Document, home: Option<&Path>, roots: &Roots, f: &mut Findings) -> Self {
         let mut this = Self {
             documents: vec![document],
             included: HashMap::new(),
         };
         let mut taken = HashSet::new();
+        let mut directories = vec![home.map(Path::to_path_buf)];
         let mut next = 0;
         while next < this.documents.len() {
             let mut wanted = Vec::new();
             for e in this.documents[next].elements().filter(|e| e.name() == "include") {
                 let file = e.attribute("file").unwrap_or_default();
                 let at = e.at();
-                let Some(path) = roots.find(&file) else {
-                    let message = format!(
-                        "the included file `{}` was not found in the robot's directory",
-                        shortened(&file)
-                    );
-                    f.error(
-                        at,
-                        "include",
-                        message,
-                        "put it beside this file, or give its directory as a package",
-                    );
-                    continue;
+                let found = roots.look(home, &file).or_else(|lost| {
+                    let beside = directories[next].as_deref().filter(|_| lost == Lost::Missing);
+                    beside.map_or(Err(lost), |d| roots.look(Some(d), &file))
+                });
+                let path = match found {
+                    Ok(path) => path,
+                    Err(lost) => {
+                        let message = format!("the included file `{}` {}", shortened(&file), lost.message());
+                        f.error(at.seen_at(e.spot_of("file")), "include", message, lost.advice());
+                        continue;
+                    }
                 };
                 if !taken.insert(path.clone()) || taken.len() > MOST_FILES {
                     let message = format!("`{}` is included twice", shortened(&file));
@@ -59,6 +61,7 @@ impl Includes {
                         if let Some(document) = Document::parse(&shown, &bytes, f) {
                             this.included.insert(spot, this.documents.len());
                             this.documents.push(document);
+                            directories.push(path.parent().map(Path::to_path_buf));
                         }
                     }
                     Err(problem) => f.error(at, "include", format!("`{shown}` cannot be read: {problem}"), ""),
@@ -76,15 +79,6 @@ impl Includes {
     /// All elements of all files.
     pub(super) fn elements(&self) -> impl Iterator<Item = Element<'_>> {
         self.documents.iter().flat_map(Document::elements)
-    }
-
-    /// The names of all elements of a kind.
-    pub(super) fn names(&self, tag: &str) -> HashSet<String> {
-        let named = self
-            .elements()
-            .filter(|e| e.name() == tag)
-            .filter_map(|e| e.attribute("name"));
-        named.map(|n| n.into_owned()).collect()
     }
 
     /// The elements directly in an element, those of included files in the place of the `<include>`.

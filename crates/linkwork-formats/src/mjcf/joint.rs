@@ -1,6 +1,6 @@
 //! Joints of MJCF.
 
-use super::Context;
+use super::Model;
 use super::defaults::Defaulted;
 use crate::numbers::{self, Range};
 use crate::report::Findings;
@@ -17,8 +17,27 @@ pub(super) struct Read {
     pub(super) reference: f64,
 }
 
+impl Read {
+    /// Moves it out of the frames that it stands in.
+    pub(super) fn within(&mut self, frames: &Pose) {
+        if self.joint.kind == JointKind::Free {
+            return;
+        }
+        self.anchor = frames.point(self.anchor);
+        if let JointKind::Revolute { axis } | JointKind::Prismatic { axis } = &mut self.joint.kind {
+            *axis = frames.rotation * *axis;
+        }
+    }
+
+    /// Whether it is a free joint whose linear part has to do with the axes of the world.
+    pub(super) fn splits(&self) -> bool {
+        let some = |list: &[f64]| list.iter().any(|x| *x != 0.0);
+        self.joint.kind == JointKind::Free && (some(&self.joint.armature) || some(&self.joint.stiffness))
+    }
+}
+
 /// Reads a `<joint>` or `<freejoint>`; its name and links are still to be given.
-pub(super) fn read(context: &Context<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut Findings) -> Option<Read> {
+pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut Findings) -> Option<Read> {
     let at = e.at();
     let written = match e.name() {
         "freejoint" => "free".into(),
@@ -54,7 +73,7 @@ pub(super) fn read(context: &Context<'_>, e: Element<'_>, d: &Defaulted<'_>, f: 
         });
     }
     let angle = if matches!(kind, JointKind::Revolute { .. }) {
-        context.compiler.angle
+        model.compiler.angle
     } else {
         1.0
     };
@@ -75,7 +94,7 @@ pub(super) fn read(context: &Context<'_>, e: Element<'_>, d: &Defaulted<'_>, f: 
     } else {
         numbers::vector(f, d.with("pos"), "pos", at)
     };
-    limits(context, d, &mut joint, angle, at, f);
+    limits(model, d, &mut joint, angle, at, f);
     Some(Read {
         joint,
         anchor: anchor.unwrap_or_default(),
@@ -84,11 +103,11 @@ pub(super) fn read(context: &Context<'_>, e: Element<'_>, d: &Defaulted<'_>, f: 
 }
 
 /// Ranges, where they count: if `limited` says so, or is left to the compiler and a range is there.
-fn limits(context: &Context<'_>, d: &Defaulted<'_>, joint: &mut Joint, angle: f64, at: At<'_>, f: &mut Findings) {
+fn limits(model: &Model<'_>, d: &Defaulted<'_>, joint: &mut Joint, angle: f64, at: At<'_>, f: &mut Findings) {
     let counts = |switch: &str, range: &str| match d.attribute(switch).as_deref() {
         Some("true") => true,
         Some("false") => false,
-        _ => context.compiler.limits && d.attribute(range).is_some(),
+        _ => model.compiler.limits && d.attribute(range).is_some(),
     };
     if counts("limited", "range") {
         let range = numbers::several::<2>(f, d.with("range"), "range", at);

@@ -4,13 +4,16 @@
 //! between; a joint away from the body's origin gets a weld back to it. Coordinates are those of the file, `ref`
 //! included. What is not modelled is reported.
 
+mod assets;
 mod body;
 mod compiler;
 mod defaults;
 mod equality;
+mod expand;
 mod geom;
 mod includes;
 mod joint;
+mod models;
 mod names;
 mod orientation;
 
@@ -20,47 +23,63 @@ use crate::report::Findings;
 use crate::roots::Roots;
 use crate::source::At;
 use crate::xml::{Document, Element};
+use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
+use expand::Tree;
 use includes::Includes;
 use linkwork::spatial::Vec3;
+use std::collections::HashMap;
 
-/// What all readers of a file's parts need.
-struct Context<'a> {
+/// A model: that of the robot's file, or one that it attaches.
+struct Model<'a> {
     includes: &'a Includes,
     compiler: Compiler,
     defaults: Defaults<'a>,
+    assets: Assets,
+    /// `<model>` assets by name.
+    models: HashMap<String, usize>,
+    /// Where its file is, seen from that of the robot.
+    directory: String,
 }
 
-/// Reads a robot.
-pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft {
-    let includes = Includes::load(document, roots, f);
-    let root = includes.root();
-    names::look(&includes, root, f);
-    let sections = includes.children(root);
-    let named = |name: &'static str| sections.iter().copied().filter(move |e| e.name() == name);
+impl<'a> Model<'a> {
+    /// Its sections of a name.
+    fn section(&self, name: &'static str) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        let all = self.includes.children(self.includes.root());
+        all.into_iter().filter(move |e| e.name() == name)
+    }
+}
+
+/// Reads a robot; none where a part of it could not be read, so that all else would be guesses.
+pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Option<Draft> {
+    let loaded = models::load(document, roots, f);
+    if f.failed() {
+        return None;
+    }
+    for one in &loaded {
+        names::look(&one.includes, one.includes.root(), f);
+    }
+    let models = models::prepare(&loaded, f);
+    let main = &models[0];
+    let root = main.includes.root();
     let mut draft = Draft {
         name: root.attribute("model").unwrap_or("mujoco".into()).into_owned(),
         gravity: Some(Vec3::new(0.0, 0.0, -9.81)),
         ..Draft::default()
     };
-    let mut compiler = Compiler::default();
-    named("compiler").for_each(|e| compiler.read(e, f));
-    let mut defaults = Defaults::default();
-    named("default").for_each(|e| defaults.read(&includes, e, f));
-    let context = Context {
-        includes: &includes,
-        compiler,
-        defaults,
-    };
-    named("option").for_each(|e| option(&context, e, &mut draft, f));
-    let assets = geom::Assets::read(&context, named("asset"), f);
-    let mut bodies = body::Bodies::new(&context, &assets);
-    named("worldbody").for_each(|e| bodies.read(e, &mut draft, f));
+    main.section("option").for_each(|e| option(main, e, &mut draft, f));
+    let tree = Tree::expand(&models, 0, f);
+    let mut bodies = body::Bodies::new(&models, &tree, roots);
+    bodies.read(&mut draft, f);
     bodies.finish(&mut draft, f);
-    named("equality").for_each(|e| equality::read(&context, e, &bodies, &mut draft, f));
+    equality::read(&bodies, &mut draft, f);
+    let first = |section| {
+        main.section(section)
+            .find_map(|e| main.includes.children(e).first().copied())
+    };
     for (section, what) in [("tendon", "tendons"), ("deformable", "deformable bodies")] {
-        if let Some(first) = named(section).find_map(|e| includes.children(e).first().copied()) {
+        if let Some(first) = first(section) {
             let code = if section == "tendon" { "tendon" } else { "deformable" };
             f.doubt(
                 first.at(),
@@ -70,7 +89,7 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft
             );
         }
     }
-    if let Some(first) = named("actuator").find_map(|e| includes.children(e).first().copied()) {
+    if let Some(first) = first("actuator") {
         f.note(
             first.at(),
             "actuator",
@@ -78,17 +97,17 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft
             "",
         );
     }
-    draft
+    Some(draft)
 }
 
 /// Gravity, and media that robots move through.
-fn option(context: &Context<'_>, e: Element<'_>, draft: &mut Draft, f: &mut Findings) {
+fn option(model: &Model<'_>, e: Element<'_>, draft: &mut Draft, f: &mut Findings) {
     let at = At::new(e.spot(), "option", "");
     if let Some(gravity) = numbers::vector(f, e, "gravity", at) {
         draft.gravity = Some(gravity);
     }
     let disabled = |e: &Element<'_>| e.attribute("gravity").as_deref() == Some("disable");
-    if context
+    if model
         .includes
         .children(e)
         .iter()

@@ -110,11 +110,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Attributes that change how a robot moves and are not modelled, unless they say this.
-const UNMODELLED: [(&str, &str, &str); 5] = [
+const UNMODELLED: [(&str, &str, &str); 3] = [
     ("joint", "springdamper", ""),
-    ("geom", "shellinertia", "false"),
     ("geom", "fluidshape", "none"),
-    ("geom", "fitscale", ""),
     ("body", "mocap", "false"),
 ];
 

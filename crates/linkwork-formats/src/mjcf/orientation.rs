@@ -82,7 +82,7 @@ fn unit(v: Vec3) -> Option<Vec3> {
 }
 
 /// Turns in sequence: about axes that turn along for small letters, about fixed ones for capitals.
-fn euler(sequence: [u8; 3], angles: [f64; 3]) -> Rotation {
+pub(super) fn euler(sequence: [u8; 3], angles: [f64; 3]) -> Rotation {
     let mut all = Rotation::IDENTITY;
     for (letter, angle) in sequence.into_iter().zip(angles) {
         let axis = match letter.to_ascii_lowercase() {

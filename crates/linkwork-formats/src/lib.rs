@@ -23,6 +23,8 @@
 #![deny(unsafe_code)]
 
 mod draft;
+mod drives;
+mod keyframe;
 mod mesh;
 mod mjcf;
 mod native;
@@ -40,6 +42,8 @@ mod xacro;
 mod xml;
 
 pub use draft::LEAST_ARMATURE;
+pub use drives::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
+pub use keyframe::{Keyframe, WRITTEN};
 pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
 pub use native::SCHEMA;
 pub use report::{Finding, Mode, Refusal, Report, Severity};

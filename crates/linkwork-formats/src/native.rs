@@ -6,6 +6,7 @@
 mod record;
 
 use crate::draft::{Draft, Placed};
+use crate::keyframe::{KeyDraft, Keyframe};
 use crate::report::Findings;
 use crate::robot::Robot;
 use crate::source::{At, Source, Spot};
@@ -38,6 +39,10 @@ pub(crate) fn write(robot: &Robot) -> Result<String, serde_json::Error> {
         list("couplings", robot.couplings.iter())?,
         list("loops", robot.loops.iter().map(LoopRecord::from))?,
         list("transmissions", robot.transmissions.iter())?,
+        list("keyframes", robot.keyframes.iter())?,
+        list("actuators", robot.actuators.iter())?,
+        list("sensors", robot.sensors.iter())?,
+        list("tendons", robot.tendons.iter())?,
         list("geometry", robot.geometry.iter().map(GeometryRecord::from))?,
     ];
     parts.extend(lists.into_iter().flatten());
@@ -78,6 +83,14 @@ struct Read<'a> {
     loops: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     transmissions: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    keyframes: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    actuators: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    sensors: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    tendons: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     geometry: Vec<&'a RawValue>,
 }
@@ -123,6 +136,23 @@ pub(crate) fn read(source: Source, f: &mut Findings) -> Option<Draft> {
     draft.loops = loops.into_iter().map(|p| p.item).collect();
     let transmissions = parts.all("transmission", &read.transmissions, Ok);
     draft.transmissions = transmissions.into_iter().map(|p| p.item).collect();
+    let keyframes = parts.all("keyframe", &read.keyframes, |k: Keyframe| Ok(KeyDraft::from(k)));
+    draft.keyframes = keyframes.into_iter().map(|p| p.item).collect();
+    draft.actuators = parts
+        .all("actuator", &read.actuators, Ok)
+        .into_iter()
+        .map(|p| p.item)
+        .collect();
+    draft.sensors = parts
+        .all("sensor", &read.sensors, Ok)
+        .into_iter()
+        .map(|p| p.item)
+        .collect();
+    draft.tendons = parts
+        .all("tendon", &read.tendons, Ok)
+        .into_iter()
+        .map(|p| p.item)
+        .collect();
     let geometry = parts.all("geometry", &read.geometry, |r: GeometryRecord| Ok(r.geometry()));
     draft.geometry = geometry.into_iter().map(|p| p.item).collect();
     Some(draft)

@@ -51,8 +51,17 @@ pub(crate) fn parse(word: &str, range: Range) -> Result<f64, (String, &'static s
     }
 }
 
-/// The numbers of an attribute, if it is there; wrong ones are reported and give none.
+/// Up to a thousand numbers of an attribute, if it is there; wrong ones are reported and give none.
 pub(crate) fn list(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>, range: Range) -> Option<Vec<f64>> {
+    some(f, e, name, owner, range, 1000)
+}
+
+/// All numbers of an attribute, if it is there; wrong ones are reported and give none.
+pub(crate) fn all(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>, range: Range) -> Option<Vec<f64>> {
+    some(f, e, name, owner, range, usize::MAX)
+}
+
+fn some(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>, range: Range, most: usize) -> Option<Vec<f64>> {
     let text = e.attribute(name)?;
     let mut numbers = Vec::new();
     for word in text.split_ascii_whitespace() {
@@ -64,7 +73,7 @@ pub(crate) fn list(f: &mut Findings, e: Element<'_>, name: &str, owner: At<'_>, 
                 return None;
             }
         }
-        if numbers.len() > 1000 {
+        if numbers.len() > most {
             break;
         }
     }

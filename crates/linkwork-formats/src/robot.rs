@@ -1,6 +1,8 @@
 //! What a file describes.
 
 use crate::draft::free_name;
+use crate::drives::{Actuator, Sensor, Tendon};
+use crate::keyframe::Keyframe;
 use crate::report::Report;
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, Constraint, ConstraintKind};
@@ -22,6 +24,15 @@ pub struct Robot {
     pub loops: Vec<Loop>,
     /// Gears between motors and joints. Their rotors are in the armature of the mechanism's joints.
     pub transmissions: Vec<Transmission>,
+    /// States that the file names. The configuration in which an MJCF file is written is the first, as `qpos0`, where it is
+    /// not neutral.
+    pub keyframes: Vec<Keyframe>,
+    /// What the file drives it with, in the order of controls. The mechanism takes torques at joints.
+    pub actuators: Vec<Actuator>,
+    /// What the file measures.
+    pub sensors: Vec<Sensor>,
+    /// Its tendons. Springs and the like of those along one joint are part of that joint; others are not modelled.
+    pub tendons: Vec<Tendon>,
     /// What was found in the file.
     pub report: Report,
 }
@@ -214,6 +225,10 @@ impl From<Mechanism> for Robot {
             geometry: Vec::new(),
             loops: Vec::new(),
             transmissions: Vec::new(),
+            keyframes: Vec::new(),
+            actuators: Vec::new(),
+            sensors: Vec::new(),
+            tendons: Vec::new(),
             report: Report::default(),
         }
     }

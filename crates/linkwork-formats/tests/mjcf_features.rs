@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::spatial::Vec3;
-use linkwork_formats::{Mesh, Options, Robot, load};
+use linkwork_formats::{Format, Lag, Mesh, Options, Robot, load};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use support::reference::{Reference, compare, error, numbers, states};
@@ -289,4 +289,207 @@ fn files_outside_of_the_directory_are_named_with_the_option_that_allows_them() {
     let refusal = load(&path, &Options::default()).unwrap_err();
     assert!(refusal.report.findings.iter().all(|f| f.code != "include"), "{refusal}");
     std::fs::remove_dir(&repositories[1]).unwrap();
+}
+
+/// Keyframes, actuators, sensors and references, in a model that another one attaches too.
+const DRIVEN: &str = r#"<mujoco><compiler angle="degree"/>
+    <default><position kp="3"/><default class="strong"><motor gear="5" forcerange="-2 9"/><general ctrlrange="-7 7"/></default>
+      <tendon stiffness="2"/></default>
+    <worldbody><body name="base" pos="1 2 3" euler="10 20 30"><freejoint name="float"/><geom name="g" type="box" size=".1 .2 .3" pos=".1 0 0"/>
+      <site name="s" pos="0 0 .1"/>
+      <body name="upper" pos="0 0 .5"><joint name="lift" type="slide" axis="0 0 1" ref="0.25" range="0 1"/><geom size=".1" pos=".2 0 0"/>
+        <body name="lower" pos="0 0 .5"><joint name="turn" axis="0 1 0" ref="30" range="-40 100"/><geom size=".1" pos=".2 0 0"/>
+          <body name="hand" pos=".4 0 0"><joint name="wrist" type="ball"/><geom size=".1" pos=".2 .1 0"/></body></body></body></body>
+      <body name="heavy" pos="0 5 0" euler="0 0 40"><joint name="rotor" type="free" armature="0.3"/><geom type="box" size=".1 .2 .3"/></body>
+    </worldbody>
+    <tendon><fixed name="cable"><joint joint="lift" coef="2"/><joint joint="turn" coef="-1"/></fixed></tendon>
+    <actuator><motor name="m" joint="lift" gear="3"/><position name="p" joint="turn" kv="0.5" inheritrange="0.5"/>
+      <velocity name="v" joint="lift" kv="4" ctrllimited="false" ctrlrange="-1 1"/><motor name="c" class="strong" joint="turn"/>
+      <general name="g" tendon="cable" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="4 5 6" dyntype="filter" dynprm="0.1"/>
+      <damper name="d" joint="lift" kv="2" ctrlrange="0 1"/><cylinder name="y" joint="lift" diameter="0.1" timeconst="0.2" bias="1 2 3"/>
+      <intvelocity name="i" joint="turn" kp="9" actrange="-1 1"/></actuator>
+    <sensor><jointpos name="q" joint="turn"/><gyro name="w" site="s"/><framepos name="x" objtype="body" objname="hand" reftype="site" refname="s"/>
+      <tendonpos name="l" tendon="cable"/></sensor>
+    <keyframe><key name="home" qpos="0.1 0.2 0.3 0.5 0.5 -0.5 0.5  0.4 0.7 0.8 0.6 0 0  4 5 6 1 0 0 0" ctrl="1 2 3 4 5 0.6 7 8"/>
+      <key name="moving" time="2" qvel="1 2 3 0.1 0.2 0.3  1 2 0.4 0.5 0.6  3 2 1 0.3 0.2 0.1"/></keyframe></mujoco>"#;
+
+#[test]
+fn keyframes_and_actuators_are_as_in_mujoco() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let outer = "<mujoco><asset><model name=\"kid\" file=\"robot.xml\"/></asset><worldbody><frame pos=\"0 0 9\"><attach model=\"kid\" \
+                 prefix=\"k_\"/></frame><body><joint name=\"own\" ref=\"20\"/><geom size=\".1\"/></body></worldbody>\
+                 <actuator><motor joint=\"own\"/></actuator></mujoco>";
+    let path = written(
+        "drives",
+        &[("robot.xml", DRIVEN.as_bytes()), ("outer.xml", outer.as_bytes())],
+    );
+    for path in [path.clone(), path.with_file_name("outer.xml")] {
+        let robot = loaded(&path);
+        let m = &robot.mechanism;
+        let links = ["base", "upper", "lower", "hand", "heavy"];
+        let prefix = if m.link("k_base").is_ok() { "k_" } else { "" };
+        let links = links.map(|l| format!("{prefix}{l}"));
+        let answer = reference.ask(&json!({"ask": "drives", "file": path, "links": links}));
+        let keys = answer["keys"].as_array().expect("keys");
+        assert_eq!(keys.len(), robot.keyframes.len());
+        for (ours, theirs) in robot.keyframes.iter().zip(keys) {
+            let name = theirs["name"].as_str().filter(|n| !n.is_empty()).unwrap_or("qpos0");
+            assert_eq!(ours.name, name);
+            let mut workspace = m.workspace();
+            let mut posed = workspace.at(&ours.q).unwrap();
+            for (link, expect) in links.iter().zip(theirs["poses"].as_array().expect("poses")) {
+                let pose = posed.pose(m.frame(link).unwrap());
+                let (r, t) = (pose.rotation.to_rows(), pose.translation.to_array());
+                let got: Vec<f64> = (0..3).flat_map(|i| [r[i][0], r[i][1], r[i][2], t[i]]).collect();
+                assert!(error(&got, &numbers(expect)) < 1e-9, "{name} {link}");
+            }
+            let energy = posed.moving(&ours.v).unwrap().kinetic_energy();
+            let expect = theirs["energy"].as_f64().unwrap();
+            assert!((energy - expect).abs() <= 1e-9 * expect, "{name}: {energy} {expect}");
+            if !ours.ctrl.is_empty() {
+                assert!(error(&ours.ctrl, &numbers(&theirs["ctrl"])) < 1e-12, "{name}");
+            }
+        }
+        assert_eq!(
+            robot.keyframe(&format!("{prefix}home")).unwrap().ctrl.len(),
+            robot.actuators.len()
+        );
+        let actuators = answer["actuators"].as_array().expect("actuators");
+        assert_eq!(actuators.len(), robot.actuators.len());
+        for (ours, theirs) in robot.actuators.iter().zip(actuators) {
+            let name = &*ours.name;
+            assert_eq!(
+                (name, &*ours.target.name),
+                (theirs["name"].as_str().unwrap(), theirs["target"].as_str().unwrap())
+            );
+            assert_eq!(ours.gear[0], theirs["gear"].as_f64().unwrap(), "{name}");
+            let mut gain = numbers(&theirs["gain"]);
+            if theirs["affine"] != true {
+                gain[1..].fill(0.0);
+            }
+            assert!(error(&ours.gain, &gain) < 1e-15, "{name}: {:?} {gain:?}", ours.gain);
+            let mut bias = numbers(&theirs["bias"]);
+            if theirs["biased"] != true {
+                bias.fill(0.0);
+            }
+            assert!(error(&ours.bias, &bias) < 1e-15, "{name}: {:?} {bias:?}", ours.bias);
+            let (lag, seconds) = match &ours.lag {
+                Lag::None => (0, None),
+                Lag::Integrator => (1, None),
+                Lag::Filter { seconds } => (2, Some(*seconds)),
+                Lag::Other { kind } => panic!("{kind}"),
+            };
+            assert_eq!(lag, theirs["lag"].as_i64().unwrap(), "{name}");
+            assert!(seconds.is_none_or(|s| theirs["seconds"] == s), "{name}");
+            for (range, expect) in [
+                (ours.control_range, &theirs["control"]),
+                (ours.force_range, &theirs["force"]),
+            ] {
+                match range {
+                    Some(range) => assert!(error(&range, &numbers(expect)) < 1e-12, "{name}: {range:?} {expect}"),
+                    None => assert!(expect.is_null(), "{name}: {expect}"),
+                }
+            }
+        }
+        let sensors: Vec<_> = robot.sensors.iter().map(|s| json!(s.name)).collect();
+        assert_eq!(json!(sensors), answer["sensors"]);
+    }
+}
+
+#[test]
+fn the_native_format_keeps_keyframes_and_drives() {
+    let path = written("native", &[("robot.xml", DRIVEN.as_bytes())]);
+    let robot = loaded(&path);
+    let text = linkwork_formats::write(&robot, Format::Native).unwrap().text;
+    let again = linkwork_formats::read("robot.json", text.as_bytes(), Format::Native, &Options::default()).unwrap();
+    assert_eq!(
+        (again.keyframes, again.actuators),
+        (robot.keyframes.clone(), robot.actuators.clone())
+    );
+    assert_eq!(
+        (again.sensors, again.tendons),
+        (robot.sensors.clone(), robot.tendons.clone())
+    );
+    // On a free base the same states are there, and the base stands still.
+    let fixed = loaded(&written(
+        "fixed",
+        &[(
+            "robot.xml",
+            b"<mujoco><worldbody><body name=\"a\"><geom size=\"1\"/><body><joint name=\"j\"/><geom size=\"1\"/></body></body>\
+              </worldbody><keyframe><key name=\"k\" qpos=\"0.5\" qvel=\"2\"/></keyframe></mujoco>",
+        )],
+    ));
+    let floating = fixed.mechanism.with_floating_base().unwrap();
+    let key = fixed.with_mechanism(floating).keyframes.remove(0);
+    assert_eq!(key.q, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.5]);
+    assert_eq!(key.v, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let schema: Value = serde_json::from_str(linkwork_formats::SCHEMA).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let answer = reference.ask(&json!({"ask": "schema", "schema": schema, "document": document}));
+    assert_eq!(answer["errors"], json!([]));
+}
+
+#[test]
+fn fixed_tendons_are_couplings_or_springs_of_their_joint() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let body = |name: &str| {
+        format!(
+            "<body><joint name=\"{name}\" type=\"slide\" ref=\"0.3\" stiffness=\"2\" springref=\"0.1\"/><geom size=\".1\"/></body>"
+        )
+    };
+    let bodies: String = ["a", "b", "c"].iter().map(|n| body(n)).collect();
+    let one = |name: &str, joint: &str, more: &str| {
+        format!("<fixed name=\"{name}\" {more}><joint joint=\"{joint}\" coef=\"-1.5\"/></fixed>")
+    };
+    let spring = "stiffness=\"7\" damping=\"0.4\" springlength=\"0.2\" armature=\"0.6\"";
+    let springs = one("ta", "a", spring) + &one("tb", "b", "stiffness=\"3\"") + &one("tc", "c", "");
+    let text = format!("<mujoco><worldbody>{bodies}</worldbody><tendon>{springs}</tendon></mujoco>");
+    let (robot, _) = agrees(&mut reference, &written("springs", &[("robot.xml", text.as_bytes())]));
+    assert_eq!(
+        robot.tendons.iter().map(|t| t.folded).collect::<Vec<_>>(),
+        [true, true, false]
+    );
+    // Lengths that depend on each other.
+    let pair = "<fixed name=\"p\"><joint joint=\"b\" coef=\"2\"/><joint joint=\"c\" coef=\"4\"/></fixed>";
+    let coupled = |equality: &str| {
+        let tendons = one("ta", "a", "") + &one("tb", "b", "") + pair;
+        let text = format!(
+            "<mujoco><worldbody>{bodies}</worldbody><tendon>{tendons}</tendon><equality>{equality}</equality></mujoco>"
+        );
+        let robot = load(
+            &written("coupled", &[("robot.xml", text.as_bytes())]),
+            &Options::default(),
+        )
+        .unwrap();
+        let m = robot.mechanism;
+        let q: Vec<f64> = (0..m.nq()).map(|i| 0.7 + 0.2 * i as f64).collect();
+        m.all_coordinates(&q).unwrap_or(q)
+    };
+    // −1.5 (a − 0.3) = 0.5 + 2 (−1.5 (b − 0.3)), b being 0.7.
+    let q = coupled("<tendon tendon1=\"ta\" tendon2=\"tb\" polycoef=\"0.5 2 0 0 0\"/>");
+    assert!((q[0] - (0.3 - 0.5 / 1.5 + 2.0 * 0.4)).abs() < 1e-14, "{q:?}");
+    // 2 (b − 0.3) + 4 (c − 0.3) = 0.5, a and c being 0.7 and 0.9.
+    let q = coupled("<tendon tendon1=\"p\" polycoef=\"0.5 0 0 0 0\"/>");
+    assert!((q[1] - (0.3 + 0.25 - 2.0 * 0.6)).abs() < 1e-14, "{q:?}");
+}
+
+#[test]
+fn what_is_only_seen_or_deforms_does_not_stop_a_robot() {
+    let text = r#"<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="0.1 0.1 0.1 1"/><material name="c" rgba=""/></asset>
+        <worldbody><body><joint/><inertial pos="0 0 1" mass="1" diaginertia="1 1 1"/><geom type="box" size="-1 1 1"/>
+        <geom type="mesh" mesh="none"/><geom type="mesh" mesh="m" rgba="" material="c"/><geom rgba="1 0" size="1"/>
+        <flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1"/></body></worldbody>
+        <deformable><skin name="skin"/></deformable></mujoco>"#;
+    let robot = loaded(&written("seen", &[("robot.xml", text.as_bytes())]));
+    assert_eq!(robot.mechanism.nv(), 1);
+    for (code, count) in [("geometry", 2), ("colour", 1), ("scale", 1), ("deformable", 2)] {
+        assert_eq!(robot.report.of(code).count(), count, "{code}: {:?}", robot.report);
+    }
 }

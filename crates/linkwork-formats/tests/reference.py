@@ -288,6 +288,46 @@ def expanded(request):
     return {"elements": list(flat(root))}
 
 
+def mujoco_drives(request):
+    """Keyframes as poses and kinetic energies, and actuators as data."""
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_path(request["file"])
+    data = mj.MjData(model)
+    keys = []
+    for k in range(-1, model.nkey):
+        mj.mj_resetData(model, data) if k < 0 else mj.mj_resetDataKeyframe(model, data, k)
+        mj.mj_forward(model, data)
+        mass = np.zeros((model.nv, model.nv))
+        mj.mj_fullM(model, data, mass)
+        bodies = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_BODY, name) for name in request["links"]]
+        poses = [np.hstack([data.xmat[b].reshape(3, 3), data.xpos[b][:, None]]).flatten().tolist() for b in bodies]
+        energy = 0.5 * data.qvel @ mass @ data.qvel
+        keys.append({"name": "" if k < 0 else model.key(k).name, "poses": poses, "energy": energy, "ctrl": data.ctrl.tolist()})
+    actuators = []
+    for a in range(model.nu):
+        kind, target = mj.mjtTrn(int(model.actuator_trntype[a])), model.actuator_trnid[a, 0]
+        named = {mj.mjtTrn.mjTRN_JOINT: model.joint, mj.mjtTrn.mjTRN_TENDON: model.tendon, mj.mjtTrn.mjTRN_SITE: model.site}
+        limited = lambda on, pair: pair[a].tolist() if on[a] else None
+        actuators.append(
+            {
+                "name": model.actuator(a).name,
+                "target": named[kind](target).name,
+                "gear": model.actuator_gear[a, 0],
+                "gain": model.actuator_gainprm[a, :3].tolist(),
+                "affine": bool(model.actuator_gaintype[a] == mj.mjtGain.mjGAIN_AFFINE),
+                "bias": model.actuator_biasprm[a, :3].tolist(),
+                "biased": bool(model.actuator_biastype[a] == mj.mjtBias.mjBIAS_AFFINE),
+                "lag": int(model.actuator_dyntype[a]),
+                "seconds": model.actuator_dynprm[a, 0],
+                "control": limited(model.actuator_ctrllimited, model.actuator_ctrlrange),
+                "force": limited(model.actuator_forcelimited, model.actuator_forcerange),
+            }
+        )
+    sensors = [model.sensor(i).name for i in range(model.nsensor)]
+    return {"keys": keys, "actuators": actuators, "sensors": sensors}
+
+
 def schema(request):
     import jsonschema
 
@@ -324,6 +364,9 @@ def main():
         "schema": schema,
         "names": names,
     }
+
+
+    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "drives": mujoco_drives, "schema": schema, "names": names}
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -9,6 +9,8 @@ mod joints;
 mod tree;
 
 use crate::Options;
+use crate::drives::{Actuator, Sensor, Tendon};
+use crate::keyframe::KeyDraft;
 use crate::report::{Findings, Remedy, Severity};
 use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Transmission};
 use crate::roots::Roots;
@@ -46,6 +48,10 @@ pub(crate) struct Draft {
     pub(crate) couplings: Vec<Placed<FileCoupling>>,
     pub(crate) loops: Vec<Loop>,
     pub(crate) transmissions: Vec<Transmission>,
+    pub(crate) keyframes: Vec<KeyDraft>,
+    pub(crate) actuators: Vec<Actuator>,
+    pub(crate) sensors: Vec<Sensor>,
+    pub(crate) tendons: Vec<Tendon>,
 }
 
 pub(crate) fn link_at(link: &Placed<Link>) -> At<'_> {
@@ -248,11 +254,26 @@ impl Draft {
         }
     }
 
-    fn robot(self, mechanism: Mechanism, f: Findings) -> Robot {
+    fn robot(self, mechanism: Mechanism, mut f: Findings) -> Robot {
+        let mut keyframes = Vec::with_capacity(self.keyframes.len());
+        for key in self.keyframes {
+            let name = shortened(&key.name);
+            match key.of(&mechanism) {
+                Some(key) => keyframes.push(key),
+                None => {
+                    let message = format!("keyframe `{name}` is no state of this robot; it is left out");
+                    f.doubt(At::FILE, "keyframe", message, "give q and v of the robot's own lengths");
+                }
+            }
+        }
         let follows: HashSet<&str> = mechanism.couplings().iter().map(|c| &*c.follower).collect();
         let couplings = self.couplings.into_iter().map(|c| c.item);
         let couplings = couplings.filter(|c| follows.contains(&*c.follower)).collect();
         Robot {
+            keyframes,
+            actuators: self.actuators,
+            sensors: self.sensors,
+            tendons: self.tendons,
             mechanism,
             geometry: self.geometry,
             couplings,

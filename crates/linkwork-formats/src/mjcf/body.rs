@@ -16,7 +16,14 @@ use linkwork::model::{Frame, Joint, JointKind, Link, WORLD};
 use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::collections::{HashMap, HashSet};
 
-/// Coordinates of a joint as MuJoCo numbers them.
+/// A joint as MuJoCo numbers its coordinates, and where it stands.
+pub(super) struct Coordinate {
+    pub(super) kind: Coordinates,
+    pub(super) spot: Spot,
+    pub(super) space: usize,
+}
+
+/// The numbers of a joint in MuJoCo's qpos.
 pub(super) enum Coordinates {
     /// x, y, z, w, x, y, z of a body of the world: joints of the draft, and where the body stands as the file is written.
     Free { joint: String, place: Pose },
@@ -46,8 +53,10 @@ pub(super) struct Bodies<'a> {
     pub(super) sites: HashMap<String, (String, Pose)>,
     /// `ref` of joints that have one.
     pub(super) references: HashMap<String, f64>,
+    /// `springref` of joints that have one.
+    pub(super) springs: HashMap<String, f64>,
     /// In MuJoCo's order.
-    pub(super) coordinates: Vec<Coordinates>,
+    pub(super) coordinates: Vec<Coordinate>,
     /// Kinds that were left out and reported.
     left_out: HashSet<&'a str>,
 }
@@ -76,6 +85,7 @@ impl<'a> Bodies<'a> {
             placed: HashMap::from([world]),
             sites: HashMap::new(),
             references: HashMap::new(),
+            springs: HashMap::new(),
             coordinates: Vec::new(),
             left_out: HashSet::new(),
         }
@@ -109,7 +119,7 @@ impl<'a> Bodies<'a> {
 
     fn joints_of(&self, body: usize) -> impl Iterator<Item = Item<'a>> + use<'a> {
         let items = self.tree.bodies[body].items.iter().copied();
-        items.filter(|i| matches!(i.e.name(), "joint" | "freejoint"))
+        items.filter(|i| joint::is_joint(i.e))
     }
 
     /// Reads geoms and sites of a body; `weight` takes up what its geoms weigh.
@@ -258,9 +268,8 @@ impl<'a> Bodies<'a> {
         );
     }
 
-    fn is_free(&self, joint: &Item<'a>, f: &mut Findings) -> bool {
-        let d = self.model(joint).defaults.apply(joint.e, joint.class, f);
-        joint.e.name() == "freejoint" || d.attribute("type").as_deref() == Some("free")
+    fn is_free(&self, item: &Item<'a>, f: &mut Findings) -> bool {
+        joint::kind_of(self.model(item), item, f) == Some(JointKind::Free)
     }
 
     /// Reports geoms whose bodies could not be told. A body that moves and weighs nothing else cannot be used.
@@ -319,10 +328,10 @@ impl<'a> Bodies<'a> {
             if let Some(mut joint) = joint::read(model, item.e, &d, f) {
                 joint.joint.name = self.tree.name(item).unwrap_or_default();
                 joint.within(&self.tree.pose(item));
-                read.push((joint, item.e.spot()));
+                read.push((joint, item.e.spot(), item.space));
             }
         }
-        if let Some((_, second)) = read.iter().find(|(r, _)| r.joint.kind.nv() == 6)
+        if let Some((_, second, _)) = read.iter().find(|(r, ..)| r.joint.kind.nv() == 6)
             && (read.len() > 1 || parent != WORLD)
         {
             let at = At::new(*second, "body", body);
@@ -335,9 +344,9 @@ impl<'a> Bodies<'a> {
             return;
         }
         let count = read.len();
-        let split = matches!(&read[..], [(r, _)] if r.splits());
-        if split && let Some((joint, spot)) = read.pop() {
-            self.split(joint.joint, body, place, spot, draft, f);
+        let split = matches!(&read[..], [(r, ..)] if r.splits());
+        if split && let Some((joint, spot, space)) = read.pop() {
+            self.split(joint.joint, body, place, (spot, space), draft, f);
             return;
         }
         let (mut parent, mut origin, mut last) = (parent.to_owned(), place, Default::default());
@@ -348,8 +357,10 @@ impl<'a> Bodies<'a> {
                     mut joint,
                     anchor,
                     reference,
+                    spring,
                 },
                 spot,
+                space,
             ),
         ) in read.into_iter().enumerate()
         {
@@ -357,12 +368,15 @@ impl<'a> Bodies<'a> {
                 let number = if i == 0 { String::new() } else { (i + 1).to_string() };
                 joint.name = self.fresh_joint(&format!("{body}_joint{number}"));
             }
+            if spring != 0.0 {
+                self.springs.insert(joint.name.clone(), spring);
+            }
             if reference != 0.0 {
                 self.references.insert(joint.name.clone(), reference);
             }
             joint.origin = origin * Pose::from_translation(anchor - last) * joint::displaced(joint.kind, -reference);
             joint.parent = parent;
-            self.coordinates.push(match joint.kind {
+            let kind = match joint.kind {
                 JointKind::Free => Coordinates::Free {
                     joint: joint.name.clone(),
                     place,
@@ -374,7 +388,8 @@ impl<'a> Bodies<'a> {
                     joint: joint.name.clone(),
                     reference,
                 },
-            });
+            };
+            self.coordinates.push(Coordinate { kind, spot, space });
             let at_body = i + 1 == count && anchor.norm() == 0.0;
             joint.child = if at_body {
                 body.to_owned()
@@ -402,7 +417,15 @@ impl<'a> Bodies<'a> {
 
     /// A free joint with armature or a spring, whose linear parts are along the axes of the world: a translation, and a
     /// ball joint.
-    fn split(&mut self, joint: Joint, body: &str, place: Pose, spot: Spot, draft: &mut Draft, f: &mut Findings) {
+    fn split(
+        &mut self,
+        joint: Joint,
+        body: &str,
+        place: Pose,
+        (spot, space): (Spot, usize),
+        draft: &mut Draft,
+        f: &mut Findings,
+    ) {
         let orientation = match &*joint.name {
             "" => self.fresh_joint(&format!("{body}_joint")),
             name => name.to_owned(),
@@ -437,11 +460,12 @@ impl<'a> Bodies<'a> {
             item: Link::massless(between),
             spot,
         });
-        self.coordinates.push(Coordinates::Split {
+        let kind = Coordinates::Split {
             position,
             orientation,
             place,
-        });
+        };
+        self.coordinates.push(Coordinate { kind, spot, space });
     }
 
     /// A body's own inertia, and its frame if that is told by more than six moments.

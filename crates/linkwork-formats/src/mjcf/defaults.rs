@@ -10,6 +10,23 @@ use std::collections::HashMap;
 /// Classes nested deeper than this are refused: every attribute is looked for in all of them.
 const DEEPEST: usize = 64;
 
+/// Tags of actuators.
+const ACTUATORS: [&str; 13] = [
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+    "dcmotor",
+    "orientation",
+    "pid",
+    "plugin",
+];
+
 /// Classes by name.
 #[derive(Default)]
 pub(super) struct Defaults<'a> {
@@ -82,6 +99,12 @@ impl<'a> Defaults<'a> {
         }
     }
 
+    /// The same, with the defaults of another tag, as tendons of both kinds have.
+    pub(super) fn apply_as(&'a self, e: Element<'a>, tag: &'a str, f: &mut Findings) -> Defaulted<'a> {
+        let found = self.apply(e, None, f);
+        Defaulted { tag, ..found }
+    }
+
     /// The class of a name that an element gives; reported if there is none.
     pub(super) fn class(&self, e: Element<'_>, name: &str, f: &mut Findings) -> Option<usize> {
         let found = self.by_name.get(name).copied();
@@ -130,7 +153,10 @@ impl<'a> Defaulted<'a> {
             class = current.parent;
             Some(current)
         });
-        let inherited = chain.flat_map(move |class| class.elements.iter().copied().filter(move |e| e.name() == tag));
+        // All actuators share one set of defaults.
+        let drives = ACTUATORS.contains(&tag);
+        let fits = move |e: &Element<'_>| e.name() == tag || drives && ACTUATORS.contains(&e.name());
+        let inherited = chain.flat_map(move |class| class.elements.iter().copied().filter(fits));
         core::iter::once(self.own).chain(inherited)
     }
 }

@@ -4,6 +4,7 @@ use super::body::Bodies;
 use super::expand::Item;
 use super::orientation::quaternion;
 use crate::draft::{Draft, Placed};
+use crate::drives::TendonPath;
 use crate::numbers;
 use crate::report::Findings;
 use crate::robot::{FileCoupling, Loop};
@@ -22,6 +23,8 @@ fn references(e: Element<'_>) -> Vec<(&'static str, String)> {
         ("body2", "body"),
         ("site1", "site"),
         ("site2", "site"),
+        ("tendon1", "tendon"),
+        ("tendon2", "tendon"),
     ];
     let named = kinds
         .iter()
@@ -54,7 +57,7 @@ pub(super) fn read(bodies: &Bodies<'_>, draft: &mut Draft, f: &mut Findings) {
                 }
             }
             "joint" => coupling(&item, bodies, at, draft, f),
-            "tendon" => {}
+            "tendon" => tendons(&item, bodies, at, draft, f),
             other => {
                 let message = format!("an equality <{}> is not modelled", shortened(other));
                 f.doubt(at, "unsupported-constraint", message, "the robot moves without it");
@@ -136,15 +139,53 @@ fn closed(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) ->
     })
 }
 
-/// A polynomial of one joint's displacement, or a constant.
-fn coupling(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
+/// A tendon's length as a polynomial of another's, or a constant: a coupling, if two joints are in it or one is.
+fn tendons(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
     let e = item.e;
+    let joints = |which: &str| -> Option<Vec<(String, f64)>> {
+        let name = bodies.tree.resolve(item.space, "tendon", &e.attribute(which)?)?;
+        let tendon = draft.tendons.iter().find(|t| t.name == name)?;
+        match &tendon.path {
+            TendonPath::Fixed { joints } => Some(joints.iter().filter(|(_, c)| *c != 0.0).cloned().collect()),
+            TendonPath::Spatial { .. } => None,
+        }
+    };
+    let given = coefficients(e, at, f);
+    let reference = |name: &str| bodies.references.get(name).copied().unwrap_or(0.0);
+    let (first, second) = (joints("tendon1"), joints("tendon2"));
+    let (follower, leader, given) = match (first.as_deref(), second.as_deref(), e.attribute("tendon2")) {
+        // a (y − y₀) = c₀ + c₁ b (x − x₀) + …
+        (Some([(y, a)]), Some([(x, b)]), _) => {
+            let scaled = core::array::from_fn(|i| given[i] * b.powi(i as i32) / a);
+            (y.clone(), Some(x.clone()), scaled)
+        }
+        // a (y − y₀) + b (x − x₀) = c₀.
+        (Some([(y, a), (x, b)]), None, None) => (y.clone(), Some(x.clone()), [given[0] / a, -b / a, 0.0, 0.0, 0.0]),
+        (Some([(y, a)]), None, None) => (y.clone(), None, [given[0] / a, 0.0, 0.0, 0.0, 0.0]),
+        _ => {
+            let message = "an equality of tendons is modelled between two joints alone; it is left out";
+            f.doubt(at, "unsupported-constraint", message, "the robot moves without it");
+            return;
+        }
+    };
+    push_coupling(item, bodies, follower, leader, given, &reference, draft);
+}
+
+/// The coefficients of a polynomial, by MuJoCo's default those of equality.
+fn coefficients(e: Element<'_>, at: At<'_>, f: &mut Findings) -> [f64; 5] {
     let mut given = [0.0, 1.0, 0.0, 0.0, 0.0];
     if let Some(list) = numbers::list(f, e, "polycoef", at, numbers::Range::Usable) {
         for (slot, x) in given.iter_mut().zip(list) {
             *slot = x;
         }
     }
+    given
+}
+
+/// A polynomial of one joint's displacement, or a constant.
+fn coupling(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft, f: &mut Findings) {
+    let e = item.e;
+    let given = coefficients(e, at, f);
     let full = |name: &str| {
         bodies
             .tree
@@ -154,7 +195,19 @@ fn coupling(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft,
     let follower = full(&e.attribute("joint1").unwrap_or_default());
     let leader = e.attribute("joint2").map(|j| full(&j));
     let reference = |name: &str| bodies.references.get(name).copied().unwrap_or(0.0);
-    // y − y₀ = Σ a (x − x₀)ⁱ, by Horner's rule on polynomials of x.
+    push_coupling(item, bodies, follower, leader, given, &reference, draft);
+}
+
+/// Adds y − y₀ = Σ a (x − x₀)ⁱ, by Horner's rule on polynomials of x.
+fn push_coupling(
+    item: &Item<'_>,
+    bodies: &Bodies<'_>,
+    follower: String,
+    leader: Option<String>,
+    given: [f64; 5],
+    reference: &dyn Fn(&str) -> f64,
+    draft: &mut Draft,
+) {
     let x0 = leader.as_deref().map_or(0.0, reference);
     let mut coefficients = vec![0.0; 5];
     for a in given.into_iter().rev() {
@@ -178,6 +231,6 @@ fn coupling(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, draft: &mut Draft,
             leader,
             coefficients,
         },
-        spot: e.spot(),
+        spot: item.e.spot(),
     });
 }

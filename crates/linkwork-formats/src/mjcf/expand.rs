@@ -141,7 +141,7 @@ impl<'a> Tree<'a> {
         this
     }
 
-    fn model(&self, space: usize) -> &'a Model<'a> {
+    pub(super) fn model(&self, space: usize) -> &'a Model<'a> {
         &self.models[self.spaces[space].model]
     }
 
@@ -185,12 +185,7 @@ impl<'a> Tree<'a> {
             name => NAMED.into_iter().find(|n| *n == name),
         };
         if let (Some(tag), Some(name)) = (tag, e.attribute("name").filter(|n| !n.is_empty())) {
-            let full = self.spaces[space].full(&name);
-            self.names.entry(tag).or_default().insert(full);
-            if self.spaces[space].outer.is_some() {
-                let key = (self.base(space), tag, name.into_owned());
-                self.replicas.entry(key).or_default().push(space);
-            }
+            self.add_name(tag, space, &name);
         }
         let item = Item { e, space, frame, class };
         match e.name() {
@@ -387,8 +382,7 @@ impl<'a> Tree<'a> {
         f: &mut Findings,
     ) -> Vec<Item<'a>> {
         let mut found = Vec::new();
-        let bases = (0..self.spaces.len()).filter(|&s| self.spaces[s].outer.is_none());
-        for base in bases {
+        for base in self.bases() {
             let model = self.model(base);
             // By replica, so that each one's elements stand together, as MuJoCo has them.
             let mut repeated: BTreeMap<(&[usize], usize), Vec<Element<'a>>> = BTreeMap::new();
@@ -400,7 +394,7 @@ impl<'a> Tree<'a> {
                     class: None,
                 });
             };
-            for e in model.section(section).flat_map(|e| model.includes.children(e)) {
+            for e in model.items(section) {
                 let wanted = references(e);
                 let own = |(tag, name): &(&str, String)| self.has(tag, &self.spaces[base].full(name));
                 let replicas: BTreeSet<usize> = wanted
@@ -436,8 +430,32 @@ impl<'a> Tree<'a> {
         found
     }
 
+    /// Takes in the names of elements of a section.
+    pub(super) fn add_names(&mut self, tag: &'static str, items: &[Item<'a>]) {
+        for item in items {
+            let Some(name) = item.e.attribute("name").filter(|n| !n.is_empty()) else {
+                continue;
+            };
+            self.add_name(tag, item.space, &name);
+        }
+    }
+
+    fn add_name(&mut self, tag: &'static str, space: usize, name: &str) {
+        let full = self.spaces[space].full(name);
+        self.names.entry(tag).or_default().insert(full);
+        if self.spaces[space].outer.is_some() {
+            let key = (self.base(space), tag, name.to_owned());
+            self.replicas.entry(key).or_default().push(space);
+        }
+    }
+
+    /// The main model and those that are attached.
+    pub(super) fn bases(&self) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        (0..self.spaces.len()).filter(|&s| self.spaces[s].outer.is_none())
+    }
+
     /// The space around all replicas that a space is in.
-    fn base(&self, mut space: usize) -> usize {
+    pub(super) fn base(&self, mut space: usize) -> usize {
         while let Some(outer) = self.spaces[space].outer {
             space = outer;
         }

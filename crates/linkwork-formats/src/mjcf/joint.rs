@@ -2,6 +2,7 @@
 
 use super::Model;
 use super::defaults::Defaulted;
+use super::expand::Item;
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::source::{At, shortened};
@@ -15,6 +16,26 @@ pub(super) struct Read {
     pub(super) anchor: Vec3,
     /// The displacement that the file's own pose of the body stands for: `ref`.
     pub(super) reference: f64,
+    /// The displacement at which springs rest, those of tendons too: `springref`.
+    pub(super) spring: f64,
+}
+
+/// Whether an element is a joint.
+pub(super) fn is_joint(e: Element<'_>) -> bool {
+    matches!(e.name(), "joint" | "freejoint")
+}
+
+/// The kind of a joint, along z if along anything; none where it is not known.
+pub(super) fn kind_of<'a>(model: &'a Model<'a>, item: &Item<'a>, f: &mut Findings) -> Option<JointKind> {
+    let d = model.defaults.apply(item.e, item.class, f);
+    let axis = Vec3::new(0.0, 0.0, 1.0);
+    match (item.e.name(), d.attribute("type").as_deref()) {
+        ("freejoint", _) | (_, Some("free")) => Some(JointKind::Free),
+        (_, None | Some("hinge")) => Some(JointKind::Revolute { axis }),
+        (_, Some("slide")) => Some(JointKind::Prismatic { axis }),
+        (_, Some("ball")) => Some(JointKind::Spherical),
+        _ => None,
+    }
 }
 
 impl Read {
@@ -70,6 +91,7 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
             joint,
             anchor: Vec3::ZERO,
             reference: 0.0,
+            spring: 0.0,
         });
     }
     let angle = if matches!(kind, JointKind::Revolute { .. }) {
@@ -82,11 +104,10 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
     joint.damping.extend(number("damping"));
     joint.friction.extend(number("frictionloss"));
     let one = joint.kind.nq() == 1;
+    let spring = number("springref").filter(|_| one).unwrap_or(0.0) * angle;
     if let Some(stiffness) = number("stiffness") {
         joint.stiffness.push(stiffness);
-        joint
-            .rest
-            .extend(number("springref").filter(|_| one).map(|x| x * angle));
+        joint.rest.extend(Some(spring).filter(|x| *x != 0.0));
     }
     let reference = number("ref").filter(|_| one).unwrap_or(0.0) * angle;
     let anchor = if free {
@@ -99,6 +120,7 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
         joint,
         anchor: anchor.unwrap_or_default(),
         reference,
+        spring,
     })
 }
 

@@ -8,11 +8,13 @@ mod assets;
 mod body;
 mod compiler;
 mod defaults;
+mod drives;
 mod equality;
 mod expand;
 mod geom;
 mod includes;
 mod joint;
+mod keys;
 mod models;
 mod names;
 mod orientation;
@@ -26,6 +28,7 @@ use crate::xml::{Document, Element};
 use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
+use drives::Drives;
 use expand::Tree;
 use includes::Includes;
 use linkwork::spatial::Vec3;
@@ -44,6 +47,12 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
+    /// What stands in its sections of a name.
+    fn items(&self, name: &'static str) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        let includes = self.includes;
+        self.section(name).flat_map(move |e| includes.children(e))
+    }
+
     /// Its sections of a name.
     fn section(&self, name: &'static str) -> impl Iterator<Item = Element<'a>> + use<'a> {
         let all = self.includes.children(self.includes.root());
@@ -69,32 +78,21 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Optio
         ..Draft::default()
     };
     main.section("option").for_each(|e| option(main, e, &mut draft, f));
-    let tree = Tree::expand(&models, 0, f);
+    let mut tree = Tree::expand(&models, 0, f);
+    let drives = Drives::find(&mut tree, f);
     let mut bodies = body::Bodies::new(&models, &tree, roots);
     bodies.read(&mut draft, f);
     bodies.finish(&mut draft, f);
+    drives.read(&bodies, &mut draft, f);
     equality::read(&bodies, &mut draft, f);
-    let first = |section| {
-        main.section(section)
-            .find_map(|e| main.includes.children(e).first().copied())
-    };
-    for (section, what) in [("tendon", "tendons"), ("deformable", "deformable bodies")] {
-        if let Some(first) = first(section) {
-            let code = if section == "tendon" { "tendon" } else { "deformable" };
-            f.doubt(
-                first.at(),
-                code,
-                format!("{what} are not modelled"),
-                "the rest of the robot moves without them",
-            );
-        }
-    }
-    if let Some(first) = first("actuator") {
-        f.note(
+    keys::read(&models, &bodies, &drives.actuators, &mut draft, f);
+    if let Some(first) = main.items("deformable").next() {
+        let message = "deformable bodies and skins are not modelled";
+        f.doubt(
             first.at(),
-            "actuator",
-            "actuators are not modelled: torques are given at joints",
-            "",
+            "deformable",
+            message,
+            "the rest of the robot moves without them",
         );
     }
     Some(draft)

@@ -31,6 +31,28 @@ pub fn write(robot: &Robot, format: Format) -> Result<Text, Refusal> {
         robot.mechanism.name(),
         String::new(),
     )));
+    if format != Format::Native {
+        let parts = [
+            ("keyframes", robot.keyframes.len()),
+            ("actuators", robot.actuators.len()),
+            ("sensors", robot.sensors.len()),
+            ("tendons", robot.tendons.len()),
+        ];
+        let lost: Vec<_> = parts
+            .iter()
+            .filter(|(_, n)| *n > 0)
+            .map(|(what, n)| format!("{n} {what}"))
+            .collect();
+        if !lost.is_empty() {
+            let message = format!("{} are not written", lost.join(", "));
+            findings.doubt(
+                crate::source::At::FILE,
+                "not-written",
+                message,
+                "the native format keeps them",
+            );
+        }
+    }
     let text = match format {
         Format::Urdf => urdf::write(robot, &mut findings),
         Format::Mjcf => mjcf::write(robot, &mut findings),

@@ -1,0 +1,160 @@
+//! Actuators, sensors and tendons, as files describe them.
+
+use serde::{Deserialize, Serialize};
+
+/// What an actuator drives, or a sensor measures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// `joint`, `tendon`, `site`, `body` …
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What stands between what an actuator is told and what it does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lag {
+    /// Nothing: a = u.
+    #[default]
+    None,
+    /// ȧ = u.
+    Integrator,
+    /// ȧ = (u − a)/T.
+    Filter {
+        /// T, in seconds.
+        seconds: f64,
+    },
+    /// Another one, by MuJoCo's name.
+    Other {
+        /// `muscle`, `user` …
+        kind: String,
+    },
+}
+
+/// An actuator: a force (g₀ + g₁ℓ + g₂ℓ̇) a + b₀ + b₁ℓ + b₂ℓ̇ along a transmission of length ℓ, which for a joint is its
+/// displacement times the gear.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Actuator {
+    /// Its name; often empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// `motor`, `position`, `velocity`, `general` …
+    pub kind: String,
+    /// What it drives.
+    pub target: Target,
+    /// Ratios of force at the target to force of the actuator; one for a joint with one coordinate, up to six others.
+    pub gear: Vec<f64>,
+    /// g₀, g₁, g₂.
+    pub gain: [f64; 3],
+    /// b₀, b₁, b₂.
+    pub bias: [f64; 3],
+    /// From what it is told, u, to a.
+    #[serde(default)]
+    pub lag: Lag,
+    /// The damping ratio that b₂ is to be found from, at the inertia that its joint shows; b₂ is zero then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damping_ratio: Option<f64>,
+    /// The least and most that it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control_range: Option<[f64; 2]>,
+    /// The least and most force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force_range: Option<[f64; 2]>,
+    /// Whether force, gain and bias say all that it does; not so for muscles, adhesion and plugins.
+    pub modelled: bool,
+}
+
+/// A sensor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sensor {
+    /// Its name; often empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// `jointpos`, `gyro`, `framequat` …
+    pub kind: String,
+    /// What it measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// What it measures that against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Target>,
+    /// The largest number that it gives; zero for any.
+    #[serde(default)]
+    pub cutoff: f64,
+    /// Its standard deviation.
+    #[serde(default)]
+    pub noise: f64,
+}
+
+/// A tendon, whose length is a sum over joints, or a way past sites.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tendon {
+    /// Its name; often empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What its length is.
+    pub path: TendonPath,
+    /// N per unit of length.
+    #[serde(default)]
+    pub stiffness: f64,
+    /// Its spring rests between these lengths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<[f64; 2]>,
+    /// N s per unit of length.
+    #[serde(default)]
+    pub damping: f64,
+    /// Dry friction, N.
+    #[serde(default)]
+    pub friction: f64,
+    /// Inertia of its own.
+    #[serde(default)]
+    pub armature: f64,
+    /// The least and most length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+    /// Whether the mechanism's joints have its spring, damper, friction and armature already.
+    #[serde(default)]
+    pub folded: bool,
+}
+
+/// What the length of a tendon is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TendonPath {
+    /// Σ c q over joints with one coordinate.
+    Fixed {
+        /// Joints, and c of each.
+        joints: Vec<(String, f64)>,
+    },
+    /// Straight pieces between sites, around geoms and over pulleys.
+    Spatial {
+        /// In order.
+        points: Vec<TendonPoint>,
+    },
+}
+
+/// A point of a spatial tendon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TendonPoint {
+    /// It passes through a frame of the robot.
+    Site {
+        /// By the name of the site in the file.
+        name: String,
+    },
+    /// It wraps around a geom.
+    Wrap {
+        /// The geom's name.
+        geom: String,
+    },
+    /// What follows counts a part only.
+    Pulley {
+        /// Divided by this.
+        divisor: f64,
+    },
+}

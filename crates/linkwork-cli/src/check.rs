@@ -1,10 +1,11 @@
 //! `linkwork check`: what is wrong with a robot's file, and where.
 
+use crate::complaint::Complaint;
 use crate::robot::Loading;
 use crate::style;
 use anyhow::Result;
 use clap::Args;
-use linkwork_formats::{Finding, Report, Robot, Severity, load};
+use linkwork_formats::{Finding, KINDS, Report, Robot, Severity, explain, load};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,17 @@ use std::process::ExitCode;
 Examples:
   linkwork check robot.urdf
   linkwork check --strict *.urdf            for continuous integration
-  linkwork check robot.urdf --json
+  linkwork check robot.urdf --json          a line of JSON for each file, for editors and programs
+  linkwork check --explain triangle-inequality
 
 Exit codes: 0 if every file loads, 1 if one does not. With --strict a doubtful file does not load.")]
 pub(crate) struct Arguments {
     /// Robot files.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "explain", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Say what a kind of finding means, as named in brackets; `all` for every kind.
+    #[arg(long, value_name = "KIND", conflicts_with = "files")]
+    explain: Option<String>,
     #[command(flatten)]
     loading: Loading,
     /// Print one line of JSON for each file.
@@ -49,6 +54,10 @@ const SHOWN: usize = 5;
 
 /// Runs the command; fails if a file does not load.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(kind) = &arguments.explain {
+        explained(kind)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let options = arguments.loading.options()?;
     let mut all_load = true;
     let mut out = anstream::stdout();
@@ -84,6 +93,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(if all_load { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says what a kind of finding means.
+fn explained(kind: &str) -> Result<()> {
+    let mut out = anstream::stdout();
+    if kind == "all" {
+        for (code, text) in KINDS {
+            writeln!(out, "{}: {text}", style::paint(style::HEAD, code))?;
+        }
+        return Ok(());
+    }
+    match explain(kind) {
+        Some(text) => Ok(writeln!(out, "{text}")?),
+        None => {
+            let near = linkwork::model::did_you_mean(kind, KINDS.iter().map(|(code, _)| *code));
+            Err(Complaint::usage(
+                format!("there is no kind of finding `{kind}`{near}"),
+                "`linkwork check --explain all` lists them",
+            ))
+        }
+    }
 }
 
 /// Whether a robot's base can be freed, if that is asked for; says why not.

@@ -1,6 +1,7 @@
 //! `linkwork info`: a robot in a page.
 
 mod figures;
+mod layout;
 mod tree;
 
 use crate::robot::{Chosen, Loaded};
@@ -8,8 +9,9 @@ use crate::style::{self, grouped, pad};
 use anyhow::Result;
 use clap::Args;
 use figures::Figures;
+use layout::{Library, Listed};
 use linkwork::model::Joint;
-use linkwork_formats::{FileCoupling, Finding, Robot};
+use linkwork_formats::{Actuator, Coupling, Finding, Keyframe, Robot, Sensor, Tendon, TendonPath};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
@@ -22,6 +24,7 @@ Examples:
   linkwork info robot.urdf
   linkwork info robot.urdf --floating --json
   linkwork info humanoid
+  linkwork info robot.urdf --order pinocchio
 
 Joints are listed in the order of coordinates.")]
 pub(crate) struct Arguments {
@@ -30,6 +33,9 @@ pub(crate) struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// List the joints in the order of another library too.
+    #[arg(long, value_enum, value_name = "LIBRARY")]
+    order: Option<Library>,
 }
 
 /// Everything, for programs.
@@ -52,6 +58,12 @@ struct Page<'a> {
     couplings: &'a [FileCoupling],
     loops: usize,
     shapes: usize,
+    keyframes: &'a [Keyframe],
+    actuators: &'a [Actuator],
+    sensors: &'a [Sensor],
+    tendons: &'a [Tendon],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<Listed<'a>>,
     findings: &'a [Finding],
 }
 
@@ -65,6 +77,9 @@ struct JointLine<'a> {
     nq: usize,
     v_start: usize,
     nv: usize,
+    /// What its numbers in q and in v are.
+    coordinates: &'static [&'static str],
+    rates: &'static [&'static str],
     /// The joint that it follows, having no coordinates of its own, and c₀, c₁, … of q = c₀ + c₁y + …
     #[serde(skip_serializing_if = "Option::is_none")]
     follows: Option<&'a str>,
@@ -102,19 +117,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let loaded = arguments.chosen.loading.load(&arguments.chosen.robot)?;
     let figures = Figures::of(&loaded.robot.mechanism);
     if arguments.json {
-        let page = page(&loaded, &figures);
+        let page = page(&loaded, &figures, arguments.order);
         writeln!(anstream::stdout(), "{}", serde_json::to_string_pretty(&page)?)?;
         return Ok(());
     }
-    print(&loaded, &figures)
+    print(&loaded, &figures, arguments.order)
 }
 
-fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
+fn page<'a>(loaded: &'a Loaded, figures: &Figures, order: Option<Library>) -> Page<'a> {
     let Robot {
         mechanism: m,
         geometry,
         couplings,
         loops,
+        keyframes,
+        actuators,
+        sensors,
+        tendons,
         report,
         ..
     } = &loaded.robot;
@@ -134,6 +153,8 @@ fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
                 nq: q.len(),
                 v_start: v.start,
                 nv: v.len(),
+                coordinates: &layout::coordinates(j.kind).0[..q.len()],
+                rates: &layout::coordinates(j.kind).1[..v.len()],
                 follows: follows.map(|(leader, _)| leader),
                 coefficients: follows.map(|(_, c)| c),
                 armature: &j.armature,
@@ -173,11 +194,16 @@ fn page<'a>(loaded: &'a Loaded, figures: &Figures) -> Page<'a> {
         couplings,
         loops: loops.len(),
         shapes: geometry.len(),
+        keyframes,
+        actuators,
+        sensors,
+        tendons,
+        order: order.map(|library| Listed::new(library, &loaded.robot)),
         findings: &report.findings,
     }
 }
 
-fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
+fn print(loaded: &Loaded, figures: &Figures, order: Option<Library>) -> Result<()> {
     let (robot, m) = (&loaded.robot, &loaded.robot.mechanism);
     let mut out = anstream::stdout();
     let head = |text: &str| style::paint(style::HEAD, text);
@@ -216,6 +242,11 @@ fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
     tree::draw(&mut out, m)?;
     writeln!(out, "\n{}", head("joints in the order of coordinates"))?;
     joints(&mut out, robot)?;
+    layout::legend(&mut out, robot)?;
+    if let Some(library) = order {
+        layout::list(&mut out, library, robot)?;
+    }
+    drives(&mut out, robot)?;
     if !robot.loops.is_empty() {
         writeln!(out, "\n{}", head("closed loops, which `linkwork simulate` closes"))?;
         for l in &robot.loops {
@@ -232,6 +263,54 @@ fn print(loaded: &Loaded, figures: &Figures) -> Result<()> {
                 writeln!(out, "{}: {finding}", finding.severity.name())?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Keyframes, actuators, sensors and tendons, a few words for each.
+fn drives(out: &mut impl Write, robot: &Robot) -> Result<()> {
+    let head = |text: &str| style::paint(style::HEAD, text);
+    if !robot.keyframes.is_empty() {
+        let names: Vec<_> = robot.keyframes.iter().map(|k| k.name.as_str()).collect();
+        writeln!(out, "\n{}: {}", head("keyframes, for --start-key"), names.join(", "))?;
+    }
+    if !robot.actuators.is_empty() {
+        writeln!(out, "\n{}", head("actuators in the order of controls"))?;
+        for a in &robot.actuators {
+            let name = if a.name.is_empty() { "(no name)" } else { &a.name };
+            let range = a
+                .control_range
+                .map_or(String::new(), |[l, u]| format!("  control {l} to {u}"));
+            let force = a
+                .force_range
+                .map_or(String::new(), |[l, u]| format!("  force {l} to {u}"));
+            let gear: Vec<_> = a.gear.iter().map(f64::to_string).collect();
+            let (target, gear) = (&a.target, gear.join(" "));
+            writeln!(
+                out,
+                "{name}  {} on {} {}  gear {gear}{range}{force}",
+                a.kind, target.kind, target.name
+            )?;
+        }
+    }
+    let kinds = |what: &str, kinds: Vec<&str>| -> Option<String> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for kind in kinds {
+            match counts.iter_mut().find(|(k, _)| *k == kind) {
+                Some((_, n)) => *n += 1,
+                None => counts.push((kind, 1)),
+            }
+        }
+        let list: Vec<_> = counts.iter().map(|(k, n)| format!("{n} {k}")).collect();
+        (!list.is_empty()).then(|| format!("\n{}: {}", head(what), list.join(", ")))
+    };
+    let sensors = kinds("sensors", robot.sensors.iter().map(|s| s.kind.as_str()).collect());
+    let tendons = robot.tendons.iter().map(|t| match t.path {
+        TendonPath::Fixed { .. } => "fixed",
+        TendonPath::Spatial { .. } => "spatial",
+    });
+    for line in [sensors, kinds("tendons", tendons.collect())].into_iter().flatten() {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }

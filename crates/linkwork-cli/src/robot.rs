@@ -44,6 +44,9 @@ pub(crate) struct Loading {
     /// Let meshes and included files lie anywhere, not only beside the robot's file and in packages.
     #[arg(long)]
     pub(crate) anywhere: bool,
+    /// Give links without an <inertial> that of their collision shapes, closed meshes included, at this density in kg/m³.
+    #[arg(long, value_name = "DENSITY", value_parser = |s: &str| crate::numbers::positive(s, 1e6), allow_negative_numbers = true)]
+    pub(crate) collision_density: Option<f64>,
     /// Let joints that follow others, as mimic joints do, move on their own.
     #[arg(long)]
     pub(crate) ignore_couplings: bool,
@@ -124,6 +127,7 @@ impl Loading {
             environment: self.env,
             anywhere: self.anywhere,
             independent: self.ignore_couplings,
+            collision_density: self.collision_density,
         })
     }
 
@@ -142,7 +146,7 @@ impl Loading {
                     "leave --floating out for a robot that floats already, or whose base cannot be freed",
                 )
             })?;
-            loaded.robot.mechanism = mechanism;
+            loaded.robot = loaded.robot.with_mechanism(mechanism);
         }
         if let Some(gravity) = &self.gravity {
             let wrong = |problem: String| Complaint::usage(problem, "write it as --gravity 0,0,-9.81");

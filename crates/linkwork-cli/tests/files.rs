@@ -218,3 +218,91 @@ fn xacro_files_take_arguments_and_packages() {
         assert_eq!(output.status.code(), Some(2));
     }
 }
+
+#[test]
+fn keyframes_start_simulations_and_info_says_what_coordinates_are() {
+    let model = r#"<mujoco><worldbody><body name="a"><freejoint name="base"/><geom size="1"/><body><joint name="j" ref="30"/><geom size="1" pos="1 0 0"/>
+        </body></body></worldbody><actuator><position name="p" joint="j" kp="3" ctrlrange="-1 1"/></actuator><sensor><gyro site="s"/></sensor>
+        <keyframe><key name="home" qpos="0 0 2 1 0 0 0 0.5"/></keyframe></mujoco>"#;
+    let here = directory("keys", &[("robot.xml", model)]);
+    let said = text(&linkwork(&here, &["info", "robot.xml"]).stdout);
+    for words in [
+        "keyframes, for --start-key: qpos0, home",
+        "free: q is the quaternion x y z w, then the position x y z",
+        "p  position on joint j  gear 1  control -1 to 1",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let page: Value =
+        serde_json::from_slice(&linkwork(&here, &["info", "robot.xml", "--json", "--order", "mujoco"]).stdout).unwrap();
+    assert_eq!(page["joints"][0]["coordinates"][3], "qw");
+    assert_eq!(page["order"]["joints"], serde_json::json!(["base", "j"]));
+    let run = |more: &[&str]| {
+        let arguments = [
+            &[
+                "simulate",
+                "robot.xml",
+                "--seconds",
+                "0.01",
+                "--gravity",
+                "0,0,0",
+                "--log",
+                "run.csv",
+            ][..],
+            more,
+        ]
+        .concat();
+        let output = linkwork(&here, &arguments);
+        (
+            output,
+            std::fs::read_to_string(here.join("run.csv")).unwrap_or_default(),
+        )
+    };
+    let (output, log) = run(&["--start-key", "home"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let row: Vec<f64> = log
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .filter_map(|x| x.parse().ok())
+        .collect();
+    assert!(
+        row[1..9]
+            .iter()
+            .zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.5])
+            .all(|(a, b)| (a - b).abs() < 1e-12),
+        "{row:?}"
+    );
+    // Else as the file is written.
+    let (_, log) = run(&[]);
+    let row: Vec<f64> = log
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .filter_map(|x| x.parse().ok())
+        .collect();
+    assert!((row[8] - 30_f64.to_radians()).abs() < 1e-12, "{row:?}");
+    let (output, _) = run(&["--start-key", "hom"]);
+    let said = text(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && said.contains("did you mean `home`?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn check_explains_every_kind_of_finding() {
+    let here = directory("explain", &[]);
+    let said = text(&linkwork(&here, &["check", "--explain", "triangle-inequality"]).stdout);
+    assert!(said.contains("exceeds the sum of the others"), "{said}");
+    let all = text(&linkwork(&here, &["check", "--explain", "all"]).stdout);
+    assert!(all.lines().count() > 60, "{all}");
+    let output = linkwork(&here, &["check", "--explain", "mesh-inertial"]);
+    let said = text(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && said.contains("did you mean `mesh-inertia`?"),
+        "{said}"
+    );
+}

@@ -2,7 +2,6 @@
 
 use crate::robot::Robot;
 use linkwork::Mechanism;
-use linkwork::model::JointId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -46,10 +45,9 @@ impl KeyDraft {
         if let Some(all) = self.all {
             [q, v] = all;
         }
-        for joint in m.joints() {
-            let Ok(id) = m.joint(&joint.name) else { continue };
-            put(&mut q, m.q_range(id), self.q.get(&joint.name));
-            put(&mut v, m.v_range(id), self.v.get(&joint.name));
+        for (joint, at_q, at_v) in m.layout() {
+            put(&mut q, at_q, self.q.get(&joint.name));
+            put(&mut v, at_v, self.v.get(&joint.name));
         }
         let finite = v.iter().chain(&self.ctrl).chain([&self.time]).all(|x| x.is_finite());
         let sound = q.len() == m.nq() && v.len() == m.nv() && finite && m.normalise(&mut q).is_ok();
@@ -85,11 +83,9 @@ impl Keyframe {
     /// The same state of another mechanism that has joints of the same names; its other joints are neutral and at rest.
     fn carried(&self, from: &Mechanism, to: &Mechanism) -> Option<Self> {
         let (mut q, mut v) = (HashMap::new(), HashMap::new());
-        for joint in from.joints() {
-            let Ok(id) = from.joint(&joint.name) else { continue };
-            let id: JointId = id;
-            q.insert(joint.name.clone(), self.q[from.q_range(id)].to_vec());
-            v.insert(joint.name.clone(), self.v[from.v_range(id)].to_vec());
+        for (joint, at_q, at_v) in from.layout() {
+            q.insert(joint.name.clone(), self.q[at_q].to_vec());
+            v.insert(joint.name.clone(), self.v[at_v].to_vec());
         }
         KeyDraft {
             name: self.name.clone(),

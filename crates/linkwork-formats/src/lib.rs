@@ -24,15 +24,18 @@
 
 mod draft;
 mod drives;
+mod explain;
 mod keyframe;
 mod mesh;
 mod mjcf;
 mod native;
 mod numbers;
+mod order;
 mod report;
 mod robot;
 mod roots;
 mod sdf;
+mod solid;
 mod source;
 mod turn;
 mod urdf;
@@ -43,9 +46,11 @@ mod xml;
 
 pub use draft::LEAST_ARMATURE;
 pub use drives::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
+pub use explain::{KINDS, explain};
 pub use keyframe::{Keyframe, WRITTEN};
 pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
 pub use native::SCHEMA;
+pub use order::{Order, joint_order};
 pub use report::{Finding, Mode, Refusal, Report, Severity};
 pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Transmission};
 pub use write::{Text, write};
@@ -78,6 +83,9 @@ pub struct Options {
     pub anywhere: bool,
     /// Whether joints that follow others, as mimic joints do, move on their own. Otherwise they have no coordinates.
     pub independent: bool,
+    /// The density, in kg/m³, by which links without an inertia of their own get that of their collision shapes, meshes
+    /// included. Without it they weigh nothing.
+    pub collision_density: Option<f64>,
 }
 
 /// A kind of file.
@@ -176,7 +184,9 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
     if format == Some(Format::Native) {
         let source = xml::decode(file, bytes, &mut findings);
         return match source.and_then(|s| native::read(s, &mut findings)) {
-            Some(draft) => draft.with_meshes(roots, &mut findings).assemble(findings, options),
+            Some(draft) => draft
+                .with_meshes(roots, options, &mut findings)
+                .assemble(findings, options),
             None => Err(findings.refusal()),
         };
     }
@@ -212,7 +222,9 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
             return Err(findings.refusal());
         }
     };
-    draft.with_meshes(roots, &mut findings).assemble(findings, options)
+    draft
+        .with_meshes(roots, options, &mut findings)
+        .assemble(findings, options)
 }
 
 /// The guide's code runs as tests: here, because it reads robot files too.

@@ -163,6 +163,8 @@ pub(crate) struct Findings {
     sources: Vec<Rc<Source>>,
     /// Errors found so far.
     errors: usize,
+    /// Whether what is being read is not needed, so that nothing wrong with it is an error.
+    lenient: bool,
 }
 
 /// More findings than these are not kept: a hostile file shall not fill the memory.
@@ -175,6 +177,7 @@ impl Findings {
             report: Report::default(),
             sources: Vec::new(),
             errors: 0,
+            lenient: false,
         }
     }
 
@@ -191,6 +194,14 @@ impl Findings {
     pub(crate) fn line(&self, spot: Spot) -> usize {
         let source = self.sources.get(spot.source as usize);
         source.map_or(0, |s| s.position(spot.offset as usize).line)
+    }
+
+    /// Reads what the robot moves without: shapes and colours. What is wrong there is doubtful at most.
+    pub(crate) fn leniently<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.lenient, true);
+        let found = read(self);
+        self.lenient = before;
+        found
     }
 
     /// Whether the robot cannot be used.
@@ -238,6 +249,10 @@ impl Findings {
     }
 
     pub(crate) fn push(&mut self, severity: Severity, at: At<'_>, code: &'static str, message: String, advice: &str) {
+        let severity = match severity {
+            Severity::Error if self.lenient && self.mode != Mode::Strict => Severity::Warning,
+            severity => severity,
+        };
         self.errors += usize::from(severity == Severity::Error);
         if self.report.findings.len() >= MOST && severity != Severity::Error {
             return;

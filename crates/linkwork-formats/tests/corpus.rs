@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::Mechanism;
 use linkwork::model::Joint;
-use linkwork_formats::{LEAST_ARMATURE, Mode, Options, load};
+use linkwork_formats::{LEAST_ARMATURE, Mode, Options, Order, joint_order, load};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use support::reference::{Reference, State, compare, error, states};
@@ -94,6 +94,10 @@ fn every_example_robot_loads_and_agrees_with_pinocchio() {
                 .map(|j| Some(j.name.as_str()))
                 .collect();
             assert_eq!(ours, listed, "{name}");
+            let ordered = joint_order(&m, Order::Pinocchio)
+                .into_iter()
+                .map(|j| json!(m.joints()[j].name));
+            assert_eq!(json!(ordered.collect::<Vec<_>>()), answer["ordered"], "{name}");
             let links: Vec<_> = m.links().iter().map(|l| l.name.as_str()).collect();
             compare(&name, &m, &links, &states, &answer);
             compared[usize::from(floats)] += 1;

@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::spatial::Vec3;
-use linkwork_formats::{Format, Lag, Mesh, Options, Robot, load};
+use linkwork_formats::{Format, Lag, Mesh, Options, Order, Robot, joint_order, load};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use support::reference::{Reference, compare, error, numbers, states};
@@ -341,6 +341,7 @@ fn keyframes_and_actuators_are_as_in_mujoco() {
             let mut posed = workspace.at(&ours.q).unwrap();
             for (link, expect) in links.iter().zip(theirs["poses"].as_array().expect("poses")) {
                 let pose = posed.pose(m.frame(link).unwrap());
+                let pose = pose.unwrap();
                 let (r, t) = (pose.rotation.to_rows(), pose.translation.to_array());
                 let got: Vec<f64> = (0..3).flat_map(|i| [r[i][0], r[i][1], r[i][2], t[i]]).collect();
                 assert!(error(&got, &numbers(expect)) < 1e-9, "{name} {link}");
@@ -492,4 +493,36 @@ fn what_is_only_seen_or_deforms_does_not_stop_a_robot() {
     for (code, count) in [("geometry", 2), ("colour", 1), ("scale", 1), ("deformable", 2)] {
         assert_eq!(robot.report.of(code).count(), count, "{code}: {:?}", robot.report);
     }
+}
+
+#[test]
+fn joints_can_be_listed_in_the_order_of_mujoco() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let body = "<inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>";
+    let links: String = ["base", "d", "a", "c", "b"]
+        .iter()
+        .map(|l| format!("<link name=\"{l}\">{body}</link>"))
+        .collect();
+    let joint = |parent: &str, child: &str| {
+        format!(
+            "<joint name=\"to_{child}\" type=\"continuous\"><parent link=\"{parent}\"/><child link=\"{child}\"/></joint>"
+        )
+    };
+    let joints = joint("b", "a") + &joint("base", "c") + &joint("base", "b") + &joint("c", "d");
+    let text = format!("<robot name=\"r\">{links}{joints}</robot>");
+    let path = written("order", &[("robot.urdf", text.as_bytes())]);
+    let m = loaded(&path).mechanism;
+    let answer = reference.ask(&json!({"ask": "mujoco", "file": path, "links": [], "states": []}));
+    let ours: Vec<_> = joint_order(&m, Order::Mujoco)
+        .into_iter()
+        .map(|j| json!(m.joints()[j].name))
+        .collect();
+    assert_eq!(json!(ours), answer["names"]);
+    let file: Vec<_> = joint_order(&m, Order::File)
+        .into_iter()
+        .map(|j| &*m.joints()[j].name)
+        .collect();
+    assert_eq!(file, ["to_a", "to_c", "to_b", "to_d"]);
 }

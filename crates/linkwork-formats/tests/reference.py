@@ -89,7 +89,7 @@ def pinocchio(request):
                 "forward": a[order].tolist(),
             }
         )
-    return {"mass": pin.computeTotalMass(model), "listed": listed, "states": answers}
+    return {"mass": pin.computeTotalMass(model), "listed": listed, "ordered": list(model.names)[1:], "states": answers}
 
 
 def mujoco(request):

@@ -181,6 +181,9 @@ fn transmissions_give_armature() {
         "<actuator name=\"a\"><mechanicalReduction>50</mechanicalReduction><rotorInertia>1e-4</rotorInertia></actuator>",
         "<mechanicalReduction>-50</mechanicalReduction><rotorInertia>1e-4</rotorInertia>",
         "<actuator name=\"a\"><drake:gear_ratio value=\"50\"/><drake:rotor_inertia value=\"1e-4\"/></actuator>",
+        // Drake takes no notice of the reduction beside its own elements.
+        "<actuator name=\"a\"><mechanicalReduction>7</mechanicalReduction><drake:gear_ratio value=\"50\"/>\
+         <drake:rotor_inertia value=\"1e-4\"/></actuator>",
     ] {
         let loaded = robot(&gear(inside));
         assert_eq!(loaded.transmissions[0].ratio.abs(), 50.0);
@@ -192,6 +195,70 @@ fn transmissions_give_armature() {
         "<actuator name=\"a\"><mechanicalReduction>7</mechanicalReduction></actuator>",
     ));
     assert!(plain.mechanism.joints().iter().all(|j| j.armature.is_empty()));
+}
+
+#[test]
+fn links_may_weigh_what_their_collision_shapes_enclose() {
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("weighed");
+    std::fs::create_dir_all(&root).unwrap();
+    // A tetrahedron, whole and with a triangle missing.
+    let whole = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    std::fs::write(root.join("whole.obj"), whole).unwrap();
+    std::fs::write(root.join("open.obj"), whole.replace("f 2 3 4\n", "")).unwrap();
+    let shape = |inner: &str| format!("<collision><origin xyz=\"0 0 1\"/><geometry>{inner}</geometry></collision>");
+    let mesh = |file: &str| shape(&format!("<mesh filename=\"{file}\" scale=\"0.1 0.1 0.2 7\"/>"));
+    let link = |shapes: String| {
+        format!(
+            "<robot name=\"a\"><link name=\"base\"/><link name=\"tip\">{shapes}</link>\
+         <joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"tip\"/></joint></robot>"
+        )
+    };
+    let load = |shapes: String, density: Option<f64>| {
+        let file = root.join("a.urdf");
+        std::fs::write(&file, link(shapes)).unwrap();
+        let options = Options {
+            collision_density: density,
+            ..Options::default()
+        };
+        linkwork_formats::load(&file, &options).unwrap()
+    };
+    let both = mesh("whole.obj") + &shape("<box size=\"0.1 0.1 0.1\"/>");
+    let weighed = load(both.clone(), Some(500.0));
+    let body = weighed.mechanism.links()[1].inertia;
+    assert!((body.mass - 500.0 * (0.002 / 6.0 + 0.001)).abs() < 1e-15, "{body:?}");
+    assert!(
+        (body.com.z - (1.05 / 3.0 + 1.0) / (1.0 / 3.0 + 1.0)).abs() < 1e-12,
+        "{body:?}"
+    );
+    assert_eq!(weighed.report.of("collision-inertia").count(), 1);
+    assert_eq!(weighed.report.of("scale").count(), 1);
+    // Not unless it is asked for; and nothing is enclosed by what is open.
+    let light = load(both, None);
+    assert_eq!(
+        (
+            light.mechanism.links()[1].inertia.mass,
+            light.report.of("massless-robot").count()
+        ),
+        (0.0, 1)
+    );
+    let open = load(mesh("open.obj"), Some(500.0));
+    assert_eq!(
+        (
+            open.mechanism.links()[1].inertia.mass,
+            open.report.of("mesh-inertia").count()
+        ),
+        (0.0, 1)
+    );
+}
+
+#[test]
+fn colours_and_shapes_never_stop_dynamics() {
+    let wrong = r#"<visual><geometry><box size="1 2"/></geometry><material name="m"><color rgba=""/></material></visual>
+        <collision><geometry><sphere radius="big"/></geometry></collision>"#;
+    let text = format!("<link name=\"base\">{BODY}{wrong}</link>");
+    let loaded = robot(&text);
+    assert!(loaded.geometry.is_empty() && loaded.report.count(linkwork_formats::Severity::Warning) >= 2);
+    assert!(parse(&text, Mode::Strict).is_err());
 }
 
 #[test]

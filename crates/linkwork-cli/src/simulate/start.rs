@@ -5,10 +5,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::simulate::State;
+use linkwork_formats::Robot;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The state at the start: neutral and at rest, unless something is said.
+/// The state at the start: as the robot's file is written and at rest, unless something is said.
 #[derive(Args)]
 pub(crate) struct Start {
     /// Start at this configuration, nq numbers: rad and m, quaternions x, y, z, w.
@@ -23,6 +24,9 @@ pub(crate) struct Start {
     /// Start at the state in a JSON file with keys q and v.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["q", "v"])]
     start: Option<PathBuf>,
+    /// Start at a keyframe of the robot's file; `linkwork info` lists them.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["q", "v", "random", "start"])]
+    start_key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -33,8 +37,12 @@ struct File {
 }
 
 impl Start {
-    pub(crate) fn state(&self, mechanism: &Mechanism) -> Result<State> {
+    pub(crate) fn state(&self, mechanism: &Mechanism, robot: &Robot) -> Result<State> {
         let (mut q, mut v) = (self.q.clone(), self.v.clone());
+        if let Some(name) = &self.start_key {
+            let key = robot.keyframe(name).ok_or_else(|| unknown_key(name, robot))?;
+            (q, v) = (Some(key.q.clone()), Some(key.v.clone()));
+        }
         if let Some(seed) = self.random {
             q = Some(mechanism.random(seed));
         }
@@ -47,7 +55,7 @@ impl Start {
             })?;
             (q, v) = (file.q, file.v);
         }
-        let mut state = State::at_rest(mechanism, &q.unwrap_or_else(|| mechanism.neutral()));
+        let mut state = State::at_rest(mechanism, &q.unwrap_or_else(|| robot.written_configuration()));
         if let Some(v) = v {
             state.v = v;
         }
@@ -65,7 +73,25 @@ impl Start {
         mechanism
             .normalise(&mut state.q)
             .and_then(|()| mechanism.workspace().at(&state.q)?.moving(&state.v).map(drop))
-            .map_err(|e| Complaint::usage(e.to_string(), "give another start with --q, --v, --random or --start"))?;
+            .map_err(|e| {
+                Complaint::usage(
+                    e.to_string(),
+                    "give another start with --q, --v, --random, --start or --start-key",
+                )
+            })?;
         Ok(state)
     }
+}
+
+fn unknown_key(name: &str, robot: &Robot) -> anyhow::Error {
+    let known: Vec<_> = robot.keyframes.iter().map(|k| k.name.as_str()).collect();
+    let hint = match known[..] {
+        [] => "its file has none; use --q, --random or --start".to_owned(),
+        _ => format!("its keyframes are {}", known.join(", ")),
+    };
+    let near = linkwork::model::did_you_mean(name, known.into_iter());
+    Complaint::usage(
+        format!("`{}` has no keyframe `{name}`{near}", robot.mechanism.name()),
+        hint,
+    )
 }

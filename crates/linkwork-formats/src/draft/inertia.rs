@@ -70,6 +70,12 @@ impl Draft {
                 _ => physical = false,
             }
         }
+        let moves = self.joints.iter().find(|j| j.item.kind.nv() > 0);
+        if let Some(joint) = moves.filter(|_| massless.len() == self.links.len()) {
+            let message = "no link of the robot has mass, though joints move";
+            let advice = "give links masses; `--collision-density` finds those of closed collision shapes";
+            f.doubt(super::joint_at(joint), "massless-robot", message, advice);
+        }
         self.note_massless(&massless, f);
         physical
     }

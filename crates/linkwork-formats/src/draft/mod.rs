@@ -3,6 +3,7 @@
 //! Everything that can be wrong with a robot, whatever its format, is found here, reported with its place, and refused,
 //! kept or repaired as the mode says. What passes goes through the builder of the library, which checks it once more.
 
+mod collision;
 mod couplings;
 mod inertia;
 mod joints;
@@ -63,8 +64,8 @@ pub(crate) fn joint_at(joint: &Placed<Joint>) -> At<'_> {
 }
 
 impl Draft {
-    /// Looks for the files of meshes.
-    pub(crate) fn with_meshes(mut self, roots: &Roots, f: &mut Findings) -> Self {
+    /// Looks for the files of meshes, and weighs what they enclose where that is asked for.
+    pub(crate) fn with_meshes(mut self, roots: &Roots, options: &Options, f: &mut Findings) -> Self {
         let (mut known, mut lost): (HashMap<String, Option<PathBuf>>, Vec<String>) = Default::default();
         for g in &mut self.geometry {
             let Shape::Mesh { uri, path, .. } = &mut g.shape else {
@@ -89,6 +90,14 @@ impl Draft {
                 message,
                 "give the directory that holds their package, or allow files outside of the robot's own directory",
             );
+        }
+        match options.collision_density {
+            Some(density) if density.is_finite() && density > 0.0 => self.weigh(density, f),
+            Some(density) => {
+                let message = format!("a density of {density} kg/m³ is none that a body has");
+                f.error(At::FILE, "number", message, "give one above zero");
+            }
+            None => {}
         }
         self
     }

@@ -1,10 +1,11 @@
 //! Keyframes: named states, in MuJoCo's order of coordinates.
 
 use super::Model;
-use super::body::{Bodies, Coordinate, Coordinates};
+use super::body::Bodies;
 use super::expand::{Item, Tree};
 use super::joint;
 use super::orientation::quaternion;
+use super::stand::{Coordinate, Coordinates};
 use crate::draft::Draft;
 use crate::keyframe::{KeyDraft, WRITTEN};
 use crate::numbers::Range;

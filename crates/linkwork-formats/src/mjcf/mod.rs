@@ -18,6 +18,8 @@ mod keys;
 mod models;
 mod names;
 mod orientation;
+mod stand;
+mod weight;
 
 use crate::draft::Draft;
 use crate::numbers;

@@ -2,7 +2,7 @@
 
 use super::{Materials, only, origin};
 use crate::draft::Draft;
-use crate::numbers;
+use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::{Geometry, Role, Shape};
 use crate::source::{At, shortened};
@@ -21,7 +21,7 @@ pub(super) fn materials(root: Element<'_>, f: &mut Findings) -> Materials {
 }
 
 fn colour(material: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<[f64; 4]> {
-    numbers::several(f, material.child("color")?, "rgba", at)
+    f.leniently(|f| numbers::several(f, material.child("color")?, "rgba", at))
 }
 
 /// Adds a link's shapes to the draft.
@@ -50,7 +50,7 @@ pub(super) fn read(e: Element<'_>, link: &str, materials: &Materials, draft: &mu
             .and_then(|name| materials.get(&*name).copied());
         let own = material.and_then(|m| colour(m, at, f));
         for shape in geometry.children() {
-            let Some(shape) = read_shape(shape, at, f) else {
+            let Some(shape) = f.leniently(|f| read_shape(shape, at, f)) else {
                 continue;
             };
             draft.geometry.push(Geometry {
@@ -71,11 +71,12 @@ fn read_shape(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<Shape> {
             numbers::vector(f, e, "size", at).map(|edges| Shape::Cuboid { edges })
         }
         "sphere" if measured(e, &["radius"], at, f) => {
-            let radius = numbers::needed(f, e, "radius", at);
+            let radius = numbers::number(f, e, "radius", at, Range::Usable)?;
             Some(Shape::Sphere { radius })
         }
         name @ ("cylinder" | "capsule") if measured(e, &["radius", "length"], at, f) => {
-            let (radius, length) = (numbers::needed(f, e, "radius", at), numbers::needed(f, e, "length", at));
+            let mut number = |name| numbers::number(f, e, name, at, Range::Usable);
+            let (radius, length) = (number("radius")?, number("length")?);
             match name {
                 "cylinder" => Some(Shape::Cylinder { radius, length }),
                 _ => Some(Shape::Capsule { radius, length }),
@@ -115,8 +116,13 @@ fn measured(e: Element<'_>, names: &[&str], at: At<'_>, f: &mut Findings) -> boo
 
 /// Three factors, or one for all.
 fn scale(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Vec3 {
-    match numbers::list(f, e, "scale", at, numbers::Range::Usable).as_deref() {
+    match numbers::list(f, e, "scale", at, Range::Usable).as_deref() {
         Some([x]) => Vec3::new(*x, *x, *x),
+        Some([x, y, z, _, ..]) => {
+            let message = "scale has more than three numbers; the first three count";
+            f.doubt(at.seen_at(e.spot_of("scale")), "scale", message, "give three");
+            Vec3::new(*x, *y, *z)
+        }
         Some(_) => numbers::vector(f, e, "scale", at).unwrap_or(Vec3::new(1.0, 1.0, 1.0)),
         None => Vec3::new(1.0, 1.0, 1.0),
     }

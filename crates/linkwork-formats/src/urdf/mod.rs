@@ -146,7 +146,8 @@ fn inertial(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Inertia {
 /// Gears, and rotors that add armature to their joints.
 ///
 /// `<mechanicalReduction>` is read in the actuator, in the joint, or directly in the transmission, as older files have
-/// it; `<rotorInertia>` beside it. Drake's `drake:gear_ratio` and `drake:rotor_inertia`, with their `value`s, are read too.
+/// it; `<rotorInertia>` beside it. Where Drake's `drake:gear_ratio` or `drake:rotor_inertia` is given, these alone count, with
+/// their `value`s.
 fn transmissions(root: Element<'_>, draft: &mut Draft, f: &mut Findings) {
     let places: HashMap<String, usize> = {
         let named = draft.joints.iter().enumerate();
@@ -165,12 +166,18 @@ fn transmissions(root: Element<'_>, draft: &mut Draft, f: &mut Findings) {
             };
             let actuator = actuators.get(i.min(actuators.len().saturating_sub(1))).copied();
             let holders = [actuator, Some(joint), Some(e)];
-            let mut find = |names: [&str; 3]| {
-                let mut all = holders.iter().flatten().flat_map(|h| names.map(|n| h.child(n)));
+            let mut find = |names: &[&str]| {
+                let mut all = holders.iter().flatten().flat_map(|h| names.iter().map(|n| h.child(n)));
                 all.find_map(|c| c).and_then(|c| content(c, at, f))
             };
-            let ratio = find(["mechanicalReduction", "drake:gear_ratio", "mechanical_reduction"]);
-            let rotor = find(["rotorInertia", "drake:rotor_inertia", "rotor_inertia"]);
+            let reduction = find(&["mechanicalReduction", "mechanical_reduction"]);
+            let rotor = find(&["rotorInertia", "rotor_inertia"]);
+            let (drake_ratio, drake_rotor) = (find(&["drake:gear_ratio"]), find(&["drake:rotor_inertia"]));
+            // Drake reads its own elements alone: a reduction beside them has no part in the inertia of its rotor.
+            let (ratio, rotor) = match (drake_ratio, drake_rotor) {
+                (None, None) => (reduction, rotor),
+                (ratio, rotor) => (ratio, rotor),
+            };
             let transmission = Transmission {
                 name: e.attribute("name").unwrap_or_default().into_owned(),
                 joint: name.into_owned(),

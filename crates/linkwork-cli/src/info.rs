@@ -11,7 +11,7 @@ use clap::Args;
 use figures::Figures;
 use layout::{Library, Listed};
 use linkwork::model::Joint;
-use linkwork_formats::{Actuator, Coupling, Finding, Keyframe, Robot, Sensor, Tendon, TendonPath};
+use linkwork_formats::{Actuator, FileCoupling, Finding, Keyframe, Robot, Sensor, Tendon, TendonPath};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;

@@ -156,7 +156,7 @@ fn thread_pitches_of_both_kinds_are_the_same_screw() {
         m.workspace()
             .at(&[1.0])
             .unwrap()
-            .pose(m.frame("b").unwrap())
+            .pose(m.frame("b").unwrap()).unwrap()
             .translation
             .z
     };
@@ -182,7 +182,7 @@ fn a_second_parent_closes_a_loop() {
     let m = &bar.mechanism;
     let mut workspace = m.workspace();
     let mut posed = workspace.at(&m.neutral()).unwrap();
-    let [a, b] = [&closing.first, &closing.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()) * *pose);
+    let [a, b] = [&closing.first, &closing.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()).unwrap() * *pose);
     assert!((a.translation - b.translation).norm() < 1e-12);
     // One degree of freedom is left: five rows, of which three say something in the plane's loop, less one.
     let closed = bar.closed().unwrap();
@@ -257,7 +257,7 @@ fn links_that_nothing_holds_are_free_and_static_models_are_fixed() {
     assert_eq!(turned.report.of("turned-joint").count(), 1);
     // Turned by q, the child leads its parent by q: the parent lags behind.
     let mut workspace = m.workspace();
-    let place = workspace.at(&[0.3]).unwrap().pose(m.frame("a").unwrap());
+    let place = workspace.at(&[0.3]).unwrap().pose(m.frame("a").unwrap()).unwrap();
     assert!((place.translation.y + 0.3_f64.sin()).abs() < 1e-12);
 }
 
@@ -408,7 +408,7 @@ fn includes_are_found_by_directory_and_may_be_merged() {
         .workspace()
         .at(&[0.0])
         .unwrap()
-        .pose(merged.frame("palm").unwrap())
+        .pose(merged.frame("palm").unwrap()).unwrap()
         .translation;
     assert!((place_of - Vec3::new(1.0, 0.0, 0.1)).norm() < 1e-15);
     let missing = write(

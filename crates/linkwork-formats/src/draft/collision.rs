@@ -48,7 +48,7 @@ impl Draft {
                             link_at(link),
                             "mesh-inertia",
                             message,
-                            "mend the mesh, or give the link an <inertial>",
+                            "repair the mesh, or give the link an <inertial>",
                         );
                     }
                 }

@@ -225,7 +225,7 @@ fn push_coupling(
         coefficients.pop();
     }
     draft.couplings.push(Placed {
-        item: Coupling {
+        item: FileCoupling {
             name: bodies.tree.name(item).unwrap_or_default(),
             follower,
             leader,

@@ -211,7 +211,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// So many copies, each further by the same step; their names end in their number, with leading noughts.
+    /// So many copies, each further by the same step; their names end in their number, with leading zeros.
     fn replicate(&mut self, item: &Item<'a>, parent: usize, waiting: &mut Vec<Work<'a>>, f: &mut Findings) {
         let Item { e, space, class, .. } = *item;
         let pose = self.pose(item);

@@ -75,7 +75,7 @@ pub(super) fn lost(x: &Expansion<'_>, n: usize, name: &str, f: &mut Findings) {
 
 /// Nodes with each after what it depends on; a ring is reported.
 fn order(x: &Expansion<'_>, next: &[usize], problem: &str, f: &mut Findings) -> Option<Vec<usize>> {
-    // Nought: not met, one: being followed, two: done.
+    // Zero: not met, one: being followed, two: done.
     let mut state = vec![0_u8; next.len()];
     state[WORLD] = 2;
     let mut order = vec![WORLD];

@@ -6,7 +6,7 @@ use super::joint::{self, Motion};
 use super::text;
 use crate::draft::{Draft, Placed, free_name};
 use crate::report::Findings;
-use crate::robot::{Coupling, Loop};
+use crate::robot::{FileCoupling, Loop};
 use crate::source::{At, shortened};
 use linkwork::closed::ConstraintKind;
 use linkwork::model::{Joint, JointKind, Link, WORLD};
@@ -399,7 +399,7 @@ impl Maker<'_, '_> {
         };
         let coefficients = vec![0.0, -ratio * a * b];
         draft.couplings.push(Placed {
-            item: Coupling {
+            item: FileCoupling {
                 name: self.x.nodes[item.node].name.clone(),
                 follower,
                 leader: Some(leader),
@@ -431,7 +431,7 @@ impl Maker<'_, '_> {
         let (ratio, offset) = (number("multiplier", 1.0), number("offset", 0.0));
         let reference = number("reference", 0.0);
         draft.couplings.push(Placed {
-            item: Coupling {
+            item: FileCoupling {
                 name: String::new(),
                 follower: self.x.nodes[item.node].name.clone(),
                 leader: Some(leader.unwrap_or_else(|| wanted.into_owned())),

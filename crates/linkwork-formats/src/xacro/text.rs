@@ -203,7 +203,7 @@ pub(super) fn moved(spot: Spot, by: usize) -> Spot {
     }
 }
 
-/// How long a text in brackets is, those in it included; strings are passed over.
+/// How long a text in brackets is, those in it included; strings are ignored.
 fn closed(text: &str) -> Option<usize> {
     let (open, close) = if text.starts_with('{') { ('{', '}') } else { ('(', ')') };
     let mut depth = 0;

@@ -290,6 +290,8 @@ fn files_outside_of_the_robot_are_not_opened() {
     let place = directory(
         "traversal",
         &[
+            // The robot's repository, beyond which nothing may be read.
+            ("robot/.git/HEAD", ""),
             ("secret.xml", secret),
             ("secret.yaml", "password: 1"),
             (

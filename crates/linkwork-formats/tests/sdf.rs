@@ -156,7 +156,8 @@ fn thread_pitches_of_both_kinds_are_the_same_screw() {
         m.workspace()
             .at(&[1.0])
             .unwrap()
-            .pose(m.frame("b").unwrap()).unwrap()
+            .pose(m.frame("b").unwrap())
+            .unwrap()
             .translation
             .z
     };
@@ -182,7 +183,8 @@ fn a_second_parent_closes_a_loop() {
     let m = &bar.mechanism;
     let mut workspace = m.workspace();
     let mut posed = workspace.at(&m.neutral()).unwrap();
-    let [a, b] = [&closing.first, &closing.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()).unwrap() * *pose);
+    let [a, b] =
+        [&closing.first, &closing.second].map(|(link, pose)| posed.pose(m.frame(link).unwrap()).unwrap() * *pose);
     assert!((a.translation - b.translation).norm() < 1e-12);
     // One degree of freedom is left: five rows, of which three say something in the plane's loop, less one.
     let closed = bar.closed().unwrap();
@@ -408,7 +410,8 @@ fn includes_are_found_by_directory_and_may_be_merged() {
         .workspace()
         .at(&[0.0])
         .unwrap()
-        .pose(merged.frame("palm").unwrap()).unwrap()
+        .pose(merged.frame("palm").unwrap())
+        .unwrap()
         .translation;
     assert!((place_of - Vec3::new(1.0, 0.0, 0.1)).norm() < 1e-15);
     let missing = write(

@@ -110,7 +110,7 @@ pub(crate) struct Names {
 /// let holding = std::thread::spawn(move || {
 ///     let q = controller.model.neutral();
 ///     let mut tau = [0.0; 7];
-///     controller.workspace.at(&q)?.gravity_torques(&mut tau)?;
+///     controller.workspace.at(&q)?.gravity_torque(&mut tau)?;
 ///     Ok::<_, linkwork::Error>(tau)
 /// });
 /// assert!(holding.join().unwrap()?[1].abs() < 1e-12); // the arm stands upright

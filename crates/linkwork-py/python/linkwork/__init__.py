@@ -1,0 +1,68 @@
+"""Robot dynamics as operators: kinematics and dynamics of articulated mechanisms, for one state or for many.
+
+>>> import numpy as np, linkwork as lw
+>>> m = lw.Model.example("arm7")
+>>> q, qd, tau = m.random(1), np.zeros(m.nv), np.zeros(m.nv)
+>>> m.forward_dynamics(q, qd, tau).shape
+(7,)
+>>> many = m.random(1, count=1000)                     # a thousand configurations
+>>> m.forward_dynamics(many, qd, tau).shape            # the rest is broadcast
+(1000, 7)
+>>> s = m.at(q).moving(qd)                             # quantities of one state share their work
+>>> bool(np.allclose(s.mass_matrix() @ s.forward_dynamics(tau) + s.bias(), tau))
+True
+"""
+
+from __future__ import annotations
+
+from ._linkwork import (
+    Builder,
+    Controller,
+    Error,
+    FileError,
+    Inertia,
+    Model,
+    StateSpace,
+    __version__,
+    examples,
+    load,
+    quantities,
+    read,
+    set_threads,
+    threads,
+)
+from . import _quantities
+from ._algebra import Expression, Operator, derive
+from ._motion import Trajectory
+from ._state import Moving, State
+
+_quantities.attach(Model, (), lambda q: True)
+
+
+def _restored(text: str) -> Model:
+    """A pickled model."""
+    return read(text, "native")
+
+
+__all__ = [
+    "Builder",
+    "Controller",
+    "Error",
+    "Expression",
+    "FileError",
+    "Inertia",
+    "Model",
+    "Moving",
+    "Operator",
+    "State",
+    "StateSpace",
+    "Trajectory",
+    "__version__",
+    "derive",
+    "examples",
+    "load",
+    "quantities",
+    "read",
+    "set_threads",
+    "threads",
+]

@@ -1,0 +1,81 @@
+"""A method of `Model` and of `State` for every quantity of the library's list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _arrays, _linkwork
+
+ARRAY = "NDArray[np.floating[Any]]"
+GIVEN = "ArrayLike"
+TEXT = {"frame": "str", "reference": "Reference", "joint": "str"}
+MEANING = {
+    "q": "the configuration, (…, nq)",
+    "qd": "the velocity, (…, nv)",
+    "qdd": "the acceleration, (…, nv)",
+    "tau": "the torques, (…, nv)",
+    "x": "a vector in joint space, (…, nv)",
+    "change": "changes of q, of q̇, and of q̈ or the torques, one after another, (…, 3 nv)",
+    "frame": "the name of a frame or link",
+    "reference": '"local" (its own axes and origin), "aligned" (the world\'s axes at its origin) or "world"',
+    "joint": "the name of a joint",
+}
+
+
+def parameters(inputs: list[str], known: tuple[str, ...] = ()) -> list[str]:
+    """The inputs as parameters of a function, without those that are known."""
+    return [f'{i}="local"' if i == "reference" else i for i in inputs if i not in known]
+
+
+def documentation(quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
+    """What `help` shows."""
+    lines = [quantity["about"][:1].upper() + quantity["about"][1:] + "."]
+    shape = ", ".join(quantity["shape"])
+    lines += ["", f"Symbol: {quantity['symbol']}. Result: {f'(…, {shape})' if shape else '(…)'}."]
+    lines += [f"{i}: {MEANING[i]}." for i in quantity["inputs"] if i not in known]
+    lines.append("out: an array for the result, which is then returned.")
+    if quantity["aliases"]:
+        lines.append(f"Elsewhere: {', '.join(quantity['aliases'])}.")
+    return "\n".join(lines)
+
+
+def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
+    """A function of one quantity: plain vectors take the short way."""
+    name, inputs = quantity["name"], quantity["inputs"]
+    head = ", ".join(["self", *parameters(inputs, known), "*", "out=None"])
+    if known:
+        of = {"q": "self.q", "qd": "self.qd"}
+        values = ", ".join(of[i] if i in known else i for i in inputs)
+        rest = ", ".join(i for i in inputs if i not in known)
+        body = (
+            f"    held = self._held\n"
+            f"    if held is not None:\n"
+            f"        result = held.evaluate({index}, out{', ' if rest else ''}{rest})\n"
+            f"        if result is not None:\n"
+            f"            return result\n"
+            f"    return evaluate(self.model, {index}, {tuple(inputs)!r}, ({values},), out)\n"
+        )
+        return f"def {name}({head}):\n{body}"
+    values = ", ".join(inputs)
+    return (
+        f"def {name}({head}):\n"
+        f"    result = single(self, {index}, out, {values})\n"
+        f"    if result is not None:\n"
+        f"        return result\n"
+        f"    return evaluate(self, {index}, {tuple(inputs)!r}, ({values},), out)\n"
+    )
+
+
+def attach(cls: Any, known: tuple[str, ...], chosen: Any) -> None:
+    """Makes the methods of a class."""
+    for index, quantity in enumerate(_linkwork.quantities()):
+        if not chosen(quantity):
+            continue
+        scope: dict[str, Any] = {"single": _linkwork.single, "evaluate": _arrays.evaluate}
+        text = source(index, quantity, known)
+        exec(compile(text, f"<linkwork quantity {quantity['name']}>", "exec"), scope)
+        function = scope[quantity["name"]]
+        function.__doc__ = documentation(quantity, known)
+        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
+        function.__module__ = "linkwork"
+        setattr(cls, function.__name__, function)

@@ -1,0 +1,53 @@
+//! Linkwork from Python: a thin layer that checks and shapes arrays, and calls the library.
+//!
+//! The package's Python half (`python/linkwork`) makes a method of `Model` for every quantity of the library's list.
+
+mod arrays;
+mod build;
+mod control;
+mod errors;
+mod evaluate;
+mod expression;
+mod held;
+mod inertia;
+mod linear;
+mod model;
+mod motion;
+mod names;
+mod pool;
+
+use pyo3::prelude::*;
+
+/// The compiled half of the package `linkwork`.
+#[pymodule]
+mod _linkwork {
+    #[pymodule_export]
+    use crate::build::Builder;
+    #[pymodule_export]
+    use crate::control::Controller;
+    #[pymodule_export]
+    use crate::errors::{Error, FileError};
+    #[pymodule_export]
+    use crate::evaluate::{batch, dimensions, quantities, single};
+    #[pymodule_export]
+    use crate::expression::{Compiled, Expression};
+    #[pymodule_export]
+    use crate::held::Held;
+    #[pymodule_export]
+    use crate::inertia::Inertia;
+    #[pymodule_export]
+    use crate::linear::{StateSpace, linearize, linearize_step};
+    #[pymodule_export]
+    use crate::model::{Model, examples, load, read};
+    #[pymodule_export]
+    use crate::motion::{assemble, manifold, rollout, simulate};
+    #[pymodule_export]
+    use crate::pool::{set_threads, threads};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -16,12 +16,47 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 #[derive(Default)]
 pub(crate) struct Spare {
     ones: Vec<One>,
-    doubles: Vec<BatchEvaluation<f64>>,
-    singles: Vec<BatchEvaluation<f32>>,
-    /// The same for quantities of closed loops.
-    closed_doubles: Vec<BatchEvaluation<f64>>,
-    closed_singles: Vec<BatchEvaluation<f32>>,
+    doubles: Batches<f64>,
+    singles: Batches<f32>,
 }
+
+/// Memory for many states: for few of them on the caller's own thread, for many on all, and for closed mechanisms.
+pub(crate) struct Batches<T: quantity::Element> {
+    few: Vec<BatchEvaluation<T>>,
+    many: Vec<BatchEvaluation<T>>,
+    closed: Vec<BatchEvaluation<T>>,
+}
+
+impl<T: quantity::Element> Default for Batches<T> {
+    fn default() -> Self {
+        Self {
+            few: Vec::new(),
+            many: Vec::new(),
+            closed: Vec::new(),
+        }
+    }
+}
+
+/// Which memory a batch takes.
+#[derive(Clone, Copy)]
+enum Kind {
+    Few,
+    Many,
+    Closed,
+}
+
+impl<T: quantity::Element> Batches<T> {
+    fn of(&mut self, kind: Kind) -> &mut Vec<BatchEvaluation<T>> {
+        match kind {
+            Kind::Few => &mut self.few,
+            Kind::Many => &mut self.many,
+            Kind::Closed => &mut self.closed,
+        }
+    }
+}
+
+/// States with fewer degrees of freedom in all are not worth waking other threads for.
+const FEW: usize = 1000;
 
 /// Memory for one state.
 pub(crate) struct One {
@@ -124,7 +159,6 @@ pub(crate) fn single<'py>(
         }
     }
     let dimensions = quantity.dimensions(m, given.joint).map_err(raised)?;
-    let size: usize = dimensions.iter().product();
     if dimensions.is_empty() && out.is_none() {
         let mut number = [0.0];
         run(model, quantity, &given, &mut number)?;
@@ -147,7 +181,6 @@ pub(crate) fn single<'py>(
     let Some(numbers) = (unsafe { slice_mut::<f64>(&result) }) else {
         return Ok(None);
     };
-    debug_assert_eq!(numbers.len(), size);
     if out.is_some() && quantity.inputs.iter().any(|i| overlap(given.numbers(*i), numbers)) {
         return Ok(None);
     }
@@ -177,12 +210,10 @@ pub(crate) fn batch(
     arguments: Vec<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let model = model.get();
-    let of_loops = numbered(index)?.is_of_loops();
-    match (out.cast::<PyArrayDyn<f32>>().is_ok(), of_loops) {
-        (true, false) => many::<f32>(py, model, index, out, &arguments, |s| &mut s.singles),
-        (true, true) => many::<f32>(py, model, index, out, &arguments, |s| &mut s.closed_singles),
-        (false, false) => many::<f64>(py, model, index, out, &arguments, |s| &mut s.doubles),
-        (false, true) => many::<f64>(py, model, index, out, &arguments, |s| &mut s.closed_doubles),
+    if out.cast::<PyArrayDyn<f32>>().is_ok() {
+        many::<f32>(py, model, index, out, &arguments, |s| &mut s.singles)
+    } else {
+        many::<f64>(py, model, index, out, &arguments, |s| &mut s.doubles)
     }
 }
 
@@ -192,7 +223,7 @@ fn many<T: Element + quantity::Element>(
     index: usize,
     out: &Bound<'_, PyAny>,
     arguments: &[Bound<'_, PyAny>],
-    spares: fn(&mut Spare) -> &mut Vec<BatchEvaluation<T>>,
+    spares: fn(&mut Spare) -> &mut Batches<T>,
 ) -> PyResult<()> {
     let m = model.mechanism();
     let quantity = numbered(index)?;
@@ -211,22 +242,31 @@ fn many<T: Element + quantity::Element>(
         }
     }
     let closed = match quantity.is_of_loops() {
-        true => Some(model.closed()?.ok_or_else(|| raised(quantity.dimensions(m, None).map(drop).unwrap_err()))?),
+        true => model.closed()?,
         false => None,
     };
-    let pool = pool::pool(py)?;
-    let threads = pool.current_num_threads();
-    let spare = spares(&mut locked(&model.spare)).pop();
-    let (evaluation, done) = py.detach(|| {
+    let states = given.q.len().checked_div(m.nq()).unwrap_or(1);
+    let kind = match closed {
+        Some(_) => Kind::Closed,
+        None if states * m.nv() < FEW => Kind::Few,
+        None => Kind::Many,
+    };
+    let spare = spares(&mut locked(&model.spare)).of(kind).pop();
+    let compute = |threads: usize| {
         let evaluation = spare.unwrap_or_else(|| match closed {
             Some(closed) => BatchEvaluation::of_closed(closed),
             None => BatchEvaluation::new(m),
         });
         let mut evaluation = evaluation.with_threads(threads);
-        let done = pool.install(|| evaluation.evaluate(quantity, &given, numbers));
+        let done = evaluation.evaluate(quantity, &given, numbers);
         (evaluation, done)
+    };
+    let pool = pool::pool(py)?;
+    let (evaluation, done) = py.detach(|| match kind {
+        Kind::Few => compute(1),
+        _ => pool.install(|| compute(pool.current_num_threads())),
     });
-    spares(&mut locked(&model.spare)).push(evaluation);
+    spares(&mut locked(&model.spare)).of(kind).push(evaluation);
     done.map_err(raised)
 }
 

@@ -159,22 +159,19 @@ impl Compiled {
         let pool = pool::pool(py)?;
         let threads = pool.current_num_threads();
         let spare = locked(&self.many).take();
-        let (spare, done) = py.detach(|| {
-            let mut batch = match spare {
-                Some(batch) => batch,
-                None => {
-                    let known: Vec<&str> = self.given.iter().map(String::as_str).collect();
-                    let m = self.model.get().mechanism();
-                    let made = BatchEvaluator::new(&self.expression, m, &self.frames, &known);
-                    match made.and_then(|b| b.with_threads(threads)) {
-                        Ok(batch) => batch,
-                        Err(problem) => return (None, Err(problem)),
-                    }
-                }
-            };
-            let done = pool.install(|| batch.evaluate(q, &given, out));
-            (Some(batch), done)
-        });
+        let made = || -> linkwork::Result<BatchEvaluator<f64>> {
+            let known: Vec<&str> = self.given.iter().map(String::as_str).collect();
+            let m = self.model.get().mechanism();
+            BatchEvaluator::new(&self.expression, m, &self.frames, &known)?.with_threads(threads)
+        };
+        let run = || match spare.map_or_else(made, Ok) {
+            Ok(mut batch) => {
+                let done = batch.evaluate(q, &given, out);
+                (Some(batch), done)
+            }
+            Err(problem) => (None, Err(problem)),
+        };
+        let (spare, done) = py.detach(|| pool.install(run));
         *locked(&self.many) = spare;
         done.map_err(raised)
     }

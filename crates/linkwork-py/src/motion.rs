@@ -108,8 +108,10 @@ fn rolled<T: linkwork::batch::Real + Element>(
     let pool = pool::pool(py)?;
     let threads = pool.current_num_threads();
     let done = py.detach(|| {
-        let mut batch: Batch<T> = m.batch_of::<T>().with_threads(threads);
-        pool.install(|| batch.rollout(rollout, q, qd, tau, q_out, qd_out))
+        pool.install(|| {
+            let mut batch: Batch<T> = m.batch_of::<T>().with_threads(threads);
+            batch.rollout(rollout, q, qd, tau, q_out, qd_out)
+        })
     });
     done.map_err(raised)
 }

@@ -16,9 +16,9 @@ static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
 /// How many threads to start where nobody says: what the environment says, or as many as the processor runs.
 fn default_count() -> usize {
     let asked = ["LINKWORK_THREADS", "RAYON_NUM_THREADS"];
-    let asked = asked.iter().filter_map(|name| std::env::var(name).ok()?.parse().ok());
+    let mut asked = asked.iter().filter_map(|name| std::env::var(name).ok()?.parse().ok());
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.filter(|n| *n > 0).next().unwrap_or_else(available)
+    asked.find(|n| (1..=MOST).contains(n)).unwrap_or_else(available)
 }
 
 fn start(count: usize) -> PyResult<Arc<ThreadPool>> {

@@ -37,6 +37,7 @@ from ._motion import Trajectory
 from ._state import Moving, State
 
 _quantities.attach(Model, (), lambda q: True)
+_quantities.attach_aliases(Model)
 
 
 def _restored(text: str) -> Model:

@@ -6,9 +6,6 @@ from typing import Any
 
 from . import _arrays, _linkwork
 
-ARRAY = "NDArray[np.floating[Any]]"
-GIVEN = "ArrayLike"
-TEXT = {"frame": "str", "reference": "Reference", "joint": "str"}
 MEANING = {
     "q": "the configuration, (…, nq)",
     "qd": "the velocity, (…, nv)",
@@ -79,3 +76,21 @@ def attach(cls: Any, known: tuple[str, ...], chosen: Any) -> None:
         function.__qualname__ = f"{cls.__name__}.{function.__name__}"
         function.__module__ = "linkwork"
         setattr(cls, function.__name__, function)
+
+
+class Elsewhere:
+    """What others call a quantity: asking for it tells the name that it has here."""
+
+    def __init__(self, alias: str, name: str) -> None:
+        self.alias, self.name = alias, name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        raise AttributeError(f"{owner.__name__} has no attribute `{self.alias}`; that is `{self.name}` here")
+
+
+def attach_aliases(cls: Any) -> None:
+    """Tells users of other libraries what a quantity is called here."""
+    for quantity in _linkwork.quantities():
+        for alias in quantity["aliases"]:
+            if alias not in vars(cls):
+                setattr(cls, alias, Elsewhere(alias, quantity["name"]))

@@ -1,4 +1,4 @@
-//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask bench DIR` and `cargo xtask arms` race another
+//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package, `cargo xtask bench DIR` and `cargo xtask arms` race another
 //! library, `cargo xtask count` counts instructions.
 
 mod arms;
@@ -7,6 +7,7 @@ mod checks;
 mod emitted;
 mod instructions;
 mod layers;
+mod python;
 mod reference;
 mod test;
 
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
+       cargo xtask test --all   the same, and gradients with PyTorch (gigabytes are installed once)
+       cargo xtask python       the tests of the Python package alone
        cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
        cargo xtask arms         many arms on one object, linkwork against Pinocchio in Python
        cargo xtask count        writes the baseline of instructions that `test` compares with";
@@ -23,7 +26,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["test"] => test::run(&root()),
+        ["test"] => test::run(&root(), false),
+        ["test", "--all"] => test::run(&root(), true),
+        ["python"] => python::test(&root(), false).map(counted),
+        ["python", "--all"] => python::test(&root(), true).map(counted),
         ["bench", directory] => bench::run(&root(), Path::new(directory)),
         ["arms"] => arms::run(&root()),
         ["count"] => instructions::write(&root()),
@@ -40,6 +46,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether nothing failed, told.
+fn counted((passed, failed): (u64, u64)) -> bool {
+    println!("\n{passed} passed, {failed} failed");
+    failed == 0
 }
 
 /// The root of the repository.

@@ -26,12 +26,17 @@ pub(crate) fn python() -> Result<PathBuf, String> {
     if let Some(given) = std::env::var_os(VARIABLE) {
         return Ok(given.into());
     }
-    let place = cache().join(format!("reference-{}", PACKAGES.join("-").replace('=', "")));
+    environment("reference", &PACKAGES).map_err(|problem| format!("{problem};\n{HELP}"))
+}
+
+/// A Python that has these packages, in an environment that is made once: changing a version makes a new one.
+pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let place = cache().join(format!("{name}-{}", packages.join("-").replace('=', "")));
     let (python, done) = (place.join("bin/python"), place.join("complete"));
     if done.exists() {
         return Ok(python);
     }
-    println!("installing {} into {}", PACKAGES.join(", "), place.display());
+    println!("installing {} into {}", packages.join(", "), place.display());
     // What an interrupted run left behind.
     let _ = std::fs::remove_dir_all(&place);
     let parent = place.parent().unwrap_or(&place);
@@ -45,7 +50,7 @@ pub(crate) fn python() -> Result<PathBuf, String> {
         "--disable-pip-version-check",
         "--no-input",
     ];
-    run(Command::new(&python).args(quiet).args(PACKAGES))?;
+    run(Command::new(&python).args(quiet).args(packages))?;
     std::fs::write(&done, "").map_err(|e| format!("cannot write {}: {e}", done.display()))?;
     Ok(python)
 }
@@ -63,11 +68,12 @@ fn cache() -> PathBuf {
     found.unwrap_or_else(|| std::env::temp_dir().join("linkwork-cache"))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+/// Runs a command; an error unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{shown} failed ({status});\n{HELP}")),
-        Err(problem) => Err(format!("cannot run {shown}: {problem};\n{HELP}")),
+        Ok(status) => Err(format!("{shown} failed ({status})")),
+        Err(problem) => Err(format!("cannot run {shown}: {problem}")),
     }
 }

@@ -1,6 +1,6 @@
 //! All that must pass, in order. Every step runs, whatever the ones before it said.
 
-use crate::{checks, instructions, layers, reference};
+use crate::{checks, instructions, layers, python, reference};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,8 +21,8 @@ impl Score {
     }
 }
 
-/// Runs every step; whether nothing failed.
-pub(crate) fn run(root: &Path) -> Result<bool, String> {
+/// Runs every step; whether nothing failed. With `all` also what needs gigabytes.
+pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
     let mut score = Score::default();
     let warnings = ["--", "-D", "warnings"];
     heading("format");
@@ -61,6 +61,17 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
         "--no-deps",
     ];
     score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);
+    heading("Python package");
+    match python::test(root, all) {
+        Ok((passed, failed)) => {
+            score.passed += passed;
+            score.failed += failed;
+        }
+        Err(problem) => {
+            println!("{problem}");
+            score.add(false);
+        }
+    }
     type Check = fn(&Path) -> Result<Vec<String>, String>;
     let own: [(&str, Check); 4] = [
         ("paths named in the guides", checks::paths),

@@ -106,8 +106,11 @@ pub(crate) fn pose(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Pose> 
     if let Ok(shift) = array::<3>(argument, object) {
         return Ok(Pose::from_translation(shift));
     }
-    let [a, b, c, d] = matrix::<4>(argument, object)
-        .map_err(|_| Error::new_err(format!("{argument} must be three numbers, a shift, or a pose of 4 × 4 numbers")))?;
+    let [a, b, c, d] = matrix::<4>(argument, object).map_err(|_| {
+        Error::new_err(format!(
+            "{argument} must be three numbers, a shift, or a pose of 4 × 4 numbers"
+        ))
+    })?;
     if d != [0.0, 0.0, 0.0, 1.0] {
         return Err(Error::new_err(format!(
             "the last row of {argument} is {d:?}; that of a pose is 0, 0, 0, 1"

@@ -49,9 +49,9 @@ fn pairs(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(f64, f64)>> {
     if let Ok(pair) = given.extract::<(f64, f64)>() {
         return Ok(vec![pair]);
     }
-    given
-        .extract()
-        .map_err(|_| Error::new_err("position_limits must be (lower, upper), or a list of such, one for each coordinate"))
+    given.extract().map_err(|_| {
+        Error::new_err("position_limits must be (lower, upper), or a list of such, one for each coordinate")
+    })
 }
 
 #[pymethods]
@@ -142,7 +142,10 @@ impl Builder {
         leader: &str,
         coefficients: Vec<f64>,
     ) -> PyRefMut<'py, Self> {
-        this.0 = this.0.clone().couple(Coupling::polynomial(follower, leader, coefficients));
+        this.0 = this
+            .0
+            .clone()
+            .couple(Coupling::polynomial(follower, leader, coefficients));
         this
     }
 
@@ -220,12 +223,23 @@ fn joint_kind(name: &str, kind: &str, axis: Option<&Bound<'_, PyAny>>, pitch: Op
         Some(axis) => Ok(arrays::array::<3>("axis", axis)?.into()),
         None => Err(wrong(format!("a {kind} joint needs an axis; give axis=[x, y, z]"))),
     };
-    let takes_axis = ["revolute", "continuous", "prismatic", "helical", "cylindrical", "universal"];
+    let takes_axis = [
+        "revolute",
+        "continuous",
+        "prismatic",
+        "helical",
+        "cylindrical",
+        "universal",
+    ];
     if axis.is_some() && !takes_axis.contains(&kind) {
-        return Err(wrong(format!("a {kind} joint has no axis; turn it by `at`, or leave axis out")));
+        return Err(wrong(format!(
+            "a {kind} joint has no axis; turn it by `at`, or leave axis out"
+        )));
     }
     if pitch.is_some() && kind != "helical" {
-        return Err(wrong(format!("a {kind} joint has no pitch; leave it out, or make it helical")));
+        return Err(wrong(format!(
+            "a {kind} joint has no pitch; leave it out, or make it helical"
+        )));
     }
     Ok(match kind {
         "fixed" => JointKind::Fixed,

@@ -96,7 +96,11 @@ fn gains(argument: &str, given: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f6
 impl Controller {
     fn of(model: &Bound<'_, Model>, kind: linkwork::Result<Kind>, gravity: bool) -> PyResult<Self> {
         let controlled = Controlled::new(model.get().mechanism(), kind.map_err(raised)?);
-        let controlled = if gravity { controlled } else { controlled.without_gravity() };
+        let controlled = if gravity {
+            controlled
+        } else {
+            controlled.without_gravity()
+        };
         Ok(Self(Mutex::new(controlled), model.clone().unbind()))
     }
 }

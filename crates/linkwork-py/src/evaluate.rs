@@ -92,12 +92,20 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Sets an input that is a name; whether it is one.
-pub(crate) fn named(given: &mut Given<'_, impl Sized>, m: &Mechanism, input: Input, object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn named(
+    given: &mut Given<'_, impl Sized>,
+    m: &Mechanism,
+    input: Input,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
     let word = |what: &str| {
         object.extract::<&str>().map_err(|_| {
             Error::new_err(format!(
                 "{what} must be a name, not {}",
-                object.get_type().name().map_or_else(|_| "that".to_owned(), |n| n.to_string())
+                object
+                    .get_type()
+                    .name()
+                    .map_or_else(|_| "that".to_owned(), |n| n.to_string())
             ))
         })
     };
@@ -170,7 +178,9 @@ pub(crate) fn single<'py>(
             unsafe { PyArrayDyn::<f64>::new(py, dimensions, false) }.into_any()
         }
         Some(out) => {
-            let fits = out.cast::<PyArrayDyn<f64>>().is_ok_and(|out| *out.shape() == *dimensions);
+            let fits = out
+                .cast::<PyArrayDyn<f64>>()
+                .is_ok_and(|out| *out.shape() == *dimensions);
             if !fits {
                 return Ok(None);
             }
@@ -191,7 +201,11 @@ pub(crate) fn single<'py>(
 fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -> PyResult<()> {
     let spare = locked(&model.spare).ones.pop();
     let mut one = spare.unwrap_or_else(|| One::new(model.mechanism()));
-    let qd = if quantity.takes(Input::Qd) { given.qd } else { &one.still };
+    let qd = if quantity.takes(Input::Qd) {
+        given.qd
+    } else {
+        &one.still
+    };
     let done = one.workspace.at(given.q).and_then(|mut posed| {
         let mut moving = posed.moving(qd)?;
         quantity.evaluate_at(&mut moving, given, &mut one.room, out)

@@ -6,7 +6,7 @@ use crate::evaluate::locked;
 use crate::model::Model;
 use crate::{names, pool};
 use linkwork::algebra::{BatchEvaluator, Evaluator, Look, Notation, Space};
-use linkwork::Workspace;
+use linkwork::{Mechanism, Workspace};
 use pyo3::prelude::*;
 use std::sync::Mutex;
 
@@ -88,7 +88,8 @@ pub(crate) struct Compiled {
     expression: linkwork::algebra::Expression,
     frames: Vec<(linkwork::model::FrameId, linkwork::Reference)>,
     given: Vec<String>,
-    model: Py<Model>,
+    /// Not the model itself: it keeps what is compiled for it.
+    mechanism: Mechanism,
 }
 
 #[pymethods]
@@ -113,7 +114,7 @@ impl Compiled {
             expression: expression.0.clone(),
             frames: seen,
             given,
-            model: model.clone().unbind(),
+            mechanism: m.clone(),
         })
     }
 
@@ -143,7 +144,7 @@ impl Compiled {
             // SAFETY: as above.
             given.push((name.as_str(), unsafe { slice::<f64>(array, None) }.ok_or_else(plain)?));
         }
-        let nq = self.model.get().mechanism().nq();
+        let nq = self.mechanism.nq();
         if q.len() == nq {
             let (evaluator, workspace) = &mut *locked(&self.one);
             let mut posed = workspace.at(q).map_err(raised)?;
@@ -161,8 +162,7 @@ impl Compiled {
         let spare = locked(&self.many).take();
         let made = || -> linkwork::Result<BatchEvaluator<f64>> {
             let known: Vec<&str> = self.given.iter().map(String::as_str).collect();
-            let m = self.model.get().mechanism();
-            BatchEvaluator::new(&self.expression, m, &self.frames, &known)?.with_threads(threads)
+            BatchEvaluator::new(&self.expression, &self.mechanism, &self.frames, &known)?.with_threads(threads)
         };
         let run = || match spare.map_or_else(made, Ok) {
             Ok(mut batch) => {

@@ -123,7 +123,9 @@ impl Held {
         let Views { moving, room, .. } = &mut *views;
         if dimensions.is_empty() && out.is_none() {
             let mut number = [0.0];
-            quantity.evaluate_at(moving, &given, room, &mut number).map_err(raised)?;
+            quantity
+                .evaluate_at(moving, &given, room, &mut number)
+                .map_err(raised)?;
             return Ok(Some(PyFloat::new(py, number[0]).into_any()));
         }
         let result = match out {

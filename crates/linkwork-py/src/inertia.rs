@@ -47,7 +47,10 @@ impl Inertia {
     /// A solid box about the frame's origin, with full edge lengths.
     #[staticmethod]
     fn cuboid(mass: f64, edges: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(linkwork::spatial::Inertia::cuboid(mass, array::<3>("edges", edges)?)))
+        Ok(Self(linkwork::spatial::Inertia::cuboid(
+            mass,
+            array::<3>("edges", edges)?,
+        )))
     }
 
     /// A solid cylinder about the frame's origin, its axis along z, with full length.
@@ -87,7 +90,12 @@ impl Inertia {
 
     fn __repr__(&self) -> String {
         let i = &self.0;
-        format!("Inertia({}, com={:?}, moments={:?})", i.mass, i.com.to_array(), i.moments)
+        format!(
+            "Inertia({}, com={:?}, moments={:?})",
+            i.mass,
+            i.com.to_array(),
+            i.moments
+        )
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (f64, [f64; 3], [f64; 6]))> {

@@ -152,7 +152,10 @@ impl StateSpace {
 
     /// The same with the places of these frames as outputs, at the configuration that it was linearized about.
     fn seen_at(&self, model: &Bound<'_, Model>, q: &Bound<'_, PyAny>, frames: Vec<String>) -> PyResult<Self> {
-        let seen = self.0.clone().seen_at(model.get().mechanism(), &vector("q", q)?, &frames);
+        let seen = self
+            .0
+            .clone()
+            .seen_at(model.get().mechanism(), &vector("q", q)?, &frames);
         seen.map(Self).map_err(raised)
     }
 

@@ -496,7 +496,12 @@ impl Model {
     fn __repr__(&self) -> String {
         let m = self.mechanism();
         let (links, joints) = (m.links().len(), m.joints().len());
-        format!("<Model {:?}: {links} links, {joints} joints, nq = {}, nv = {}>", m.name(), m.nq(), m.nv())
+        format!(
+            "<Model {:?}: {links} links, {joints} joints, nq = {}, nv = {}>",
+            m.name(),
+            m.nq(),
+            m.nv()
+        )
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
@@ -520,7 +525,11 @@ impl Model {
         let layout = self.mechanism().layout();
         let each = layout.flat_map(|(joint, q, v)| {
             // Limits of spherical and free joints bound their rotation vectors, not their quaternions.
-            let given = if q.len() == v.len() { &joint.position_limits[..] } else { &[] };
+            let given = if q.len() == v.len() {
+                &joint.position_limits[..]
+            } else {
+                &[]
+            };
             spread(given, q.len(), none)
         });
         each.collect()

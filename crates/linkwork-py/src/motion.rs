@@ -9,7 +9,8 @@ use crate::pool;
 use linkwork::batch::{Method, Rollout};
 use linkwork::closed::ClosedMotion;
 use linkwork::simulate::{
-    DormandPrince, Equations, ImplicitMidpoint, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard, State, Tolerance,
+    DormandPrince, Equations, ImplicitMidpoint, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard,
+    State, Tolerance,
 };
 use linkwork::{Batch, Mechanism};
 use numpy::{Element, PyArrayDyn};
@@ -222,7 +223,10 @@ pub(crate) fn simulate(
     let model = model.get();
     let m = model.mechanism();
     if !(dt > 0.0 && dt.is_finite()) {
-        return Err(raised(linkwork::Error::Duration { argument: "dt", value: dt }));
+        return Err(raised(linkwork::Error::Duration {
+            argument: "dt",
+            value: dt,
+        }));
     }
     let plain = || Error::new_err("results must be plain arrays of float64");
     // SAFETY: they were just made.

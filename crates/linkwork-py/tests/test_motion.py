@@ -73,9 +73,10 @@ def test_a_function_drives_and_what_it_raises_is_raised():
 def test_controllers_reach_their_goals(arm):
     goal = 0.3 * np.ones(7)
     free = arm.lock({})
+    mass = np.diag(free.mass_matrix(goal))
     for controller in (
         lw.Controller.computed_torque(free, goal, 64.0, 16.0),
-        lw.Controller.joint_pd(free, goal, 400.0, 80.0),
+        lw.Controller.joint_pd(free, goal, 64.0 * mass, 16.0 * mass),
     ):
         path = free.simulate(np.zeros(7), seconds=3.0, dt=2e-3, drive=controller)
         assert np.abs(path.q[-1] - goal).max() < 0.05

@@ -106,9 +106,9 @@ def evaluate(
                 part[...] = np.nan
                 if problem is None:
                     problem = Error(f"state {i}: {error} ({count} states in all; those that fail are NaN)")
-                    problem.index = i  # type: ignore[attr-defined]
-                    problem.failed = 0  # type: ignore[attr-defined]
-                problem.failed += 1  # type: ignore[attr-defined]
+                    problem.index = i
+                    problem.failed = 0
+                problem.failed += 1
     elif count:
         every = [rows.get(name, value) for name, value in given.items()]
         try:
@@ -119,7 +119,7 @@ def evaluate(
         out[...] = result
         result = out
     if problem is not None:
-        problem.result = result  # type: ignore[attr-defined]
+        problem.result = result
         raise problem
     if out is None and not shape:
         return float(result) if dtype == np.float64 else dtype.type(result)

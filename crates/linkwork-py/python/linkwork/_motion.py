@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -107,7 +107,7 @@ def rollout(
     try:
         _linkwork.rollout(self, method, float(dt), steps, flat[0], flat[1], given, q_out, qd_out)
     except Error as problem:
-        problem.result = (q_out, qd_out)  # type: ignore[attr-defined]
+        problem.result = (q_out, qd_out)
         raise
     return q_out, qd_out
 
@@ -196,7 +196,7 @@ class Trajectory:
         return figure
 
 
-Drive = Controller | Callable[[float, Any, Any], Any] | None
+Drive: TypeAlias = Controller | Callable[[float, Any, Any], Any] | None
 
 
 def simulate(

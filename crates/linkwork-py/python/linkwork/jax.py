@@ -129,8 +129,9 @@ def rollout(model: Model, q: Any, qd: Any, tau: Any, dt: float) -> tuple[Any, An
     start = (jnp.broadcast_to(q, (*batch, model.nq)), jnp.broadcast_to(qd, (*batch, model.nv)))
 
     def one(state: Any, torques: Any) -> Any:
-        state = step(model, *state, torques, dt)
-        return state, state
+        place, rate = state
+        after = step(model, place, rate, torques, dt)
+        return after, after
 
     _, (places, rates) = jax.lax.scan(one, start, jnp.moveaxis(tau, -2, 0))
     return jnp.moveaxis(places, 0, -2), jnp.moveaxis(rates, 0, -2)

@@ -9,7 +9,7 @@ use crate::pool;
 use linkwork::batch::{Method, Rollout};
 use linkwork::closed::ClosedMotion;
 use linkwork::simulate::{
-    DormandPrince, Equations, ImplicitMidpoint, Integrator, Resistance, RungeKutta4, SemiImplicitEuler, Standard,
+    DormandPrince, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard,
     State, Tolerance,
 };
 use linkwork::{Batch, Mechanism};
@@ -247,13 +247,13 @@ pub(crate) fn simulate(
     let closed = model.closed()?;
     let m = closed.map_or(m, |c| c.mechanism());
     let mut steps = Steps::new(integrator, m, tolerance)?;
-    let resistance = match resist {
-        true => Resistance::of(m).map_err(raised)?,
-        false => Resistance::none(m),
+    let passive = match resist {
+        true => PassiveForces::of(m).map_err(raised)?,
+        false => PassiveForces::none(m),
     };
-    let resistance = match integrator {
-        "semi_implicit_euler" | "runge_kutta4" => resistance.for_steps(dt),
-        _ => resistance,
+    let passive = match integrator {
+        "semi_implicit_euler" | "runge_kutta4" => passive.for_steps(dt),
+        _ => passive,
     };
     let mut failure = None;
     let mut state = State { t: 0.0, q, v: qd };
@@ -267,11 +267,11 @@ pub(crate) fn simulate(
     let run = |drives: Drives<'_>| -> linkwork::Result<()> {
         match closed {
             Some(closed) => {
-                let mut equations = ClosedMotion::with(closed, drives, resistance);
+                let mut equations = ClosedMotion::with(closed, drives, passive);
                 simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
             }
             None => {
-                let mut equations = Standard::with(m, drives, resistance);
+                let mut equations = Standard::with(m, drives, passive);
                 simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
             }
         }

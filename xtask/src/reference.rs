@@ -1,5 +1,6 @@
 //! Other libraries, to compare with: installed from PyPI into a cache outside of the tree, once.
 
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +13,9 @@ const PACKAGES: [&str; 6] = [
     "xacrodoc==2.0.1",
     "jsonschema==4.25.1",
 ];
+
+/// Longer lists of packages are told apart by a number.
+const LONGEST_NAME: usize = 120;
 
 /// The variable by which tests are told of the interpreter.
 pub(crate) const VARIABLE: &str = "LINKWORK_REFERENCE_PYTHON";
@@ -31,7 +35,13 @@ pub(crate) fn python() -> Result<PathBuf, String> {
 
 /// A Python that has these packages, in an environment that is made once: changing a version makes a new one.
 pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
-    let place = cache().join(format!("{name}-{}", packages.join("-").replace('=', "")));
+    let mut list = packages.join("-").replace('=', "");
+    if list.len() > LONGEST_NAME {
+        let mut hasher = std::hash::DefaultHasher::new();
+        list.hash(&mut hasher);
+        list = format!("{:016x}", hasher.finish());
+    }
+    let place = cache().join(format!("{name}-{list}"));
     let (python, done) = (place.join("bin/python"), place.join("complete"));
     if done.exists() {
         return Ok(python);

@@ -7,30 +7,35 @@ use pyo3::prelude::*;
 
 use crate::errors::Error;
 
-/// The numbers of an array that lies in memory as a slice does, and has so many dimensions if that is asked; none of any other
-/// object.
+/// The numbers of an array that lies in memory as a slice does, and its shape; none of any other object.
 ///
 /// # Safety
 /// Nothing may write to the array while the slice is used: the interpreter's lock is held until then, or, as with NumPy's own
 /// functions, whoever calls from several threads sees to it.
 #[inline]
-pub(crate) unsafe fn slice<'a, T: Element>(object: &'a Bound<'_, PyAny>, ndim: Option<usize>) -> Option<&'a [T]> {
+pub(crate) unsafe fn slice<'a, T: Element>(object: &'a Bound<'_, PyAny>) -> Option<(&'a [T], &'a [usize])> {
     let array = object.cast::<PyArrayDyn<T>>().ok()?;
-    if ndim.is_some_and(|n| n != array.ndim()) {
-        return None;
-    }
     // SAFETY: it is an array, whose header is there as long as it is borrowed.
     let header = unsafe { &*array.as_array_ptr() };
     const PLAIN: i32 = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     if header.fields.flags & PLAIN != PLAIN {
         return None;
     }
-    let length = array.len();
+    let (length, shape) = (array.len(), array.shape());
     if length == 0 {
-        return Some(&[]);
+        return Some((&[], shape));
     }
     // SAFETY: aligned and contiguous elements of this type, as many as that.
-    Some(unsafe { std::slice::from_raw_parts(array.data(), length) })
+    Some((unsafe { std::slice::from_raw_parts(array.data(), length) }, shape))
+}
+
+/// The numbers alone.
+///
+/// # Safety
+/// As of [`slice`].
+pub(crate) unsafe fn flat<'a, T: Element>(object: &'a Bound<'_, PyAny>) -> Option<&'a [T]> {
+    // SAFETY: as the caller promises.
+    unsafe { slice(object) }.map(|(numbers, _)| numbers)
 }
 
 /// The numbers of an array to be written to.
@@ -69,7 +74,7 @@ pub(crate) fn vector(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<
     let array = numpy.call_method1("asarray", (object, "float64")).map_err(problem)?;
     let array = numpy.call_method1("ascontiguousarray", (array,))?;
     // SAFETY: the lock is held and the numbers are copied at once.
-    let numbers = unsafe { slice::<f64>(&array, Some(1)) };
+    let numbers = unsafe { flat::<f64>(&array) };
     match (array.cast::<PyArray1<f64>>(), numbers) {
         (Ok(_), Some(numbers)) => Ok(numbers.to_vec()),
         _ => Err(Error::new_err(format!("{argument} must have one dimension"))),

@@ -16,6 +16,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 #[derive(Default)]
 pub(crate) struct Spare {
     ones: Vec<One>,
+    /// For states that are held.
+    pub(crate) workspaces: Vec<Workspace>,
     doubles: Batches<f64>,
     singles: Batches<f32>,
 }
@@ -131,11 +133,112 @@ pub(crate) fn set<'a, T>(given: &mut Given<'a, T>, input: Input, numbers: &'a [T
     }
 }
 
-/// A quantity of one state, given as plain vectors of float64; None where anything else is given.
+/// What is given, and the leading dimensions that all of it has.
+struct Taken<'a, T> {
+    given: Given<'a, T>,
+    leading: &'a [usize],
+}
+
+/// Takes arguments that are names, and plain arrays of one type and of the same leading dimensions; none if any is something else.
+#[inline]
+fn take<'a, T: Element>(
+    m: &Mechanism,
+    quantity: &Quantity,
+    arguments: [Option<&'a Bound<'_, PyAny>>; 5],
+) -> PyResult<Option<Taken<'a, T>>> {
+    let mut given = Given::default();
+    let mut leading: Option<&[usize]> = None;
+    for (&input, argument) in quantity.inputs.iter().zip(arguments) {
+        let argument = argument.ok_or_else(|| Error::new_err(format!("{} is missing", input.name())))?;
+        let Some(length) = input.len(m) else {
+            named(&mut given, m, input, argument)?;
+            continue;
+        };
+        // SAFETY: the lock is held until the result is there; where it is released meanwhile, nobody else writes to them, unless by a
+        // mistake that NumPy's own functions do not survive either.
+        let Some((numbers, shape)) = (unsafe { slice::<T>(argument) }) else {
+            return Ok(None);
+        };
+        match shape.split_last() {
+            Some((last, front)) if *last == length && leading.is_none_or(|l| l == front) => leading = Some(front),
+            _ => return Ok(None),
+        }
+        set(&mut given, input, numbers);
+    }
+    let leading = leading.unwrap_or(&[]);
+    Ok(Some(Taken { given, leading }))
+}
+
+/// A type of numbers that batches take.
+trait Number: Element + quantity::Element {
+    fn batches(spare: &mut Spare) -> &mut Batches<Self>;
+
+    /// Few states one by one, if that is as quick; whether it was done.
+    fn few(_: &Model, _: &Quantity, _: &Given<'_, Self>, _: &mut [Self], _: usize) -> Option<linkwork::Result<()>> {
+        None
+    }
+}
+
+impl Number for f32 {
+    fn batches(spare: &mut Spare) -> &mut Batches<Self> {
+        &mut spare.singles
+    }
+}
+
+impl Number for f64 {
+    fn batches(spare: &mut Spare) -> &mut Batches<Self> {
+        &mut spare.doubles
+    }
+
+    fn few(
+        model: &Model,
+        quantity: &Quantity,
+        given: &Given<'_>,
+        out: &mut [f64],
+        states: usize,
+    ) -> Option<linkwork::Result<()>> {
+        if states >= FEWEST || quantity.is_of_loops() {
+            return None;
+        }
+        let m = model.mechanism();
+        let size = out.len() / states;
+        let mut first = None;
+        let mut failed = 0;
+        for index in 0..states {
+            let mut one = *given;
+            for &input in quantity.inputs {
+                if let Some(n) = input.len(m) {
+                    set(&mut one, input, &given.numbers(input)[n * index..n * (index + 1)]);
+                }
+            }
+            let out = &mut out[size * index..size * (index + 1)];
+            if let Err(problem) = run(model, quantity, &one, out) {
+                out.fill(f64::NAN);
+                failed += 1;
+                first.get_or_insert((index, Box::new(problem)));
+            }
+        }
+        Some(match first {
+            None => Ok(()),
+            Some((index, problem)) => Err(linkwork::Error::State {
+                index,
+                failed,
+                states,
+                problem,
+            }),
+        })
+    }
+}
+
+/// Fewer states than this are computed one by one: that takes less time than a batch.
+const FEWEST: usize = 4;
+
+/// A quantity of one state or of many, given as plain arrays of one type and of the same leading dimensions; None where anything
+/// else is given.
 #[pyfunction]
 #[pyo3(signature = (model, index, out, a, b=None, c=None, d=None, e=None))]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn single<'py>(
+pub(crate) fn evaluate<'py>(
     py: Python<'py>,
     model: &Bound<'py, Model>,
     index: usize,
@@ -149,56 +252,71 @@ pub(crate) fn single<'py>(
     let model = model.get();
     let m = model.mechanism();
     let quantity = numbered(index)?;
-    if quantity.is_of_loops() {
+    let arguments = [Some(a), b, c, d, e];
+    if let Some(taken) = take::<f64>(m, quantity, arguments)? {
+        if taken.leading.is_empty() && quantity.shape.is_empty() && out.is_none() && !quantity.is_of_loops() {
+            let mut number = [0.0];
+            run(model, quantity, &taken.given, &mut number).map_err(raised)?;
+            return Ok(Some(PyFloat::new(py, number[0]).into_any()));
+        }
+        return shaped(py, model, quantity, &taken, out);
+    }
+    match take::<f32>(m, quantity, arguments)? {
+        Some(taken) => shaped(py, model, quantity, &taken, out),
+        None => Ok(None),
+    }
+}
+
+/// The result as an array.
+#[inline]
+fn shaped<'py, T: Number>(
+    py: Python<'py>,
+    model: &Model,
+    quantity: &Quantity,
+    Taken { given, leading }: &Taken<'_, T>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut shape = sizes(model, quantity, given)?;
+    if shape.is_empty() && leading.is_empty() && out.is_none() {
         return Ok(None);
     }
-    let mut given = Given::default();
-    let arguments = [Some(a), b, c, d, e];
-    for (&input, argument) in quantity.inputs.iter().zip(arguments) {
-        let argument = argument.ok_or_else(|| Error::new_err(format!("{} is missing", input.name())))?;
-        let Some(length) = input.len(m) else {
-            named(&mut given, m, input, argument)?;
-            continue;
-        };
-        // SAFETY: the lock is held until the result is there.
-        match unsafe { slice::<f64>(argument, Some(1)) } {
-            Some(numbers) if numbers.len() == length => set(&mut given, input, numbers),
-            _ => return Ok(None),
-        }
-    }
-    let dimensions = quantity.dimensions(m, given.joint).map_err(raised)?;
-    if dimensions.is_empty() && out.is_none() {
-        let mut number = [0.0];
-        run(model, quantity, &given, &mut number)?;
-        return Ok(Some(PyFloat::new(py, number[0]).into_any()));
-    }
+    shape.splice(0..0, leading.iter().copied());
     let result = match out {
-        None => {
-            // SAFETY: every number is written before anybody sees it.
-            unsafe { PyArrayDyn::<f64>::new(py, dimensions, false) }.into_any()
-        }
-        Some(out) => {
-            let fits = out
-                .cast::<PyArrayDyn<f64>>()
-                .is_ok_and(|out| *out.shape() == *dimensions);
-            if !fits {
-                return Ok(None);
-            }
-            out.clone()
-        }
+        // SAFETY: every number is written before anybody sees it.
+        None => unsafe { PyArrayDyn::<T>::new(py, shape, false) }.into_any(),
+        Some(out) if out.cast::<PyArrayDyn<T>>().is_ok_and(|out| *out.shape() == *shape) => out.clone(),
+        Some(_) => return Ok(None),
     };
-    // SAFETY: the lock is held, and memory that inputs share is not written to.
-    let Some(numbers) = (unsafe { slice_mut::<f64>(&result) }) else {
+    // SAFETY: as of what is given; and memory that it shares is not written to.
+    let Some(numbers) = (unsafe { slice_mut::<T>(&result) }) else {
         return Ok(None);
     };
     if out.is_some() && quantity.inputs.iter().any(|i| overlap(given.numbers(*i), numbers)) {
         return Ok(None);
     }
-    run(model, quantity, &given, numbers)?;
-    Ok(Some(result))
+    let states: usize = leading.iter().product();
+    if states == 0 {
+        return Ok(Some(result));
+    }
+    let done = match T::few(model, quantity, given, numbers, states) {
+        Some(done) => done,
+        None => many(py, model, quantity, given, numbers, states)?,
+    };
+    match done {
+        Ok(()) => Ok(Some(result)),
+        // One state by itself has no number.
+        Err(linkwork::Error::State { problem, .. }) if leading.is_empty() => Err(raised(*problem)),
+        Err(problem) => {
+            let problem = raised(problem);
+            problem.value(py).setattr("result", result)?;
+            Err(problem)
+        }
+    }
 }
 
-fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -> PyResult<()> {
+/// One state.
+#[inline]
+fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -> linkwork::Result<()> {
     let spare = locked(&model.spare).ones.pop();
     let mut one = spare.unwrap_or_else(|| One::new(model.mechanism()));
     let qd = if quantity.takes(Input::Qd) {
@@ -211,86 +329,55 @@ fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -
         quantity.evaluate_at(&mut moving, given, &mut one.room, out)
     });
     locked(&model.spare).ones.push(one);
-    done.map_err(raised)
+    done
 }
 
-/// A quantity of many states: inputs and `out` are plain arrays of one type, state after state, in the order of the inputs.
-#[pyfunction]
-pub(crate) fn batch(
-    py: Python<'_>,
-    model: &Bound<'_, Model>,
-    index: usize,
-    out: &Bound<'_, PyAny>,
-    arguments: Vec<Bound<'_, PyAny>>,
-) -> PyResult<()> {
-    let model = model.get();
-    if out.cast::<PyArrayDyn<f32>>().is_ok() {
-        many::<f32>(py, model, index, out, &arguments, |s| &mut s.singles)
-    } else {
-        many::<f64>(py, model, index, out, &arguments, |s| &mut s.doubles)
-    }
-}
-
-fn many<T: Element + quantity::Element>(
+/// Many states.
+fn many<T: Number>(
     py: Python<'_>,
     model: &Model,
-    index: usize,
-    out: &Bound<'_, PyAny>,
-    arguments: &[Bound<'_, PyAny>],
-    spares: fn(&mut Spare) -> &mut Batches<T>,
-) -> PyResult<()> {
+    quantity: &Quantity,
+    given: &Given<'_, T>,
+    out: &mut [T],
+    states: usize,
+) -> PyResult<linkwork::Result<()>> {
     let m = model.mechanism();
-    let quantity = numbered(index)?;
-    let plain = |name: &str| Error::new_err(format!("{name} is no plain array of the type of the result"));
-    let mut given = Given::<T>::default();
-    // SAFETY: nobody else writes to them meanwhile, unless by a mistake that NumPy's own functions do not survive either.
-    let numbers = unsafe { slice_mut::<T>(out) }.ok_or_else(|| plain("out"))?;
-    for (&input, argument) in quantity.inputs.iter().zip(arguments) {
-        if !named(&mut given, m, input, argument)? {
-            // SAFETY: as above.
-            let given_numbers = unsafe { slice::<T>(argument, None) }.ok_or_else(|| plain(input.name()))?;
-            if overlap(given_numbers, numbers) {
-                return Err(Error::new_err(format!("out shares memory with {}", input.name())));
-            }
-            set(&mut given, input, given_numbers);
-        }
-    }
     let closed = match quantity.is_of_loops() {
         true => model.closed()?,
         false => None,
     };
-    let states = given.q.len().checked_div(m.nq()).unwrap_or(1);
     let kind = match closed {
         Some(_) => Kind::Closed,
         None if states * m.nv() < FEW => Kind::Few,
         None => Kind::Many,
     };
-    let spare = spares(&mut locked(&model.spare)).of(kind).pop();
+    let spare = T::batches(&mut locked(&model.spare)).of(kind).pop();
     let compute = |threads: usize| {
         let evaluation = spare.unwrap_or_else(|| match closed {
             Some(closed) => BatchEvaluation::of_closed(closed),
             None => BatchEvaluation::new(m),
         });
         let mut evaluation = evaluation.with_threads(threads);
-        let done = evaluation.evaluate(quantity, &given, numbers);
+        let done = evaluation.evaluate(quantity, given, out);
         (evaluation, done)
     };
-    let pool = pool::pool(py)?;
-    let (evaluation, done) = py.detach(|| match kind {
-        Kind::Few => compute(1),
-        _ => pool.install(|| compute(pool.current_num_threads())),
-    });
-    spares(&mut locked(&model.spare)).of(kind).push(evaluation);
-    done.map_err(raised)
+    let (evaluation, done) = match kind {
+        Kind::Few => py.detach(|| compute(1)),
+        _ => {
+            let pool = pool::pool(py)?;
+            py.detach(|| pool.install(|| compute(pool.current_num_threads())))
+        }
+    };
+    T::batches(&mut locked(&model.spare)).of(kind).push(evaluation);
+    Ok(done)
 }
 
 /// The dimensions of a quantity of one state.
-#[pyfunction]
-#[pyo3(signature = (model, index, joint=None))]
-pub(crate) fn dimensions(model: &Bound<'_, Model>, index: usize, joint: Option<&str>) -> PyResult<Vec<usize>> {
-    let model = model.get();
-    let (m, quantity) = (model.mechanism(), numbered(index)?);
-    if let (true, Some(closed)) = (quantity.is_of_loops(), model.closed()?) {
+fn sizes<T>(model: &Model, quantity: &Quantity, given: &Given<'_, T>) -> PyResult<Vec<usize>> {
+    let m = model.mechanism();
+    if quantity.is_of_loops()
+        && let Some(closed) = model.closed()?
+    {
         let size = |size: &Size| match size {
             Size::Constraints => closed.rows(),
             Size::Of(n) => *n,
@@ -298,8 +385,20 @@ pub(crate) fn dimensions(model: &Bound<'_, Model>, index: usize, joint: Option<&
         };
         return Ok(quantity.shape.iter().map(size).collect());
     }
-    let joint = joint.map(|name| m.joint(name)).transpose().map_err(raised)?;
-    quantity.dimensions(m, joint).map_err(raised)
+    quantity.dimensions(m, given.joint).map_err(raised)
+}
+
+/// The dimensions of a quantity of one state.
+#[pyfunction]
+#[pyo3(signature = (model, index, joint=None))]
+pub(crate) fn dimensions(model: &Bound<'_, Model>, index: usize, joint: Option<&str>) -> PyResult<Vec<usize>> {
+    let model = model.get();
+    let joint = joint.map(|name| model.mechanism().joint(name)).transpose();
+    let given = Given::<f64> {
+        joint: joint.map_err(raised)?,
+        ..Given::default()
+    };
+    sizes(model, numbered(index)?, &given)
 }
 
 /// The library's list of quantities: name, symbol, meaning, other names, inputs and shape.

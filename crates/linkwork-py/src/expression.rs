@@ -1,6 +1,6 @@
 //! Expressions of the operator algebra.
 
-use crate::arrays::{slice, slice_mut};
+use crate::arrays::{flat, slice_mut};
 use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
@@ -137,12 +137,12 @@ impl Compiled {
     ) -> PyResult<()> {
         let plain = || Error::new_err("arrays must be plain ones of float64");
         // SAFETY: nobody else writes to them meanwhile; `out` was just made.
-        let (q, out) = unsafe { (slice::<f64>(q, None), slice_mut::<f64>(out)) };
+        let (q, out) = unsafe { (flat::<f64>(q), slice_mut::<f64>(out)) };
         let (q, out) = (q.ok_or_else(plain)?, out.ok_or_else(plain)?);
         let mut given = Vec::new();
         for (name, array) in &vectors {
             // SAFETY: as above.
-            given.push((name.as_str(), unsafe { slice::<f64>(array, None) }.ok_or_else(plain)?));
+            given.push((name.as_str(), unsafe { flat::<f64>(array) }.ok_or_else(plain)?));
         }
         let nq = self.mechanism.nq();
         if q.len() == nq {

@@ -1,6 +1,6 @@
 //! A state whose quantities share their work.
 
-use crate::arrays::{overlap, slice, slice_mut};
+use crate::arrays::{flat, overlap, slice, slice_mut};
 use crate::errors::{Error, raised};
 use crate::evaluate::{locked, named, numbered, set};
 use crate::model::Model;
@@ -42,12 +42,20 @@ impl Views {
     }
 }
 
-impl Drop for Views {
-    fn drop(&mut self) {
-        // SAFETY: from `into_raw`, freed once. `moving` has no destructor that would look at them.
+impl Views {
+    /// Ends the views.
+    fn end(self) -> Workspace {
+        let Self {
+            moving,
+            posed,
+            workspace,
+            ..
+        } = self;
+        drop(moving);
+        // SAFETY: from `into_raw`, taken back once; nothing uses them any more.
         unsafe {
-            drop(Box::from_raw(self.posed));
-            drop(Box::from_raw(self.workspace));
+            drop(Box::from_raw(posed));
+            *Box::from_raw(workspace)
         }
     }
 }
@@ -58,8 +66,24 @@ pub(crate) struct Held {
     model: Py<Model>,
     q: Vec<f64>,
     qd: Vec<f64>,
-    views: Mutex<Views>,
+    views: Mutex<Option<Views>>,
 }
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(views) = locked(&self.views).take() {
+            let workspace = views.end();
+            // Kept for the next state of this model. Its lock is free: whoever drops this holds the interpreter's.
+            let spare = &mut locked(&self.model.get().spare).workspaces;
+            if spare.len() < MOST_SPARE {
+                spare.push(workspace);
+            }
+        }
+    }
+}
+
+/// So many workspaces are kept for later.
+const MOST_SPARE: usize = 16;
 
 #[pymethods]
 impl Held {
@@ -69,18 +93,19 @@ impl Held {
         let m = model.get().mechanism();
         let plain = || Error::new_err("q and qd must be plain vectors");
         // SAFETY: the lock is held while they are copied.
-        let q = unsafe { slice::<f64>(q, Some(1)) }.ok_or_else(plain)?.to_vec();
+        let q = unsafe { flat::<f64>(q) }.ok_or_else(plain)?.to_vec();
         let qd = match qd {
             // SAFETY: as above.
-            Some(qd) => unsafe { slice::<f64>(qd, Some(1)) }.ok_or_else(plain)?.to_vec(),
+            Some(qd) => unsafe { flat::<f64>(qd) }.ok_or_else(plain)?.to_vec(),
             None => vec![0.0; m.nv()],
         };
-        let views = Views::new(m.workspace(), &q, &qd).map_err(raised)?;
+        let spare = locked(&model.get().spare).workspaces.pop();
+        let views = Views::new(spare.unwrap_or_else(|| m.workspace()), &q, &qd).map_err(raised)?;
         Ok(Self {
             model: model.clone().unbind(),
             q,
             qd,
-            views: Mutex::new(views),
+            views: Mutex::new(Some(views)),
         })
     }
 
@@ -113,14 +138,16 @@ impl Held {
                 continue;
             }
             // SAFETY: the lock is held until the result is there.
-            match unsafe { slice::<f64>(argument, Some(1)) } {
-                Some(numbers) if Some(numbers.len()) == input.len(m) => set(&mut given, input, numbers),
+            match unsafe { slice::<f64>(argument) } {
+                Some((numbers, &[length])) if Some(length) == input.len(m) => set(&mut given, input, numbers),
                 _ => return Ok(None),
             }
         }
         let dimensions = quantity.dimensions(m, given.joint).map_err(raised)?;
         let mut views = locked(&self.views);
-        let Views { moving, room, .. } = &mut *views;
+        let Some(Views { moving, room, .. }) = &mut *views else {
+            return Ok(None);
+        };
         if dimensions.is_empty() && out.is_none() {
             let mut number = [0.0];
             quantity

@@ -28,7 +28,7 @@ mod _linkwork {
     #[pymodule_export]
     use crate::errors::{Error, FileError};
     #[pymodule_export]
-    use crate::evaluate::{batch, dimensions, quantities, single};
+    use crate::evaluate::{dimensions, evaluate, quantities};
     #[pymodule_export]
     use crate::expression::{Compiled, Expression};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Configurations as points of a manifold, and motion in time.
 
-use crate::arrays::{slice, slice_mut};
+use crate::arrays::{flat, slice_mut};
 use crate::control::{Controller, Drives};
 use crate::errors::{Error, raised};
 use crate::evaluate::locked;
@@ -29,7 +29,7 @@ pub(crate) fn manifold(
     let m = model.get().mechanism();
     let plain = || Error::new_err("arrays must be plain ones of float64");
     // SAFETY: nobody else writes to them meanwhile; `out` was just made.
-    let (a, b) = unsafe { (slice::<f64>(a, None), slice::<f64>(b, None)) };
+    let (a, b) = unsafe { (flat::<f64>(a), flat::<f64>(b)) };
     let (a, b) = (a.ok_or_else(plain)?, b.ok_or_else(plain)?);
     // SAFETY: the same.
     let out = unsafe { slice_mut::<f64>(out) }.ok_or_else(plain)?;
@@ -99,9 +99,9 @@ fn rolled<T: linkwork::batch::Real + Element>(
     // SAFETY: nobody else writes to inputs meanwhile, and results were just made.
     let (q, qd, tau, q_out, qd_out) = unsafe {
         (
-            q.and_then(|x| slice::<T>(x, None)).ok_or_else(plain)?,
-            qd.and_then(|x| slice::<T>(x, None)).ok_or_else(plain)?,
-            tau.map(|x| slice::<T>(x, None).ok_or_else(plain)).transpose()?,
+            q.and_then(|x| flat::<T>(x)).ok_or_else(plain)?,
+            qd.and_then(|x| flat::<T>(x)).ok_or_else(plain)?,
+            tau.map(|x| flat::<T>(x).ok_or_else(plain)).transpose()?,
             q_out.and_then(|x| slice_mut::<T>(x)).ok_or_else(plain)?,
             qd_out.and_then(|x| slice_mut::<T>(x)).ok_or_else(plain)?,
         )

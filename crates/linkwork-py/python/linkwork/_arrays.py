@@ -91,43 +91,25 @@ def evaluate(
     direct = out is not None and plain(out) and not shared
     result = out if direct else np.empty(shape, dtype)
     rows = dict(zip(arrays, flat))
-    count = len(flat[0])
+    every = [rows[name].reshape(*batch, length_of(model, name)) if name in rows else value for name, value in given.items()]
     problem = None
-    if dtype == np.float64 and count < FEW and index not in LOOPS:
-        for i in range(count):
-            one = [rows[name][i] if name in rows else value for name, value in given.items()]
-            # A view of one state; a number becomes an array of no dimensions.
-            part = result.reshape(count, *dimensions)[i : i + 1].reshape(dimensions)
-            try:
-                _linkwork.single(model, index, part, *one)
-            except Error as error:
-                if count == 1 and not batch:
-                    raise
-                part[...] = np.nan
-                if problem is None:
-                    problem = Error(f"state {i}: {error} ({count} states in all; those that fail are NaN)")
-                    problem.index = i
-                    problem.failed = 0
-                problem.failed += 1
-    elif count:
-        every = [rows.get(name, value) for name, value in given.items()]
+    if len(flat[0]):
         try:
-            _linkwork.batch(model, index, result, every)
+            if _linkwork.evaluate(model, index, result, *every) is None:
+                raise RuntimeError("arrays were made plain, and are not")
         except Error as error:
             problem = error
     if out is not None and not direct:
         out[...] = result
         result = out
     if problem is not None:
-        problem.result = result
+        if batch:
+            problem.result = result
         raise problem
     if out is None and not shape:
         return float(result) if dtype == np.float64 else dtype.type(result)
     return result
 
-
-LOOPS = {i for i, quantity in enumerate(_linkwork.quantities()) if quantity["of_loops"]}
-"""The quantities of closed mechanisms, which are computed as batches."""
 
 FEW = 4
 """Fewer states than this are computed one by one: it takes less time than a batch."""

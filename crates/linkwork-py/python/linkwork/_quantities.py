@@ -37,7 +37,7 @@ def documentation(quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
 
 
 def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
-    """A function of one quantity: plain vectors take the short way."""
+    """A function of one quantity: plain arrays take the short way."""
     name, inputs = quantity["name"], quantity["inputs"]
     head = ", ".join(["self", *parameters(inputs, known), "*", "out=None"])
     if known:
@@ -46,6 +46,8 @@ def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) ->
         rest = ", ".join(i for i in inputs if i not in known)
         body = (
             f"    held = self._held\n"
+            f"    if held is False:\n"
+            f"        held = self._hold()\n"
             f"    if held is not None:\n"
             f"        result = held.evaluate({index}, out{', ' if rest else ''}{rest})\n"
             f"        if result is not None:\n"
@@ -56,7 +58,7 @@ def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) ->
     values = ", ".join(inputs)
     return (
         f"def {name}({head}):\n"
-        f"    result = single(self, {index}, out, {values})\n"
+        f"    result = plain(self, {index}, out, {values})\n"
         f"    if result is not None:\n"
         f"        return result\n"
         f"    return evaluate(self, {index}, {tuple(inputs)!r}, ({values},), out)\n"
@@ -68,7 +70,7 @@ def attach(cls: Any, known: tuple[str, ...], chosen: Any) -> None:
     for index, quantity in enumerate(_linkwork.quantities()):
         if not chosen(quantity):
             continue
-        scope: dict[str, Any] = {"single": _linkwork.single, "evaluate": _arrays.evaluate}
+        scope: dict[str, Any] = {"plain": _linkwork.evaluate, "evaluate": _arrays.evaluate}
         text = source(index, quantity, known)
         exec(compile(text, f"<linkwork quantity {quantity['name']}>", "exec"), scope)
         function = scope[quantity["name"]]

@@ -29,15 +29,20 @@ class State:
     model: Model
     q: Any
     qd: Any
+    _held: Any
 
     def __init__(self, model: Model, q: Any, qd: Any = None) -> None:
         self.model = model
         self.q = _kept("q", q, model)
         self.qd = None if qd is None else _kept("qd", qd, model)
-        plain = self.q.ndim == 1 and self.q.dtype == np.float64
-        if self.qd is not None:
-            plain = plain and self.qd.ndim == 1 and self.qd.dtype == np.float64
-        self._held = _linkwork.Held(model, self.q, self.qd) if plain else None
+        self._held = False
+
+    def _hold(self) -> Any:
+        """What quantities of one state share, made when the first of them is asked for; None for many states."""
+        given = [self.q] if self.qd is None else [self.q, self.qd]
+        plain = all(x.ndim == 1 and x.dtype == np.float64 for x in given)
+        self._held = _linkwork.Held(self.model, self.q, self.qd) if plain else None
+        return self._held
 
     def moving(self, qd: Any) -> Moving:
         """The same configuration with a velocity."""

@@ -18,6 +18,8 @@ from maturin import (  # noqa: F401
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "data" / "scripts"
+# maturin looks for it before anything is built.
+SCRIPTS.mkdir(parents=True, exist_ok=True)
 
 
 def _program() -> None:
@@ -29,7 +31,6 @@ def _program() -> None:
     built = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE)
     messages = (json.loads(line) for line in built.stdout.splitlines())
     program = [Path(m["executable"]) for m in messages if m.get("executable")][-1]
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
     shutil.copy2(program, SCRIPTS / program.name)
 
 

@@ -72,6 +72,12 @@ fn everything<T: Real>(batch: &mut Batch<T>, s: &States<T>, count: usize) -> Vec
     ask("forward derivatives", 3 * n * n, &mut |o| {
         batch.forward_derivatives(&s.q, &s.qd, &s.tau, o)
     });
+    ask("torque adjoint", 3 * n, &mut |o| {
+        batch.torque_adjoint(&s.q, &s.qd, &s.qdd, &s.tau, o)
+    });
+    ask("acceleration adjoint", 3 * n, &mut |o| {
+        batch.acceleration_adjoint(&s.q, &s.qd, &s.tau, &s.qdd, o)
+    });
     all
 }
 
@@ -122,6 +128,13 @@ fn alone<T: Real>(mechanism: &Mechanism, s: &States<T>, i: usize) -> Vec<Vec<T>>
     let mut linearized = moving.linearized_under(&tau, &mut again).unwrap();
     linearized.forward_derivatives(&mut by).unwrap();
     derivatives.push([by.by_q(), by.by_qd(), by.by_input()].concat());
+    let mut adjoint = vec![T::ZERO; 3 * n];
+    let mut linearized = moving.linearized(&qdd).unwrap();
+    linearized.torque_adjoint(&tau, &mut adjoint).unwrap();
+    derivatives.push(adjoint.clone());
+    let mut linearized = moving.linearized(&acceleration).unwrap();
+    linearized.acceleration_adjoint(&qdd, &mut adjoint).unwrap();
+    derivatives.push(adjoint);
     let mut all = vec![
         poses,
         jacobian,
@@ -165,6 +178,44 @@ fn lanes_give_the_bits_of_one_state_at_a_time() {
     }
     for seed in 0..40 {
         lanes_equal_one_by_one::<f64>(&random_tree(seed, 12), 1 + seed as usize % 11);
+    }
+}
+
+#[test]
+fn adjoints_are_products_with_the_transposed_derivatives() {
+    for mechanism in [examples::arm7(), examples::quadruped(), random_tree(5, 12)] {
+        let (count, n) = (20, mechanism.nv());
+        let s = states::<f64>(&mechanism, count);
+        let mut batch = mechanism.batch();
+        let (mut matrices, mut adjoints) = (vec![0.0; 3 * n * n * count], vec![0.0; 3 * n * count]);
+        let compare = |matrices: &[f64], adjoints: &[f64], x: &[f64], what: &str| {
+            for (i, x) in x.chunks(n).enumerate() {
+                for kind in 0..3 {
+                    let matrix = &matrices[(3 * i + kind) * n * n..][..n * n];
+                    for column in 0..n {
+                        let terms = (0..n).map(|row| matrix[row * n + column] * x[row]);
+                        let (sum, size) =
+                            terms.fold((0.0, 1.0), |(sum, size): (f64, f64), t| (sum + t, size + t.abs()));
+                        let got = adjoints[(3 * i + kind) * n + column];
+                        assert!(
+                            (got - sum).abs() < 1e-8 * size,
+                            "{what} of `{}`: {got} {sum}",
+                            mechanism.name()
+                        );
+                    }
+                }
+            }
+        };
+        batch.inverse_derivatives(&s.q, &s.qd, &s.qdd, &mut matrices).unwrap();
+        batch
+            .torque_adjoint(&s.q, &s.qd, &s.qdd, &s.tau, &mut adjoints)
+            .unwrap();
+        compare(&matrices, &adjoints, &s.tau, "(∂T)*x");
+        batch.forward_derivatives(&s.q, &s.qd, &s.tau, &mut matrices).unwrap();
+        batch
+            .acceleration_adjoint(&s.q, &s.qd, &s.tau, &s.qdd, &mut adjoints)
+            .unwrap();
+        compare(&matrices, &adjoints, &s.qdd, "(∂q̈)*x");
     }
 }
 

@@ -27,10 +27,12 @@ pub struct Job<'a, T> {
     q: &'a [T],
     qd: Option<&'a [T]>,
     input: Option<&'a [T]>,
+    /// What an adjoint is applied to.
+    x: Option<&'a [T]>,
 }
 
 impl<'a, T: Real> Job<'a, T> {
-    /// Checks the arguments: q, then q̇ and another vector where they are needed.
+    /// Checks the arguments: q, then q̇ and one or two other vectors where they are needed.
     pub(super) fn new(
         mechanism: &Mechanism,
         quantity: Quantity<'a>,
@@ -57,6 +59,7 @@ impl<'a, T: Real> Job<'a, T> {
             q,
             qd: inputs.get(1).map(|x| x.1),
             input: inputs.get(2).map(|x| x.1),
+            x: inputs.get(3).map(|x| x.1),
         })
     }
 }
@@ -71,6 +74,9 @@ impl<T: Real> Job<'_, T> {
         }
         if let Some(input) = self.input {
             mechanism.check_vector(self.quantity.input(), part(input, nv, state, 1))?;
+        }
+        if let Some(x) = self.x {
+            mechanism.check_vector("x", part(x, nv, state, 1))?;
         }
         Ok(())
     }
@@ -197,8 +203,8 @@ impl<T> Engine<T> for Refining<T> {
 /// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
 pub(super) struct Through64 {
     pub(super) inner: InLanes<f64>,
-    /// q, q̇ and another vector of one state.
-    arguments: [Vec<f64>; 3],
+    /// q, q̇ and two other vectors of one state.
+    arguments: [Vec<f64>; 4],
     out: Vec<f64>,
 }
 
@@ -206,7 +212,7 @@ impl Through64 {
     fn new(mechanism: &Mechanism) -> Self {
         Self {
             inner: InLanes::new(mechanism),
-            arguments: [mechanism.nq(), mechanism.nv(), mechanism.nv()].map(|n| vec![0.0; n]),
+            arguments: [mechanism.nq(), mechanism.nv(), mechanism.nv(), mechanism.nv()].map(|n| vec![0.0; n]),
             out: Vec::new(),
         }
     }
@@ -222,14 +228,14 @@ impl Engine<f32> for Through64 {
                 failures.add(first + i, problem);
                 continue;
             }
-            let given = [Some(job.q), job.qd, job.input];
+            let given = [Some(job.q), job.qd, job.input, job.x];
             for (wide, narrow) in self.arguments.iter_mut().zip(given) {
                 let narrow = narrow.map_or(&[][..], |x| part(x, wide.len(), first + i, 1));
                 wide.iter_mut()
                     .zip(narrow)
                     .for_each(|(wide, narrow)| *wide = f64::from(*narrow));
             }
-            let [q, qd, input] = &self.arguments;
+            let [q, qd, input, x] = &self.arguments;
             let one = Job {
                 quantity: job.quantity,
                 states: 1,
@@ -237,6 +243,7 @@ impl Engine<f32> for Through64 {
                 q: &q[..],
                 qd: job.qd.map(|_| &qd[..]),
                 input: job.input.map(|_| &input[..]),
+                x: job.x.map(|_| &x[..]),
             };
             if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
                 failures.add(first + i, problem);
@@ -259,6 +266,7 @@ pub(super) struct InLanes<S: 'static> {
     pub(super) q: Vec<S>,
     pub(super) qd: Vec<S>,
     pub(super) input: Vec<S>,
+    x: Vec<S>,
     out: Vec<S>,
     /// How many of these are computed.
     room: usize,
@@ -274,6 +282,7 @@ impl<S: Lanes> InLanes<S> {
             q: vec![S::ZERO; mechanism.nq()],
             qd: vec![S::ZERO; mechanism.nv()],
             input: vec![S::ZERO; mechanism.nv()],
+            x: vec![S::ZERO; mechanism.nv()],
             out: Vec::new(),
             room: 0,
             sources: Default::default(),
@@ -332,8 +341,9 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
                 Some(part(job.q, nq, first, states)),
                 job.qd.map(|x| part(x, nv, first, states)),
                 job.input.map(|x| part(x, nv, first, states)),
+                job.x.map(|x| part(x, nv, first, states)),
             ],
-            lanes: [&mut self.q, &mut self.qd, &mut self.input],
+            lanes: [&mut self.q, &mut self.qd, &mut self.input, &mut self.x],
             mechanism,
             sound: &mut sound,
         });
@@ -344,7 +354,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
                 _ => self.workspace.view_at(&self.q, &self.qd),
             };
             let room = &mut self.out[..self.room];
-            let done = job.quantity.compute(&mut view, &self.input, room);
+            let done = job.quantity.compute(&mut view, &self.input, &self.x, room);
             if done.is_ok() && (!job.quantity.needs_pivots() || view.pivots_are_sound()) {
                 return self.give(job, out);
             }
@@ -378,11 +388,12 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
                 replace(&mut self.q, lane, &neutral);
                 replace(&mut self.qd, lane, &[]);
                 replace(&mut self.input, lane, &[]);
+                replace(&mut self.x, lane, &[]);
             }
         }
         let mut view = self.workspace.view_at(&self.q, &self.qd);
         let room = &mut self.out[..self.room];
-        if let Err(problem) = job.quantity.compute(&mut view, &self.input, room) {
+        if let Err(problem) = job.quantity.compute(&mut view, &self.input, &self.x, room) {
             // Of the mechanism, not of a state: where it occurs, states are taken one by one.
             bad[0].get_or_insert(problem);
         }
@@ -413,9 +424,9 @@ pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T]
 
 /// Takes states into lanes, and finds out whether all of them can be computed with.
 struct Intake<'a, S: Lanes> {
-    /// q, q̇ and another vector, state after state; what is not given is zero already.
-    given: [Option<&'a [S::Element]>; 3],
-    lanes: [&'a mut [S]; 3],
+    /// q, q̇ and two other vectors, state after state; what is not given is zero already, or not read.
+    given: [Option<&'a [S::Element]>; 4],
+    lanes: [&'a mut [S]; 4],
     mechanism: &'a Mechanism,
     sound: &'a mut bool,
 }
@@ -423,11 +434,11 @@ struct Intake<'a, S: Lanes> {
 impl<S: Lanes> Task for Intake<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let [q, qd, input] = self.lanes;
-        let [given, given_qd, given_input] = self.given;
+        let [q, qd, input, x] = self.lanes;
+        let [given, given_qd, given_input, given_x] = self.given;
         load(given, q);
         let mut sound = self.mechanism.surely_sound(q);
-        for (given, lanes) in [(given_qd, qd), (given_input, input)] {
+        for (given, lanes) in [(given_qd, qd), (given_input, input), (given_x, x)] {
             if given.is_some() {
                 load(given, lanes);
                 sound = sound * surely_usable(lanes);

@@ -194,6 +194,20 @@ impl<T: Real> Batch<T> {
         self.run(Quantity::ForwardDerivatives, &[("q", q), ("qd", qd), ("tau", tau)], out)
     }
 
+    /// (∂T/∂q)\*x, (∂T/∂q̇)\*x and 𝓜x one after another, 3 nv numbers for each state, in O(n): how a gradient goes back through
+    /// inverse dynamics.
+    pub fn torque_adjoint(&mut self, q: &[T], qd: &[T], qdd: &[T], x: &[T], out: &mut [T]) -> Result<()> {
+        let inputs = [("q", q), ("qd", qd), ("qdd", qdd), ("x", x)];
+        self.run(Quantity::TorqueAdjoint, &inputs, out)
+    }
+
+    /// (∂q̈/∂q)\*x, (∂q̈/∂q̇)\*x and 𝓜⁻¹x one after another, 3 nv numbers for each state, in O(n): how a gradient goes back through
+    /// forward dynamics.
+    pub fn acceleration_adjoint(&mut self, q: &[T], qd: &[T], tau: &[T], x: &[T], out: &mut [T]) -> Result<()> {
+        let inputs = [("q", q), ("qd", qd), ("tau", tau), ("x", x)];
+        self.run(Quantity::AccelerationAdjoint, &inputs, out)
+    }
+
     /// Runs a job: a block of states for each thread.
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(&self.mechanism, quantity, inputs, out.len())?;

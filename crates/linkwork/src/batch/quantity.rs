@@ -29,6 +29,8 @@ pub(super) enum Quantity<'a> {
     MassMatrixInverse,
     InverseDerivatives,
     ForwardDerivatives,
+    TorqueAdjoint,
+    AccelerationAdjoint,
 }
 
 impl Quantity<'_> {
@@ -45,6 +47,7 @@ impl Quantity<'_> {
             Self::MassMatrix | Self::MassMatrixInverse => n * n,
             Self::MassEntries => mechanism.mass_pattern_length(),
             Self::InverseDerivatives | Self::ForwardDerivatives => 3 * n * n,
+            Self::TorqueAdjoint | Self::AccelerationAdjoint => 3 * n,
         }
     }
 
@@ -96,7 +99,7 @@ impl Quantity<'_> {
     /// What its last argument is called.
     pub(super) fn input(&self) -> &'static str {
         match self {
-            Self::InverseDynamics | Self::InverseDerivatives => "qdd",
+            Self::InverseDynamics | Self::InverseDerivatives | Self::TorqueAdjoint => "qdd",
             _ => "tau",
         }
     }
@@ -104,23 +107,28 @@ impl Quantity<'_> {
     /// Whether it takes q̈ from forward dynamics, which some mechanisms refine.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn is_refined(&self) -> bool {
-        matches!(self, Self::ForwardDynamics | Self::ForwardDerivatives)
+        matches!(
+            self,
+            Self::ForwardDynamics | Self::ForwardDerivatives | Self::AccelerationAdjoint
+        )
     }
 
     /// Whether it divides by D.
     pub(super) fn needs_pivots(&self) -> bool {
         matches!(
             self,
-            Self::ForwardDynamics | Self::MassMatrixInverse | Self::ForwardDerivatives
+            Self::ForwardDynamics | Self::MassMatrixInverse | Self::ForwardDerivatives | Self::AccelerationAdjoint
         )
     }
 
     /// Computes it for the state in a view, in the first of the numbers that [`Quantity::room`] asks for.
     #[inline(always)]
-    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, S>, input: &[S], out: &mut [S]) -> Result<()> {
+    pub(super) fn compute<S: Scalar>(&self, view: &mut View<'_, S>, input: &[S], x: &[S], out: &mut [S]) -> Result<()> {
         match *self {
             Self::InverseDerivatives => view.inverse_derivatives(input, out)?,
             Self::ForwardDerivatives => view.forward_derivatives(input, out)?,
+            Self::TorqueAdjoint => view.torque_adjoint(input, x, out)?,
+            Self::AccelerationAdjoint => view.acceleration_adjoint(input, x, out)?,
             Self::Poses(frames) => {
                 for f in 0..frames.len() {
                     let mut columns = [S::ZERO; 12];

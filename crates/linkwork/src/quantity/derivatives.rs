@@ -95,7 +95,8 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Qdd, X],
         &[Of(3), Nv],
         |m, g, _, out| m.linearized(g.qdd)?.torque_adjoint(g.x, out),
-    ),
+    )
+    .in_batches(batched!(|b, g, out| b.torque_adjoint(g.q, g.qd, g.qdd, g.x, out))),
     Quantity::new(
         (
             "acceleration_adjoint",
@@ -106,10 +107,13 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Tau, X],
         &[Of(3), Nv],
         |m, g, room, out| {
-            m.linearized_under(g.tau, room.first(g.tau.len()))?
-                .acceleration_adjoint(g.x, out)
+            // As batches do it, to the bit.
+            let qdd = room.first(g.tau.len());
+            m.forward_dynamics(g.tau, qdd)?;
+            m.linearized(qdd)?.acceleration_adjoint(g.x, out)
         },
-    ),
+    )
+    .in_batches(batched!(|b, g, out| b.acceleration_adjoint(g.q, g.qd, g.tau, g.x, out))),
     Quantity::new(
         (
             "regressor",

@@ -234,6 +234,45 @@ impl<S: Scalar> View<'_, S> {
     }
 }
 
+impl<S: Scalar> View<'_, S> {
+    /// (∂T)\*x about accelerations.
+    #[inline(always)]
+    pub(crate) fn torque_adjoint(&mut self, qdd: &[S], x: &[S], out: &mut [S]) -> Result<()> {
+        if const { S::LANES > 1 } {
+            // Batches take coupled mechanisms one state at a time.
+            self.sweep_lanes::<Linearize>(qdd, &mut []);
+            self.sweep_lanes::<TorqueAdjoint>(x, out);
+            return Ok(());
+        }
+        self.linearize(qdd)?;
+        if self.mechanism.is_coupled() {
+            self.coupled_torque_adjoint(x, out);
+        } else {
+            self.sweep::<TorqueAdjoint>(x, out);
+        }
+        Ok(())
+    }
+
+    /// (∂q̈)\*x about what torques cause.
+    #[inline(always)]
+    pub(crate) fn acceleration_adjoint(&mut self, tau: &[S], x: &[S], out: &mut [S]) -> Result<()> {
+        let (qdd, _) = out.split_at_mut(self.nv());
+        self.forward::<Forward>(tau, qdd);
+        if const { S::LANES > 1 } {
+            self.sweep_lanes::<Linearize>(qdd, &mut []);
+            self.sweep_lanes::<AccelerationAdjoint>(x, out);
+            return Ok(());
+        }
+        self.linearize(qdd)?;
+        if self.mechanism.is_coupled() {
+            self.coupled_acceleration_adjoint(x, out);
+        } else {
+            self.sweep::<AccelerationAdjoint>(x, out);
+        }
+        Ok(())
+    }
+}
+
 impl<'w, S: Scalar> Linearized<'w, S> {
     fn new(view: &'w mut View<'_, S>) -> Self {
         let view = View {

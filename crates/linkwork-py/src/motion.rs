@@ -6,7 +6,7 @@ use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
-use linkwork::batch::{Method, Rollout};
+use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::closed::ClosedMotion;
 use linkwork::simulate::{
     DormandPrince, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard,
@@ -71,8 +71,8 @@ pub(crate) fn rollout(
     qd_out: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let method = match method {
-        "semi_implicit_euler" => Method::SemiImplicitEuler,
-        "runge_kutta4" => Method::RungeKutta4,
+        "semi_implicit_euler" => RolloutMethod::SemiImplicitEuler,
+        "runge_kutta4" => RolloutMethod::RungeKutta4,
         _ => {
             return Err(Error::new_err(format!(
                 "method is {method:?}; it must be \"semi_implicit_euler\" or \"runge_kutta4\""

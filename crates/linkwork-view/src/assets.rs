@@ -1,0 +1,334 @@
+//! The files that a scene is drawn from: meshes, and the textures, materials and buffers that they name.
+//!
+//! All of them are found before anything is served, and only in the directories a robot's own files may lie in.
+
+use linkwork_formats::{Geometry, Shape};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The largest file that is sent to a page.
+const LARGEST: u64 = 256 << 20;
+/// So much of a mesh is searched for the names of other files; text formats name them near their beginning.
+const SEARCHED: usize = 64 << 20;
+
+/// The files of a scene, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Assets {
+    files: Vec<PathBuf>,
+    numbers: HashMap<PathBuf, usize>,
+    meshes: Vec<Mesh>,
+    known: HashMap<String, usize>,
+}
+
+/// A mesh of the scene.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    /// As the robot's file names it.
+    pub uri: String,
+    /// Its format, by the end of its name.
+    pub kind: String,
+    /// Its file's number; none where it cannot be drawn.
+    pub file: Option<usize>,
+    /// Why not.
+    pub problem: String,
+    /// Other files, by the names it gives them.
+    others: BTreeMap<String, usize>,
+}
+
+impl Assets {
+    /// The files that shapes need. `home` is the directory of the robot's file.
+    pub fn of<'g>(geometry: impl IntoIterator<Item = &'g Geometry>, home: Option<&Path>) -> Self {
+        let mut assets = Self::default();
+        let home = home.and_then(|h| h.canonicalize().ok());
+        for shape in geometry {
+            if let Shape::Mesh { uri, path, .. } = &shape.shape {
+                assets.add(uri, path.as_deref(), home.as_deref());
+            }
+        }
+        assets
+    }
+
+    fn add(&mut self, uri: &str, path: Option<&Path>, home: Option<&Path>) {
+        if self.known.contains_key(uri) {
+            return;
+        }
+        self.known.insert(uri.to_owned(), self.meshes.len());
+        let end = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let kind = end(path.unwrap_or(Path::new(uri))).unwrap_or_default();
+        let mut mesh = Mesh {
+            uri: uri.to_owned(),
+            kind,
+            file: None,
+            problem: String::new(),
+            others: BTreeMap::new(),
+        };
+        match self.checked(path, &mesh.kind) {
+            Ok(path) => {
+                mesh.file = Some(self.number(&path));
+                mesh.others = self.others(&path, &mesh.kind, &root(&path, uri, home));
+            }
+            Err(problem) => mesh.problem = problem,
+        }
+        self.meshes.push(mesh);
+    }
+
+    /// The mesh's file, or why it cannot be drawn.
+    fn checked(&self, path: Option<&Path>, kind: &str) -> Result<PathBuf, String> {
+        let path = path.ok_or("not found, or outside of the robot's directories")?;
+        if !["stl", "obj", "dae", "gltf", "glb"].contains(&kind) {
+            return Err(format!(
+                "`.{kind}` is no mesh that can be drawn; STL, OBJ, DAE and glTF are"
+            ));
+        }
+        let path = path.canonicalize().map_err(|e| e.to_string())?;
+        let about = path.metadata().map_err(|e| e.to_string())?;
+        match about.len() {
+            _ if !about.is_file() => Err("is no file".into()),
+            n if n > LARGEST => Err(format!("has {} MB; {} is the most", n >> 20, LARGEST >> 20)),
+            _ => Ok(path),
+        }
+    }
+
+    fn number(&mut self, path: &Path) -> usize {
+        if let Some(n) = self.numbers.get(path) {
+            return *n;
+        }
+        self.files.push(path.to_owned());
+        self.numbers.insert(path.to_owned(), self.files.len() - 1);
+        self.files.len() - 1
+    }
+
+    /// What a mesh refers to and lies within a root, by the names it gives.
+    fn others(&mut self, path: &Path, kind: &str, root: &Path) -> BTreeMap<String, usize> {
+        let mut found = BTreeMap::new();
+        let folder = path.parent().unwrap_or(path);
+        let mut names = named(path, kind);
+        for library in names.clone().iter().filter(|n| n.ends_with(".mtl")) {
+            if let Some(file) = within(root, folder, library) {
+                names.extend(named(&file, "mtl"));
+            }
+        }
+        for name in names {
+            if let Some(file) = within(root, folder, &name) {
+                found.insert(name, self.number(&file));
+            }
+        }
+        found
+    }
+
+    /// The number of a shape's mesh.
+    pub fn mesh(&self, uri: &str) -> Option<usize> {
+        self.known.get(uri).copied()
+    }
+
+    /// All meshes.
+    pub fn meshes(&self) -> &[Mesh] {
+        &self.meshes
+    }
+
+    /// The content of a file by its number as text; none where there is no such file.
+    pub(crate) fn read(&self, number: &str) -> Option<io::Result<Vec<u8>>> {
+        // Only the one way to write a number is a name.
+        let file = self.files.get(number.parse::<usize>().ok()?)?;
+        number.bytes().all(|b| b.is_ascii_digit()).then(|| std::fs::read(file))
+    }
+
+    /// All files, in the order of their numbers.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The meshes, as a scene tells of them.
+    pub(crate) fn to_json(&self) -> Value {
+        let meshes = self
+            .meshes
+            .iter()
+            .map(|m| json!({ "uri": m.uri, "kind": m.kind, "file": m.file, "problem": m.problem, "others": m.others }));
+        meshes.collect()
+    }
+}
+
+/// The directory that a mesh's other files must lie in: the robot's, its package's, or the mesh's own.
+fn root(path: &Path, uri: &str, home: Option<&Path>) -> PathBuf {
+    if let Some(home) = home.filter(|h| path.starts_with(h)) {
+        return home.to_owned();
+    }
+    let inner = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://"));
+    let inner = inner
+        .and_then(|rest| rest.split_once('/'))
+        .map(|(_, inner)| Path::new(inner));
+    if let Some(inner) = inner.filter(|inner| path.ends_with(inner)) {
+        if let Some(package) = path.ancestors().nth(inner.components().count()) {
+            return package.to_owned();
+        }
+    }
+    path.parent().unwrap_or(path).to_owned()
+}
+
+/// A file that another names, if it lies within a root and is of a kind that meshes name.
+fn within(root: &Path, folder: &Path, name: &str) -> Option<PathBuf> {
+    if name.contains("://") || name.contains('\0') || name.len() > 1024 {
+        return None;
+    }
+    let path = folder.join(decoded(name)).canonicalize().ok()?;
+    let end = path.extension()?.to_str()?.to_ascii_lowercase();
+    let kinds = ["mtl", "bin", "png", "jpg", "jpeg", "webp", "bmp", "gif"];
+    let about = path.metadata().ok()?;
+    let right = about.is_file() && about.len() <= LARGEST && kinds.contains(&&*end);
+    (right && path.starts_with(root)).then_some(path)
+}
+
+/// `%20` and the like as what they mean.
+fn decoded(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let (mut out, mut i) = (Vec::new(), 0);
+    while i < bytes.len() {
+        let hex = name.get(i + 1..i + 3).filter(|_| bytes[i] == b'%');
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                i += 3;
+            }
+            None => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The names of other files in a mesh or library of materials, as they stand there.
+fn named(path: &Path, kind: &str) -> Vec<String> {
+    if kind == "stl" {
+        return Vec::new();
+    }
+    let Ok(mut bytes) = std::fs::read(path) else {
+        return Vec::new();
+    };
+    bytes.truncate(SEARCHED);
+    if kind == "glb" {
+        // Twelve bytes, then the length and kind of the first part, which is JSON.
+        let length = bytes
+            .get(12..16)
+            .and_then(|n| n.try_into().ok())
+            .map_or(0, u32::from_le_bytes);
+        bytes = bytes.get(20..20 + length as usize).unwrap_or_default().to_vec();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut names: Vec<String> = match kind {
+        "gltf" | "glb" => {
+            let root: Value = serde_json::from_str(&text).unwrap_or_default();
+            let lists = ["buffers", "images"].into_iter().filter_map(|k| root[k].as_array());
+            lists
+                .flatten()
+                .filter_map(|x| x["uri"].as_str())
+                .map(str::to_owned)
+                .collect()
+        }
+        "dae" => between(&text, "<init_from>", "</init_from>"),
+        _ => text.lines().filter_map(file_of_line).collect(),
+    };
+    names.retain(|name| !name.starts_with("data:"));
+    names
+}
+
+/// The file that a line of an OBJ file or a library of materials names; options come before it.
+fn file_of_line(line: &str) -> Option<String> {
+    let (word, rest) = line.trim().split_once(char::is_whitespace)?;
+    let names = word == "mtllib" || word.starts_with("map_") || matches!(word, "bump" | "disp" | "norm");
+    let name = if word == "mtllib" {
+        rest.trim()
+    } else {
+        rest.split_whitespace().last()?
+    };
+    names.then(|| name.to_owned())
+}
+
+fn between(text: &str, start: &str, end: &str) -> Vec<String> {
+    let parts = text.split(start).skip(1).filter_map(|part| part.split_once(end));
+    let inner = parts.map(|(name, _)| name.trim());
+    // The newer form has an element inside.
+    inner
+        .map(|n| {
+            n.strip_prefix("<ref>")
+                .and_then(|n| n.strip_suffix("</ref>"))
+                .unwrap_or(n)
+                .to_owned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkwork::spatial::{Pose, Vec3};
+    use linkwork_formats::Role;
+
+    fn mesh(uri: &str, path: Option<PathBuf>) -> Geometry {
+        Geometry {
+            name: String::new(),
+            link: "a".into(),
+            role: Role::Visual,
+            pose: Pose::IDENTITY,
+            shape: Shape::Mesh {
+                uri: uri.into(),
+                path,
+                scale: Vec3::new(1.0, 1.0, 1.0),
+            },
+            colour: None,
+        }
+    }
+
+    #[test]
+    fn meshes_bring_what_they_name_and_nothing_from_outside() {
+        let base = std::env::temp_dir().join(format!("linkwork-assets-{}", std::process::id()));
+        let robot = base.join("robot");
+        std::fs::create_dir_all(robot.join("meshes")).unwrap();
+        std::fs::create_dir_all(robot.join("textures")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(base.join(name), text).unwrap();
+        write("secret.png", "x");
+        write("robot/secret.txt", "x");
+        write("robot/textures/skin 1.png", "x");
+        write("robot/meshes/a.mtl", "map_Kd -s 1 1 1 ../textures/x.png\n");
+        write("robot/textures/x.png", "x");
+        write("robot/meshes/a.obj", "mtllib a.mtl\nmtllib ../../secret.png\n");
+        write(
+            "robot/meshes/b.dae",
+            "<init_from>../textures/skin%201.png</init_from><init_from>../../secret.png</init_from>\
+             <init_from>/etc/passwd</init_from><init_from>../secret.txt</init_from>",
+        );
+        let at = |name: &str| Some(robot.join("meshes").join(name));
+        let shapes = [
+            mesh("meshes/a.obj", at("a.obj")),
+            mesh("meshes/b.dae", at("b.dae")),
+            mesh("meshes/a.obj", at("a.obj")),
+            mesh("gone.stl", None),
+            mesh("odd.xyz", at("a.mtl")),
+        ];
+        let assets = Assets::of(&shapes, Some(&robot));
+        let json = assets.to_json();
+        assert_eq!(assets.meshes().len(), 4, "each once");
+        let others = |i: usize| {
+            json[i]["others"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(others(0), ["../textures/x.png", "a.mtl"]);
+        assert_eq!(others(1), ["../textures/skin%201.png"]);
+        assert!(json[2]["file"].is_null() && json[2]["problem"].as_str().unwrap().contains("not found"));
+        assert!(json[3]["problem"].as_str().unwrap().contains("`.mtl`"));
+        assert_eq!(assets.files().len(), 5);
+        assert!(assets.read("5").is_none() && assets.read("+1").is_none() && assets.read("../x").is_none());
+        assert_eq!(
+            assets.read("1").unwrap().unwrap(),
+            b"map_Kd -s 1 1 1 ../textures/x.png\n"
+        );
+        std::fs::remove_dir_all(base).unwrap();
+    }
+}

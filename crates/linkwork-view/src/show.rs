@@ -1,0 +1,502 @@
+//! What moves on the stage, and who says how.
+
+use crate::command::Command;
+use crate::frame::{Arrow, Framer, Moment, Shown};
+use crate::hub::Hub;
+use crate::modes::{Mode, modes};
+use crate::recording::Recording;
+use crate::server::error;
+use crate::simulation::Simulation;
+use linkwork::Mechanism;
+use linkwork::closed::Closed;
+use linkwork::spatial::Vec3;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+/// Where motion comes from.
+pub enum Source {
+    /// Nowhere: the robot stands where it is put.
+    Still,
+    /// A simulation.
+    Simulation(Box<Simulation>),
+    /// A log.
+    Recording(Recording),
+}
+
+/// A robot on a stage.
+pub struct Show {
+    mechanism: Mechanism,
+    closed: Option<Closed>,
+    source: Source,
+    framer: Framer,
+    hub: Arc<Hub>,
+    shown: Shown,
+    /// Where it stands, in a show without motion.
+    q: Vec<f64>,
+    start: Vec<f64>,
+    t: f64,
+    running: bool,
+    speed: f64,
+    /// When the clock and the motion were last set side by side.
+    anchor: (Instant, f64),
+    /// How much slower than asked a simulation is.
+    pace: f64,
+    modes: Vec<Mode>,
+    /// The modes that are being worked out on another thread, and the configuration they are about.
+    coming: Option<Receiver<linkwork::Result<Vec<Mode>>>>,
+    about: Vec<f64>,
+    mode: Option<(usize, Instant)>,
+}
+
+/// Frames per second.
+const RATE: f64 = 60.0;
+/// So much of a frame's time may be spent on simulating; the rest is for frames and commands.
+const SHARE: f64 = 0.7;
+/// So many commands are heard between two frames: more of them wait.
+const HEARD: usize = 32;
+/// The largest change of a coordinate in a mode, rad or m.
+const SWING: f64 = 0.35;
+
+impl Show {
+    /// A show of a mechanism, which starts at a configuration. `closed` is its loops, if it has any.
+    pub fn new(mechanism: &Mechanism, closed: Option<&Closed>, source: Source, q: &[f64], hub: Arc<Hub>) -> Self {
+        let t = match &source {
+            Source::Recording(log) => log.span().0,
+            _ => 0.0,
+        };
+        Self {
+            mechanism: mechanism.clone(),
+            closed: closed.cloned(),
+            framer: Framer::new(mechanism),
+            source,
+            hub,
+            shown: Shown::default(),
+            q: q.to_vec(),
+            start: q.to_vec(),
+            t,
+            running: false,
+            speed: 1.0,
+            anchor: (Instant::now(), t),
+            pace: 1.0,
+            modes: Vec::new(),
+            coming: None,
+            about: Vec::new(),
+            mode: None,
+        }
+    }
+
+    /// Starts with the motion running.
+    pub fn running(mut self) -> Self {
+        self.set_running(true);
+        self
+    }
+
+    /// Obeys commands and shows frames, until it is stopped or nobody can command any more.
+    pub fn run(&mut self, commands: &Receiver<Command>, stop: &AtomicBool) {
+        self.tell();
+        self.draw();
+        let frame = Duration::from_secs_f64(1.0 / RATE);
+        while !stop.load(Relaxed) {
+            let begun = Instant::now();
+            let moving = self.running || self.mode.is_some();
+            // Where nothing moves, there is time to wait for a command.
+            let patience = if moving {
+                Duration::ZERO
+            } else {
+                Duration::from_millis(50)
+            };
+            let mut changed = match commands.recv_timeout(patience) {
+                Ok(command) => self.obey(command),
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            for _ in 1..HEARD {
+                match commands.try_recv() {
+                    Ok(command) => changed |= self.obey(command),
+                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                }
+            }
+            self.receive_modes();
+            if self.mode.is_none() && self.running {
+                self.advance(begun + frame.mul_f64(SHARE));
+            }
+            if changed || moving {
+                self.draw();
+            }
+            if moving {
+                std::thread::sleep(frame.saturating_sub(begun.elapsed()));
+            }
+        }
+    }
+
+    fn set_running(&mut self, running: bool) {
+        self.running = running;
+        self.anchor = (Instant::now(), self.time());
+    }
+
+    /// The time that the motion has come to.
+    pub fn time(&self) -> f64 {
+        match &self.source {
+            Source::Simulation(run) => run.state().t,
+            _ => self.t,
+        }
+    }
+
+    /// Tells pages how things are.
+    fn tell(&self) {
+        let (kind, span) = match &self.source {
+            Source::Still => ("still", None),
+            Source::Simulation(run) => ("simulation", Some((0.0, run.end())).filter(|s| s.1.is_finite())),
+            Source::Recording(log) => ("log", Some(log.span())),
+        };
+        let status = json!({
+            "kind": kind, "running": self.running, "speed": self.speed, "span": span,
+            "pace": self.pace, "mode": self.mode.map(|(i, _)| i),
+        });
+        self.hub.status(json!({ "status": status }).to_string());
+    }
+
+    fn complain(&self, problem: impl std::fmt::Display) {
+        self.hub.tell(error(&problem.to_string()));
+    }
+
+    /// Does as a page asks; whether something is to be drawn anew.
+    fn obey(&mut self, command: Command) -> bool {
+        match self.try_obey(command) {
+            Ok(()) => self.tell(),
+            Err(problem) => self.complain(problem),
+        }
+        true
+    }
+
+    fn try_obey(&mut self, command: Command) -> Result<(), String> {
+        let words = |e: linkwork::Error| e.to_string();
+        let still = "nothing moves here; start with --simulate, or give a log";
+        match command {
+            Command::Set { joint, q } => self.set(joint, &q)?,
+            Command::Configuration(q) => self.place(q, &[])?,
+            Command::Show {
+                articulated,
+                operational,
+            } => {
+                self.shown = Shown {
+                    articulated,
+                    operational,
+                }
+            }
+            Command::Modes => self.begin_modes(),
+            Command::Mode(None) => {
+                self.mode = None;
+                self.set_running(false);
+            }
+            Command::Mode(Some(i)) if i < self.modes.len() => {
+                self.set_running(false);
+                self.mode = Some((i, Instant::now()));
+            }
+            Command::Mode(Some(i)) => return Err(format!("there is no mode {i}")),
+            _ if matches!(self.source, Source::Still) => match command {
+                Command::Reset => self.place(self.start.clone(), &[])?,
+                Command::Pull { .. } | Command::Release => return Err("only a simulation can be pulled at".into()),
+                _ => return Err(still.into()),
+            },
+            Command::Run => {
+                self.mode = None;
+                if let Source::Recording(log) = &self.source {
+                    let (first, last) = log.span();
+                    self.t = if self.t >= last { first } else { self.t };
+                }
+                self.set_running(true);
+            }
+            Command::Pause => self.set_running(false),
+            Command::Speed(x) => {
+                self.speed = x;
+                self.set_running(self.running);
+            }
+            Command::Step => {
+                self.mode = None;
+                self.set_running(false);
+                match &mut self.source {
+                    Source::Simulation(run) => run.step().map_err(words)?,
+                    Source::Recording(log) => {
+                        let next = (log.row(self.t) + 1).min(log.rows().saturating_sub(1));
+                        self.t = log.t[next];
+                    }
+                    Source::Still => {}
+                }
+            }
+            Command::Reset => {
+                self.mode = None;
+                match &mut self.source {
+                    Source::Simulation(run) => run.reset(),
+                    Source::Recording(log) => self.t = log.span().0,
+                    Source::Still => {}
+                }
+                self.set_running(false);
+            }
+            Command::Seek(t) => match &self.source {
+                Source::Recording(log) => {
+                    let (first, last) = log.span();
+                    self.t = t.clamp(first, last);
+                    self.set_running(self.running);
+                }
+                _ => return Err("only a log has a time to go to".into()),
+            },
+            Command::Pull { link, point, target } => {
+                let Source::Simulation(run) = &mut self.source else {
+                    return Err("only a simulation can be pulled at".into());
+                };
+                let name = self
+                    .mechanism
+                    .links()
+                    .get(link)
+                    .map(|l| &*l.name)
+                    .ok_or("there is no such link")?;
+                let id = self.mechanism.link(name).map_err(words)?;
+                run.pull(id, Vec3::from(point), Vec3::from(target)).map_err(words)?;
+            }
+            Command::Release => {
+                if let Source::Simulation(run) = &mut self.source {
+                    run.release();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The configuration that is shown.
+    fn configuration(&self) -> Result<Vec<f64>, String> {
+        match &self.source {
+            Source::Still => Ok(self.q.clone()),
+            Source::Simulation(run) => Ok(run.state().q.clone()),
+            Source::Recording(log) => log
+                .at(&self.mechanism, self.t)
+                .map(|(q, ..)| q)
+                .map_err(|e| e.to_string()),
+        }
+    }
+
+    /// Moves a joint; loops follow.
+    fn set(&mut self, joint: usize, values: &[f64]) -> Result<(), String> {
+        let joint = self.mechanism.joints().get(joint).ok_or("there is no such joint")?;
+        let name = joint.name.clone();
+        let id = self.mechanism.joint(&name).map_err(|e| e.to_string())?;
+        let range = self.mechanism.q_range(id);
+        if range.len() != values.len() {
+            return Err(format!(
+                "joint `{name}` has {} coordinates, not {}",
+                range.len(),
+                values.len()
+            ));
+        }
+        let mut q = self.configuration()?;
+        q[range].copy_from_slice(values);
+        self.place(q, &[&name])
+    }
+
+    fn place(&mut self, mut q: Vec<f64>, held: &[&str]) -> Result<(), String> {
+        let words = |e: linkwork::Error| e.to_string();
+        self.mechanism.normalise(&mut q).map_err(words)?;
+        if let Some(closed) = &self.closed {
+            q = closed.assemble_holding(&q, held).map_err(words)?;
+        }
+        // What cannot be computed with is refused before it is shown.
+        self.framer.poses(&q).map_err(words)?;
+        self.mode = None;
+        match &mut self.source {
+            Source::Still => self.q = q,
+            Source::Simulation(run) => run.place(&q),
+            Source::Recording(_) => return Err("a log shows what was recorded; joints are moved without one".into()),
+        }
+        Ok(())
+    }
+
+    /// Moves on as the clock does, but no longer than until a time.
+    fn advance(&mut self, until: Instant) {
+        let (from, t) = self.anchor;
+        let target = t + self.speed * from.elapsed().as_secs_f64();
+        match &mut self.source {
+            Source::Still => {}
+            Source::Recording(log) => {
+                self.t = target.min(log.span().1);
+                if self.t >= log.span().1 {
+                    self.set_running(false);
+                    self.tell();
+                }
+            }
+            Source::Simulation(run) => {
+                let begun = run.state().t;
+                while run.state().t < target && run.state().t < run.end() {
+                    if let Err(problem) = run.step() {
+                        self.complain(problem);
+                        self.set_running(false);
+                        return self.tell();
+                    }
+                    if Instant::now() > until {
+                        break;
+                    }
+                }
+                let (reached, end) = (run.state().t, run.end());
+                if reached < target && reached < end {
+                    // It cannot keep up: go on from here, and say so.
+                    let asked = (target - begun).max(1e-9);
+                    self.pace = 0.9 * self.pace + 0.1 * ((reached - begun) / asked).min(1.0);
+                    self.anchor = (Instant::now(), reached);
+                } else {
+                    self.pace = 0.9 * self.pace + 0.1;
+                }
+                if reached >= end {
+                    self.set_running(false);
+                    self.tell();
+                }
+            }
+        }
+    }
+
+    /// Shows a frame.
+    fn draw(&mut self) {
+        let frame = match self.mode {
+            Some((i, begun)) => self.swing(i, begun.elapsed().as_secs_f64()),
+            None => self.moment(),
+        };
+        match frame {
+            Ok(frame) => self.hub.show(frame),
+            Err(problem) => {
+                self.mode = None;
+                self.running = false;
+                self.complain(problem);
+                self.tell();
+            }
+        }
+    }
+
+    fn moment(&mut self) -> linkwork::Result<Vec<u8>> {
+        let zero = vec![0.0; self.mechanism.nv()];
+        let arrows: Vec<Arrow>;
+        match &self.source {
+            Source::Still => {
+                let moment = Moment {
+                    t: 0.0,
+                    q: &self.q,
+                    v: &zero,
+                    tau: None,
+                    arrows: &[],
+                };
+                self.framer.frame(&moment, self.shown)
+            }
+            Source::Simulation(run) => {
+                arrows = run.arrows()?;
+                let state = run.state();
+                let tau = Some(run.torques());
+                let moment = Moment {
+                    t: state.t,
+                    q: &state.q,
+                    v: &state.v,
+                    tau,
+                    arrows: &arrows,
+                };
+                self.framer.frame(&moment, self.shown)
+            }
+            Source::Recording(log) => {
+                let (q, v, tau) = log.at(&self.mechanism, self.t)?;
+                let moment = Moment {
+                    t: self.t,
+                    q: &q,
+                    v: &v,
+                    tau: tau.as_deref(),
+                    arrows: &[],
+                };
+                self.framer.frame(&moment, self.shown)
+            }
+        }
+    }
+
+    /// A mode in motion: for three turns of an oscillation, at most one in a second, or for two seconds; then again.
+    fn swing(&mut self, index: usize, elapsed: f64) -> linkwork::Result<Vec<u8>> {
+        let mode = &self.modes[index];
+        let (change, rate) = swung(mode, elapsed);
+        let mut q = vec![0.0; self.mechanism.nq()];
+        self.mechanism.integrate(&self.about, &change, &mut q)?;
+        if let Some(closed) = &self.closed {
+            q = closed.assemble(&q)?;
+        }
+        let moment = Moment {
+            t: elapsed,
+            q: &q,
+            v: &rate,
+            tau: None,
+            arrows: &[],
+        };
+        self.framer.frame(&moment, self.shown)
+    }
+
+    /// Lets another thread work modes out: they take a while, and the motion goes on.
+    fn begin_modes(&mut self) {
+        if self.coming.is_some() {
+            return;
+        }
+        let q = match self.configuration() {
+            Ok(q) => q,
+            Err(problem) => return self.complain(problem),
+        };
+        let (sender, receiver) = channel();
+        let (mechanism, closed) = (self.mechanism.clone(), self.closed.clone());
+        self.about = q.clone();
+        self.mode = None;
+        self.coming = Some(receiver);
+        std::thread::spawn(move || {
+            // Nobody waits any more where the show is over.
+            let _ = sender.send(modes(&mechanism, closed.as_ref(), &q));
+        });
+    }
+
+    fn receive_modes(&mut self) {
+        let Some(Ok(found)) = self.coming.as_ref().map(Receiver::try_recv) else {
+            return;
+        };
+        self.coming = None;
+        match found {
+            Ok(found) => {
+                let list = found.iter().map(|m| {
+                    let parts: Vec<f64> = m.re.iter().zip(&m.im).map(|(a, b)| a.hypot(*b)).collect();
+                    json!({ "re": m.pole.re, "im": m.pole.im, "damping": m.pole.damping(), "parts": parts })
+                });
+                self.hub.tell(json!({ "modes": list.collect::<Vec<_>>() }).to_string());
+                self.modes = found;
+            }
+            Err(problem) => self.complain(problem),
+        }
+    }
+}
+
+/// δq of a mode after some seconds of showing it, and its rate.
+fn swung(mode: &Mode, elapsed: f64) -> (Vec<f64>, Vec<f64>) {
+    let at = |s: f64| -> Vec<f64> {
+        let (size, angle) = if mode.pole.im > 0.0 {
+            let hertz = (mode.pole.im / std::f64::consts::TAU).min(1.0);
+            let turns = (s * hertz).rem_euclid(3.0);
+            let growth = mode.pole.re / mode.pole.im * std::f64::consts::TAU;
+            let from = if growth > 0.0 { turns - 3.0 } else { turns };
+            ((growth * from).exp(), std::f64::consts::TAU * turns)
+        } else if mode.pole.re.abs() < 1e-6 {
+            // It drifts: to and fro.
+            ((std::f64::consts::PI * s).sin(), 0.0)
+        } else {
+            let s = s.rem_euclid(2.0);
+            let from = if mode.pole.re > 0.0 { s - 2.0 } else { -s };
+            ((2.0 * from).exp(), 0.0)
+        };
+        let (sin, cos) = angle.sin_cos();
+        mode.re
+            .iter()
+            .zip(&mode.im)
+            .map(|(re, im)| SWING * size * (re * cos - im * sin))
+            .collect()
+    };
+    let h = 1e-3;
+    let (now, next) = (at(elapsed), at(elapsed + h));
+    let rate = now.iter().zip(next).map(|(a, b)| (b - a) / h).collect();
+    (now, rate)
+}

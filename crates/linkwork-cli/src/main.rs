@@ -25,6 +25,7 @@ mod robot;
 mod simulate;
 mod style;
 mod text_model;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -56,6 +57,8 @@ enum Command {
     Linearize(linearize::Arguments),
     /// Turn an operator expression into an algorithm: explain it, evaluate it on a robot, or write its source code.
     Derive(Box<derive::Arguments>),
+    /// Show a robot, its simulation or a log in the browser; write pictures, films and files of it.
+    View(Box<view::Arguments>),
     /// Show total joint rates and working moments, joint by joint.
     Rates(rates::Arguments),
     /// Compare decoupled control with computed torque and joint PD on one task.
@@ -78,6 +81,7 @@ Examples:
   linkwork info robot.urdf
   linkwork convert robot.urdf robot.xml
   linkwork simulate double_pendulum --q 1.5,0 --integrator adaptive --plot swing.png
+  linkwork view arm7 --simulate
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork linearize cart_pole --driven rail --lqr 1 --poles poles.svg
   linkwork rates puma560 --terms
@@ -102,6 +106,7 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => manual::completions(&arguments).map(fine),
         Command::Man(arguments) => manual::man(&arguments).map(fine),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments).map(fine),
     };
     match done {

@@ -64,9 +64,7 @@ pub(crate) struct Loaded {
 impl Chosen {
     /// Loads the robot; warnings go to standard error.
     pub(crate) fn load(&self) -> Result<Loaded> {
-        let loaded = self.loading.load(&self.robot)?;
-        warn(&self.robot, &loaded.robot.report);
-        Ok(loaded)
+        self.loading.load_and_warn(&self.robot)
     }
 
     /// Loads the robot for a command that knows trees alone.
@@ -129,6 +127,21 @@ impl Loading {
             independent: self.ignore_couplings,
             collision_density: self.collision_density,
         })
+    }
+
+    /// Loads a robot; warnings go to standard error.
+    pub(crate) fn load_and_warn(&self, robot: &str) -> Result<Loaded> {
+        let loaded = self.load(robot)?;
+        warn(robot, &loaded.robot.report);
+        Ok(loaded)
+    }
+
+    /// Loads a robot from the native text of a log; `home` is where its meshes are.
+    pub(crate) fn load_described(&self, file: &str, text: &str, home: Option<&Path>) -> Result<Loaded> {
+        let read = linkwork_formats::read_beside(file, text.as_bytes(), Format::Native, home, &self.options());
+        let robot = read.map_err(|refusal| refused(file, refusal))?;
+        let name = robot.mechanism.name().to_owned();
+        Ok(Loaded { name, robot })
     }
 
     /// Loads a robot without a word.

@@ -1,14 +1,14 @@
 //! `linkwork simulate`: a robot in time.
 
-mod closed;
-mod control;
+pub(crate) mod closed;
+pub(crate) mod control;
 mod course;
 mod figure;
-mod log;
+pub(crate) mod log;
 pub(crate) mod push;
-mod record;
+pub(crate) mod record;
 mod report;
-mod start;
+pub(crate) mod start;
 mod torque_file;
 
 use crate::complaint::Complaint;
@@ -52,7 +52,8 @@ friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what frict
 overdamped spring that gives back some 7 % of a joint's speed; its time constant is 5 ms, or 8 steps if that is longer. --ideal
 leaves all of it out. Units are SI. The same arguments give the same bits on every run.
 
-Logs: .csv, .npz (NumPy), .parquet, .mcap (Foxglove). Ctrl-C ends a run and keeps what was computed.
+Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot in it, and
+`linkwork view` plays. Ctrl-C ends a run and keeps what was computed.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -97,6 +98,9 @@ pub(crate) struct Arguments {
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
+    /// Show it in the browser while it runs: pause, step, drag links; nothing is logged.
+    #[arg(long, conflicts_with_all = ["log", "plot", "json"])]
+    view: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -162,6 +166,34 @@ impl Arguments {
     }
 }
 
+/// The simulation in the browser.
+impl Arguments {
+    fn show(
+        &self,
+        loaded: &crate::robot::Loaded,
+        closed: Option<&Closed>,
+        start: State,
+        driver: Driver,
+        resistance: Resistance,
+    ) -> Result<ExitCode> {
+        if self.equations != Form::Standard {
+            let problem = "--view shows the standard equations of motion";
+            return Err(Complaint::usage(problem, "leave --equations out"));
+        }
+        let method = match self.integrator {
+            Method::Euler => linkwork_view::Method::Euler,
+            Method::Rk4 => linkwork_view::Method::RungeKutta,
+            Method::Midpoint => linkwork_view::Method::Midpoint,
+            Method::Adaptive => linkwork_view::Method::Adaptive,
+        };
+        let mechanism = closed.map_or(&loaded.robot.mechanism, Closed::mechanism);
+        let steps = (method, self.dt.unwrap_or(STEP));
+        let drive = Box::new(driver);
+        let run = linkwork_view::Simulation::new(mechanism, closed, start, drive, resistance, steps, self.seconds);
+        crate::view::show_simulation(loaded, &self.chosen.robot, closed, run)
+    }
+}
+
 /// A record may hold so many numbers: 4 GB.
 const LARGEST: f64 = 5e8;
 
@@ -200,7 +232,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let pushes: Vec<Push> = pushes.collect::<Result<_>>()?;
     let driver = || arguments.control.driver(mechanism, &pushes, arguments.ideal);
     let (driver, watched) = (driver()?, driver()?);
-    let resistance = resistance(arguments, mechanism, &state)?;
+    let step = arguments.dt.unwrap_or(STEP);
+    let implicit = matches!(arguments.integrator, Method::Adaptive | Method::Midpoint);
+    let softened = (!implicit).then_some(step);
+    let resistance = resistance((arguments.ideal, arguments.no_limits, softened), mechanism, &state)?;
+    if arguments.view {
+        return arguments.show(&loaded, closed.as_ref(), state, driver, resistance);
+    }
     let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();
     let plan = Plan {
         method: arguments.integrator,
@@ -228,7 +266,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             Posing::Diagonalized(equations)
         }
     };
-    let streams = log::streams(&arguments.log, &Record::new(mechanism), mechanism)?;
+    let described = log::Described::of(&loaded.robot, &arguments.chosen.robot);
+    let streams = log::streams(&arguments.log, &Record::new(mechanism), mechanism, &described)?;
     let (outcome, record) = simulate(&plan, mechanism, state, equations, recorder, streams)?;
     let mut written = Vec::new();
     for path in &arguments.log {
@@ -259,13 +298,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// What resists the joints.
-fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Result<PassiveForces> {
-    if arguments.ideal {
-        return Ok(PassiveForces::none(mechanism));
+/// What resists the joints, which may be ideal or without stops; steps of a given length ask for softer stops.
+pub(crate) fn resistance(
+    (ideal, no_limits, step): (bool, bool, Option<f64>),
+    mechanism: &Mechanism,
+    state: &State,
+) -> Result<Resistance> {
+    if ideal {
+        return Ok(Resistance::none(mechanism));
     }
-    let mut resistance = PassiveForces::of(mechanism)?;
-    if arguments.no_limits {
+    let mut resistance = Resistance::of(mechanism)?;
+    if no_limits {
         resistance = resistance.without_stops();
     } else {
         within_limits(mechanism, &state.q)?;
@@ -279,8 +322,8 @@ fn resistance(arguments: &Arguments, mechanism: &Mechanism, state: &State) -> Re
         );
         return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
     }
-    if arguments.integrator != Method::Adaptive && arguments.integrator != Method::Midpoint {
-        resistance = resistance.for_steps(arguments.dt.unwrap_or(STEP));
+    if let Some(step) = step {
+        resistance = resistance.for_steps(step);
     }
     Ok(resistance)
 }

@@ -169,7 +169,18 @@ pub fn expand(path: &Path, options: &Options) -> Result<String, Refusal> {
 
 /// Reads a robot from bytes; `file` is for messages.
 pub fn read(file: &str, bytes: &[u8], format: Format, options: &Options) -> Result<Robot, Refusal> {
-    parse(file, bytes, Some(format), options, &Roots::new(None, options))
+    read_beside(file, bytes, format, None, options)
+}
+
+/// Reads a robot from bytes whose meshes and included files are found from a directory, as if a file lay there.
+pub fn read_beside(
+    file: &str,
+    bytes: &[u8],
+    format: Format,
+    home: Option<&Path>,
+    options: &Options,
+) -> Result<Robot, Refusal> {
+    parse(file, bytes, Some(format), options, &Roots::new(home, options))
 }
 
 fn refuse(file: &str, options: &Options, code: &'static str, message: String, advice: &str) -> Refusal {

@@ -164,7 +164,7 @@ impl Framer {
             let id = self.mechanism.link(&link.name)?;
             let p = posed.articulated_inertia(id)?;
             let (masses, axes) = principal(|i, k| p[3 + i][3 + k]);
-            let pose = posed.pose(id);
+            let pose = posed.pose(id)?;
             let turn = pose.rotation * axes;
             out.extend(ten(masses, turn, pose.point(link.inertia.com)));
         }
@@ -176,7 +176,7 @@ impl Framer {
         let mut posed = self.workspace.at(q)?;
         let link = &self.mechanism.links()[link];
         let id = self.mechanism.link(&link.name)?;
-        let pose = posed.pose(id);
+        let pose = posed.pose(id)?;
         let at = pose.rotation * link.inertia.com;
         let compliance = compliance_at(&mut posed, id, at)?;
         let (inverse, axes) = principal(|i, k| compliance[i][k]);
@@ -284,7 +284,11 @@ mod tests {
         let mut workspace = robot.workspace();
         let mut posed = workspace.at(&q).unwrap();
         for (link, seven) in robot.links().iter().zip(poses.chunks_exact(7)) {
-            let at = posed.pose(robot.frame(&link.name).unwrap()).translation.to_array();
+            let at = posed
+                .pose(robot.frame(&link.name).unwrap())
+                .unwrap()
+                .translation
+                .to_array();
             assert!((0..3).all(|i| (at[i] as f32 - seven[i]).abs() < 1e-6), "{}", link.name);
         }
         assert_eq!(section(&frame, 4).len(), 40 * robot.links().len());

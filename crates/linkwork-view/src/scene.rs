@@ -68,9 +68,9 @@ pub fn describe(robot: &Robot, mechanism: &Mechanism, assets: &Assets) -> linkwo
 
 fn joint_of(mechanism: &Mechanism, joint: &Joint, parent: i64, child: i64) -> linkwork::Result<Value> {
     let id = mechanism.joint(&joint.name)?;
-    let (q, v) = (mechanism.q_range(id), mechanism.v_range(id));
+    let (q, v) = (mechanism.q_range(id)?, mechanism.v_range(id)?);
     let follows = mechanism
-        .follows(id)
+        .follows(id)?
         .map(|leader| &mechanism.joints()[leader.index()].name);
     let limit = |i: usize| joint.position_limits.get(i).or(joint.position_limits.first());
     // Numbers without end are null in JSON.

@@ -283,7 +283,7 @@ impl Show {
         let joint = self.mechanism.joints().get(joint).ok_or("there is no such joint")?;
         let name = joint.name.clone();
         let id = self.mechanism.joint(&name).map_err(|e| e.to_string())?;
-        let range = self.mechanism.q_range(id);
+        let range = self.mechanism.q_range(id).map_err(|e| e.to_string())?;
         if range.len() != values.len() {
             return Err(format!(
                 "joint `{name}` has {} coordinates, not {}",

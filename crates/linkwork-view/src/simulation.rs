@@ -45,19 +45,17 @@ fn lock(spring: &Spring) -> MutexGuard<'_, Option<Pull>> {
 
 impl Pull {
     /// Where it acts, seen from the link's origin in the world's axes, and its force.
-    fn force(&self, moving: &mut Moving<'_>) -> (Vec3, Vec3) {
-        let pose = moving.pose(self.link);
+    fn force(&self, moving: &mut Moving<'_>) -> Result<(Vec3, Vec3)> {
+        let pose = moving.pose(self.link)?;
         let at = pose.rotation * self.point;
-        let velocity = moving.velocity(self.link, Reference::Aligned).to_array();
+        let velocity = moving.velocity(self.link, Reference::Aligned)?.to_array();
         let (turn, linear) = (
             Vec3::new(velocity[0], velocity[1], velocity[2]),
             Vec3::new(velocity[3], velocity[4], velocity[5]),
         );
         let speed = linear + turn.cross(at);
-        (
-            at,
-            (self.target - pose.translation - at) * self.stiffness - speed * self.damping,
-        )
+        let force = (self.target - pose.translation - at) * self.stiffness - speed * self.damping;
+        Ok((at, force))
     }
 }
 
@@ -72,7 +70,7 @@ impl Drive for Pulled {
         self.drive.drive(now, moving, tau)?;
         let pull = *lock(&self.spring);
         if let Some(pull) = pull {
-            let (at, force) = pull.force(moving);
+            let (at, force) = pull.force(moving)?;
             moving.push(pull.link, Reference::Aligned, Force::new(at.cross(force), force))?;
         }
         Ok(())
@@ -199,7 +197,7 @@ impl Simulation {
             None => {
                 let mut workspace = self.mechanism.workspace();
                 let mut posed = workspace.at(&self.state.q)?;
-                let at = posed.pose(link).rotation * point;
+                let at = posed.pose(link)?.rotation * point;
                 let compliance = compliance_at(&mut posed, link, at)?;
                 let ([_, _, most], _) = principal(|i, k| compliance[i][k]);
                 let lightest = if most > 0.0 { 1.0 / most } else { f64::INFINITY };
@@ -232,8 +230,8 @@ impl Simulation {
         };
         let mut workspace = self.mechanism.workspace();
         let mut posed = workspace.at(&self.state.q)?;
-        let point = posed.pose(pull.link).point(pull.point);
-        let (_, force) = pull.force(&mut posed.moving(&self.state.v)?);
+        let point = posed.pose(pull.link)?.point(pull.point);
+        let (_, force) = pull.force(&mut posed.moving(&self.state.v)?)?;
         Ok(vec![Arrow {
             kind: ArrowKind::Pull,
             point,
@@ -264,7 +262,7 @@ mod tests {
 
     fn simulation(mechanism: &Mechanism, method: Method) -> Simulation {
         let start = State::at_rest(mechanism, &mechanism.neutral());
-        let resistance = Resistance::of(mechanism).unwrap().for_steps(mechanism, 1e-3);
+        let resistance = Resistance::of(mechanism).unwrap().for_steps(1e-3);
         Simulation::new(
             mechanism,
             None,
@@ -289,6 +287,7 @@ mod tests {
             .at(&run.state().q)
             .unwrap()
             .pose(link)
+            .unwrap()
             .point(point);
         let target = start + Vec3::new(0.3, 0.0, 0.0);
         run.pull(link, point, target).unwrap();
@@ -301,6 +300,7 @@ mod tests {
             .at(&run.state().q)
             .unwrap()
             .pose(link)
+            .unwrap()
             .point(point);
         (end - target).norm()
     }

@@ -248,7 +248,7 @@ fn another_implementation_of_websockets_agrees() {
 fn pace(served: &mut Served) -> f64 {
     let robot = examples::arm7();
     let start = State::at_rest(&robot, &robot.neutral());
-    let resistance = Resistance::of(&robot).unwrap().for_steps(&robot, 1e-3);
+    let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
     let steps = (Method::RungeKutta, 1e-3);
     let run = Simulation::new(&robot, None, start, Box::new(()), resistance, steps, f64::INFINITY);
     let hub = served.running.hub.clone();

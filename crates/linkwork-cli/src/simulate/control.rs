@@ -109,6 +109,15 @@ impl Control {
         })
     }
 
+    /// An error if there is a controller and nothing for it to control.
+    pub(crate) fn only_with(&self, option: &str) -> Result<()> {
+        if self.is_none() {
+            return Ok(());
+        }
+        let problem = "a controller needs a simulation";
+        Err(Complaint::usage(problem, format!("add {option}")))
+    }
+
     /// Whether the motors exert nothing.
     pub(crate) fn is_none(&self) -> bool {
         self.controller == Kind::None

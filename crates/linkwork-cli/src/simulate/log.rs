@@ -1,9 +1,14 @@
 //! Logs in files that other programs read.
 
 mod csv;
+mod described;
+mod joint_states;
 mod mcap;
 mod npz;
 mod parquet;
+
+pub(crate) use described::{Described, NATIVE};
+pub(crate) use mcap::identifier;
 
 use super::record::Record;
 use crate::complaint::Complaint;
@@ -46,13 +51,18 @@ pub(crate) trait Stream: Send {
 }
 
 /// Opens the logs that can be written while states come; the others are written in the end.
-pub(crate) fn streams(paths: &[PathBuf], form: &Record, mechanism: &Mechanism) -> Result<Vec<Box<dyn Stream>>> {
+pub(crate) fn streams(
+    paths: &[PathBuf],
+    form: &Record,
+    mechanism: &Mechanism,
+    robot: &Described,
+) -> Result<Vec<Box<dyn Stream>>> {
     let mut streams: Vec<Box<dyn Stream>> = Vec::new();
     for path in paths {
         let format = Format::of(path)?;
         match format {
             Format::Csv => streams.push(Box::new(csv::Csv::new(create(path)?, form)?)),
-            Format::Mcap => streams.push(Box::new(mcap::Mcap::new(create(path)?, form, mechanism)?)),
+            Format::Mcap => streams.push(Box::new(mcap::Mcap::new(create(path)?, form, mechanism, robot)?)),
             Format::Npz | Format::Parquet => {}
         }
     }

@@ -135,7 +135,7 @@ fn has_total_rates(mechanism: &Mechanism) -> bool {
 }
 
 /// A label for every number of q and of v.
-fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
+pub(crate) fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
     let (mut q, mut v) = (Vec::new(), Vec::new());
     for (joint, _, own) in mechanism.layout() {
         // A joint that follows another has no coordinates.

@@ -1,13 +1,17 @@
-//! MCAP, which Foxglove and the tools of ROS 2 open: states on the topic `/state`, poses of all links on `/tf`.
+//! MCAP, which Foxglove, Rerun and the tools of ROS 2 open: states on the topic `/state`, poses of all links on `/tf`, joints
+//! with one coordinate on `/joint_states`, and the robot as URDF on `/robot_description`, kept for who listens late. An
+//! attachment holds the robot in the native format, without loss.
 //!
 //! Messages are in CDR, as those of ROS 2: a head of four bytes, then numbers in little-endian order, each at a multiple
 //! of its own size.
 
-use super::Stream;
+use super::joint_states::{JOINT_STATES, JointStates};
+use super::{Described, NATIVE, Stream};
 use crate::simulate::record::{Quantity, Record};
 use anyhow::Result;
 use linkwork::{Mechanism, Workspace};
 use mcap::records::MessageHeader;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{Seek, Write};
 
@@ -15,6 +19,8 @@ pub(super) struct Mcap<W: Write + Seek> {
     file: mcap::Writer<W>,
     states: u16,
     poses: u16,
+    joints: u16,
+    joint_states: JointStates,
     workspace: Workspace,
     width: usize,
     /// Where q stands in a row.
@@ -24,22 +30,57 @@ pub(super) struct Mcap<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Mcap<W> {
-    pub(super) fn new(out: W, form: &Record, mechanism: &Mechanism) -> Result<Self> {
+    pub(super) fn new(out: W, form: &Record, mechanism: &Mechanism, robot: &Described) -> Result<Self> {
         let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
         let options = mcap::WriteOptions::new().compression(None).library(library);
         let mut file = options.profile("ros2").create(out)?;
-        let mut channel = |name: &str, topic: &str, schema: &str| -> Result<u16> {
+        let mut channel = |name: &str, topic: &str, schema: &str, about: &[(&str, &str)]| -> Result<u16> {
             let schema = file.add_schema(name, "ros2msg", schema.as_bytes())?;
-            Ok(file.add_channel(schema, topic, "cdr", &BTreeMap::new())?)
+            let about = about
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect::<BTreeMap<_, _>>();
+            Ok(file.add_channel(schema, topic, "cdr", &about)?)
         };
-        let states = channel("linkwork/msg/State", "/state", &state_schema(form))?;
-        let poses = channel("tf2_msgs/msg/TFMessage", "/tf", TRANSFORMS)?;
+        let states = channel("linkwork/msg/State", "/state", &state_schema(form), &[])?;
+        let poses = channel("tf2_msgs/msg/TFMessage", "/tf", TRANSFORMS, &[])?;
+        let joints = channel("sensor_msgs/msg/JointState", "/joint_states", JOINT_STATES, &[])?;
+        if let Some(urdf) = &robot.urdf {
+            let kept = [("offered_qos_profiles", LATCHED)];
+            let channel_id = channel("std_msgs/msg/String", "/robot_description", "string data\n", &kept)?;
+            let header = MessageHeader {
+                channel_id,
+                sequence: 0,
+                log_time: 0,
+                publish_time: 0,
+            };
+            let mut message = Cdr::default();
+            message.begin();
+            message.text(urdf);
+            file.write_to_known_channel(&header, &message.bytes)?;
+        }
+        if let Some(native) = &robot.native {
+            file.attach(&mcap::Attachment {
+                log_time: 0,
+                create_time: 0,
+                name: NATIVE.to_owned(),
+                media_type: "application/json".to_owned(),
+                data: Cow::Borrowed(native.as_bytes()),
+            })?;
+            let home = robot.home.iter().map(|h| ("home".to_owned(), h.display().to_string()));
+            file.write_metadata(&mcap::records::Metadata {
+                name: NATIVE.to_owned(),
+                metadata: home.collect(),
+            })?;
+        }
         let before = form.quantities.iter().take_while(|q| q.name != "q");
         let start = before.map(Quantity::width).sum();
         Ok(Self {
             file,
             states,
             poses,
+            joints,
+            joint_states: JointStates::new(mechanism, form),
             workspace: mechanism.workspace(),
             width: form.width(),
             q: start..start + mechanism.nq(),
@@ -80,6 +121,9 @@ impl<W: Write + Seek + Send> Stream for Mcap<W> {
                     .for_each(|x| message.double(x));
             }
             self.file.write_to_known_channel(&header(self.poses), &message.bytes)?;
+            message.begin();
+            self.joint_states.write(message, time, row)?;
+            self.file.write_to_known_channel(&header(self.joints), &message.bytes)?;
             self.sequence = self.sequence.wrapping_add(1);
         }
         Ok(())
@@ -93,7 +137,7 @@ impl<W: Write + Seek + Send> Stream for Mcap<W> {
 
 /// A message that is being written.
 #[derive(Default)]
-struct Cdr {
+pub(super) struct Cdr {
     bytes: Vec<u8>,
 }
 
@@ -113,18 +157,18 @@ impl Cdr {
         }
     }
 
-    fn word(&mut self, x: u32) {
+    pub(super) fn word(&mut self, x: u32) {
         self.align(4);
         self.bytes.extend(x.to_le_bytes());
     }
 
-    fn double(&mut self, x: f64) {
+    pub(super) fn double(&mut self, x: f64) {
         self.align(8);
         self.bytes.extend(x.to_le_bytes());
     }
 
     /// Its length, its bytes, and a zero that counts.
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.word(text.len() as u32 + 1);
         self.bytes.extend(text.as_bytes());
         self.bytes.push(0);
@@ -159,7 +203,7 @@ fn capital(name: &str) -> String {
 }
 
 /// A label as the name of a field: letters, digits and underscores, not taken yet.
-fn identifier(label: &str, taken: &mut HashSet<String>) -> String {
+pub(crate) fn identifier(label: &str, taken: &mut HashSet<String>) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let mut name: String = label.chars().map(plain).collect();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -170,6 +214,25 @@ fn identifier(label: &str, taken: &mut HashSet<String>) -> String {
     }
     name
 }
+
+/// One message that is kept for who subscribes later, as ROS 2's recorder writes it.
+const LATCHED: &str = "\
+- history: 1
+  depth: 1
+  reliability: 1
+  durability: 1
+  deadline:
+    sec: 9223372036
+    nsec: 854775807
+  lifespan:
+    sec: 9223372036
+    nsec: 854775807
+  liveliness: 1
+  liveliness_lease_duration:
+    sec: 9223372036
+    nsec: 854775807
+  avoid_ros_namespace_conventions: false
+";
 
 /// ROS's own message for poses.
 const TRANSFORMS: &str = "\

@@ -1,0 +1,238 @@
+//! `linkwork view`: a robot in the browser.
+
+mod live;
+mod log;
+mod take;
+
+use crate::complaint::Complaint;
+use crate::numbers::{positive, seconds};
+use crate::robot::{Loaded, Loading};
+use crate::simulate::control::Control;
+use crate::simulate::start::Start;
+use crate::simulate::{closed, resistance};
+use anyhow::Result;
+use clap::Args;
+use linkwork::Mechanism;
+use linkwork::closed::Closed;
+use linkwork::simulate::State;
+use linkwork_view::{Assets, Method, Recording, Simulation, Source};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `linkwork view`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  linkwork view robot.urdf
+  linkwork view arm7 --simulate --controller gravity
+  linkwork view run.mcap
+  linkwork view robot.urdf --play run.csv
+  linkwork view robot.urdf --export robot.html
+  linkwork view double_pendulum --q 2,0 --simulate --video swing.mp4 --seconds 5
+  linkwork view robot.urdf --snapshot robot.png --size 1600x1200
+
+The page is served on this machine alone, at an address that holds a secret. From another machine: forward the port, as in
+`ssh -L 8765:127.0.0.1:8765 there`, and open the same address here. --listen 0.0.0.0 lets others in who know the address.
+In a notebook, show the address in a frame.
+
+Poses, rates and forces come from the library. Logs are those of `linkwork simulate --log`; an MCAP log knows its robot.
+Pictures and films are taken by Chromium or Chrome without a window; LINKWORK_BROWSER names another.")]
+pub(crate) struct Arguments {
+    /// A built-in robot, a URDF, MJCF, native or text file, or an MCAP log.
+    robot: String,
+    #[command(flatten)]
+    loading: Loading,
+    /// Play a log of this robot: .mcap, .npz, .parquet or .csv.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["simulate", "q", "v", "random", "start"])]
+    play: Option<PathBuf>,
+    /// Simulate: the robot moves, and links can be dragged.
+    #[arg(long)]
+    simulate: bool,
+    #[command(flatten)]
+    start: Start,
+    #[command(flatten)]
+    control: Control,
+    /// Leave out damping, friction, springs and stops.
+    #[arg(long)]
+    ideal: bool,
+    /// Leave out the stops at the joints' limits.
+    #[arg(long)]
+    no_limits: bool,
+    /// The step of the simulation, in seconds.
+    #[arg(long, default_value_t = 1e-3, value_name = "S", value_parser = |s: &str| positive(s, 1.0), allow_negative_numbers = true)]
+    dt: f64,
+    /// How long to simulate for a file or film; a page goes on without end.
+    #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    seconds: f64,
+    #[command(flatten)]
+    page: Page,
+    #[command(flatten)]
+    output: take::Output,
+}
+
+/// How the page is served.
+#[derive(Args, Default)]
+pub(crate) struct Page {
+    /// The port; any that is free if left out.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Listen on this address instead of loopback: other machines can then see the page, if they know its address.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<std::net::IpAddr>,
+    /// A name of this machine by which the page may be asked for, for --listen; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// Do not open a browser; only print the address.
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// Everything on the stage.
+pub(crate) struct Stage {
+    pub(crate) name: String,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) closed: Option<Closed>,
+    pub(crate) assets: Assets,
+    pub(crate) scene: Map<String, Value>,
+    /// Where it starts.
+    pub(crate) state: State,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.output.check()?;
+    let page =
+        linkwork_view::page().map_err(|problem| Complaint::failure(problem, "the other commands work without it"))?;
+    let (loaded, recording, home) = arguments.load()?;
+    let closed = closed::close(&loaded.robot)?;
+    let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
+    let mut state = arguments.start.state(mechanism)?;
+    if let Some(closed) = &closed {
+        closed::settle(closed, &mut state)?;
+    }
+    let stage = Stage::new(&loaded, home.as_deref(), closed.as_ref(), state)?;
+    let recording = recording.map(|log| log.fitted(&stage.mechanism)).transpose()?;
+    let source = match recording {
+        Some(recording) => Source::Recording(recording),
+        None if arguments.simulate => Source::Simulation(Box::new(arguments.simulation(&stage)?)),
+        None => {
+            arguments.control.only_with("--simulate")?;
+            Source::Still
+        }
+    };
+    if arguments.output.is_any() {
+        return arguments.output.write(&page, stage, source, arguments.seconds);
+    }
+    live::serve(&arguments.page, page, stage, source)
+}
+
+impl Arguments {
+    /// The robot, a log of it, and the directory of its file.
+    fn load(&self) -> Result<(Loaded, Option<log::Log>, Option<PathBuf>)> {
+        let path = Path::new(&self.robot);
+        let home = |path: &Path| {
+            path.parent()
+                .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p }.to_owned())
+        };
+        if log::is_log(path) {
+            if self.play.is_some() {
+                let problem = format!("`{}` is a log, and --play names another", self.robot);
+                return Err(Complaint::usage(
+                    problem,
+                    "name the robot first: `linkwork view ROBOT --play LOG`",
+                ));
+            }
+            let log = log::Log::read(path)?;
+            let (loaded, beside) = log.robot(&self.loading)?;
+            return Ok((loaded, Some(log), beside.or_else(|| home(path))));
+        }
+        let loaded = self.loading.load_and_warn(&self.robot)?;
+        let log = self.play.as_deref().map(log::Log::read).transpose()?;
+        Ok((loaded, log, home(path).filter(|_| path.exists())))
+    }
+
+    fn simulation(&self, stage: &Stage) -> Result<Simulation> {
+        let driver = self.control.driver(&stage.mechanism, &[], self.ideal)?;
+        let resistance = resistance(
+            (self.ideal, self.no_limits, Some(self.dt)),
+            &stage.mechanism,
+            &stage.state,
+        )?;
+        Ok(Simulation::new(
+            &stage.mechanism,
+            stage.closed.as_ref(),
+            stage.state.clone(),
+            Box::new(driver),
+            resistance,
+            (Method::RungeKutta, self.dt),
+            f64::INFINITY,
+        ))
+    }
+}
+
+impl Stage {
+    /// The stage of a robot. `home` is the directory of its file.
+    pub(crate) fn new(loaded: &Loaded, home: Option<&Path>, closed: Option<&Closed>, state: State) -> Result<Self> {
+        let robot = &loaded.robot;
+        let mechanism = closed.map_or(&robot.mechanism, Closed::mechanism).clone();
+        let assets = Assets::of(&robot.geometry, home);
+        let scene = linkwork_view::describe(robot, &mechanism, &assets)?;
+        let missing: Vec<_> = assets.meshes().iter().filter(|m| m.file.is_none()).collect();
+        for mesh in missing.iter().take(5) {
+            anstream::eprintln!("warning: mesh `{}`: {}; a marker stands for it", mesh.uri, mesh.problem);
+        }
+        if missing.len() > 5 {
+            anstream::eprintln!("warning: and {} more meshes; the page lists them", missing.len() - 5);
+        }
+        if missing.iter().any(|m| m.uri.starts_with("package://")) {
+            anstream::eprintln!("hint: --package DIR names a directory that holds packages");
+        }
+        Ok(Self {
+            name: loaded.name.clone(),
+            mechanism,
+            closed: closed.cloned(),
+            assets,
+            scene,
+            state,
+        })
+    }
+}
+
+/// `linkwork simulate --view`: shows a simulation that was set up there.
+pub(crate) fn show_simulation(
+    loaded: &Loaded,
+    robot: &str,
+    closed: Option<&Closed>,
+    simulation: Simulation,
+) -> Result<ExitCode> {
+    let page = linkwork_view::page().map_err(|problem| Complaint::failure(problem, "leave --view out"))?;
+    let path = Path::new(robot);
+    let home = path.parent().filter(|_| path.exists());
+    let state = simulation.state().clone();
+    let stage = Stage::new(loaded, home, closed, state)?;
+    live::serve(&Page::default(), page, stage, Source::Simulation(Box::new(simulation)))
+}
+
+/// A motion as it would be recorded, for files and films.
+fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
+    const RATE: f64 = 60.0;
+    let mut out = Recording::default();
+    let mut next = 0.0;
+    loop {
+        let state = simulation.state();
+        if state.t >= next - 1e-12 {
+            out.t.push(state.t);
+            out.q.extend(&state.q);
+            out.v.extend(&state.v);
+            out.tau.extend(simulation.torques());
+            next += 1.0 / RATE;
+        }
+        if simulation.state().t >= seconds.min(simulation.end()) {
+            return Ok(out);
+        }
+        simulation
+            .step()
+            .map_err(|problem| Complaint::failure(problem.to_string(), "try a smaller --dt, or shorter --seconds"))?;
+    }
+}

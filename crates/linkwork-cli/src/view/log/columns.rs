@@ -1,0 +1,70 @@
+//! Comma-separated values.
+
+use super::Column;
+
+/// Columns of a file whose first line names them.
+pub(super) fn csv(bytes: &[u8]) -> Result<Vec<Column>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|e| format!("is no text: {e}"))?;
+    let mut lines = text.lines().enumerate();
+    let (_, head) = lines.next().ok_or("is empty")?;
+    let mut columns: Vec<Column> = fields(head)
+        .into_iter()
+        .map(|name| Column {
+            name,
+            numbers: Vec::new(),
+        })
+        .collect();
+    for (i, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        let mut words = line.split(',');
+        for column in &mut columns {
+            let word = words.next().ok_or_else(|| format!("line {} is too short", i + 1))?;
+            let number = word
+                .parse()
+                .map_err(|_| format!("line {}: `{word}` is no number", i + 1))?;
+            column.numbers.push(number);
+        }
+        if words.next().is_some() {
+            return Err(format!("line {} is too long", i + 1));
+        }
+    }
+    Ok(columns)
+}
+
+/// The fields of a line, quoted or not.
+fn fields(line: &str) -> Vec<String> {
+    let (mut out, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    let mut letters = line.chars().peekable();
+    while let Some(c) = letters.next() {
+        match c {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                field.push('"');
+                letters.next();
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => out.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    out.push(field);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_be_quoted_and_lines_must_be_whole() {
+        let columns = csv(b"t,\"q.a,b\"\"c\"\n0,1\n0.5,2\n").expect("fine");
+        assert_eq!(columns[1].name, "q.a,b\"c");
+        assert_eq!(columns[1].numbers, [1.0, 2.0]);
+        for (bad, word) in [
+            ("t,q\n1\n", "too short"),
+            ("t\n1,2\n", "too long"),
+            ("t\nx\n", "no number"),
+            ("", "empty"),
+        ] {
+            assert!(csv(bad.as_bytes()).is_err_and(|e| e.contains(word)), "{bad}");
+        }
+    }
+}

@@ -70,7 +70,7 @@ async function start() {
     status(now) {
       status = now;
       element("transport").hidden = now.kind === "still";
-      element("run").textContent = now.running ? "⏸" : "▶";
+      element("run").textContent = now.running ? "Pause" : "Run";
       drag.pulls = now.kind === "simulation";
       panel.movable(now.kind === "still" ? !scene.motion : now.kind === "simulation");
       time.hidden = now.kind !== "log" && now.kind !== "file";
@@ -78,7 +78,9 @@ async function start() {
       element<HTMLSelectElement>("speed").value = String(now.speed);
       const slow = now.kind === "simulation" && now.running && now.pace < 0.9;
       element("pace").textContent = slow ? `${(100 * now.pace).toFixed(0)} % of real time` : "";
-      document.querySelectorAll("#mode-list .row").forEach((row, i) => row.classList.toggle("chosen", i === now.mode));
+      document.querySelectorAll<HTMLElement>("#mode-list .row").forEach((row) => {
+        row.classList.toggle("chosen", row.dataset.mode === String(now.mode));
+      });
     },
     modes: (modes) => listModes(modes, send, () => status?.mode ?? null),
     problem: (text) => say(text),
@@ -207,13 +209,19 @@ function transport(status: () => Status | null, send: (command: Command) => void
 function listModes(modes: ModeInfo[], send: (command: Command) => void, shown: () => number | null) {
   const list = element("mode-list");
   list.replaceChildren();
-  modes.forEach((mode, i) => {
+  // Directions in which nothing pulls back: their poles are zero but for rounding, and come last.
+  const size = (mode: ModeInfo) => Math.hypot(mode.re, mode.im);
+  const fastest = Math.max(...modes.map(size));
+  const drifts = (mode: ModeInfo) => size(mode) <= 2e-3 * fastest;
+  const order = modes.map((mode, i) => ({ mode, i })).sort((a, b) => Number(drifts(a.mode)) - Number(drifts(b.mode)));
+  order.forEach(({ mode, i }) => {
     const row = document.createElement("div");
     row.className = "row";
     const hertz = mode.im / (2 * Math.PI);
     const grows = mode.re > 1e-9;
     const words = mode.im > 0 ? `${hertz.toPrecision(3)} Hz, ζ ${mode.damping.toFixed(3)}` : `${mode.re.toPrecision(3)} /s`;
-    row.textContent = `${words}${grows ? ", grows" : ""}`;
+    row.dataset.mode = String(i);
+    row.textContent = drifts(mode) ? "drift" : `${words}${grows ? ", grows" : ""}`;
     row.onclick = () => send({ do: "mode", index: shown() === i ? null : i });
     list.append(row);
   });

@@ -37,6 +37,7 @@ export class Stage {
   private sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private wanted = true;
   private fitted = false;
+  private posed = false;
   private chosen = -1;
 
   constructor(private scene: Scene, canvas: HTMLCanvasElement, picture: boolean) {
@@ -201,7 +202,7 @@ export class Stage {
     });
     await Promise.all(waiting);
     this.place();
-    this.fit();
+    if (this.posed) this.fit();
   }
 
   private async form(shape: Shape, material: THREE.Material, meshes: Meshes, collision: boolean): Promise<THREE.Object3D> {
@@ -247,6 +248,7 @@ export class Stage {
     for (let i = 0; i < this.worlds.length; i++) this.worlds[i].copy(matrixOf(frame.poses, 7 * i));
     this.place();
     this.layers.show(frame, this.worlds, this.chosen);
+    this.posed = true;
     if (!this.fitted) this.fit();
     this.draw();
   }

@@ -102,8 +102,11 @@ test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", 
   assert.ok(Math.abs((await served.time()) - paused - 1e-3) < 1e-9, "a step is a step");
   // Drag the hand.
   await served.page.click("#run");
-  const link = "link7";
-  const place = await served.ask((l) => window.linkwork.project(l, [0, 0, 0.05]), link);
+  const place = await served.ask(() => {
+    const { scene, project } = window.linkwork;
+    const { name, com } = scene.links[scene.links.length - 1];
+    return project(name, com);
+  });
   const target = await served.ask(([x, y]) => window.linkwork.pick(x, y), place);
   assert.ok(target, "there is a link under the mouse");
   const before = await served.pose(target);
@@ -120,7 +123,7 @@ test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", 
   const during = await served.pose(target);
   const moved = Math.hypot(...[0, 1, 2].map((i) => during[i] - before[i]));
   assert.ok(moved > 0.03, `it moved ${moved} m`);
-  const [px] = await served.ask((l) => window.linkwork.project(l, [0, 0, 0.05]), target);
+  const [px] = await served.ask((l) => window.linkwork.project(l), target);
   assert.ok(px < place[0] - 10, "to where it was pulled");
   await served.page.mouse.up();
   await served.until(() => window.linkwork.frame().arrows.length === 0);
@@ -137,9 +140,9 @@ test("modes are found and move, and layers and colours are drawn", { timeout: 12
   const rows = await served.page.locator("#mode-list .row").count();
   assert.ok(rows >= 12, `${rows} modes`);
   const before = await served.q();
-  await served.page.locator("#mode-list .row").last().click();
+  await served.page.locator("#mode-list .row").first().click();
   await served.until((q) => window.linkwork.frame().q.some((x, i) => Math.abs(x - q[i]) > 0.02), before);
-  await served.page.locator("#mode-list .row").last().click();
+  await served.page.locator("#mode-list .row").first().click();
   await served.until(() => window.linkwork.status().mode === null);
   for (const layer of ["frames", "axes", "com", "inertia", "articulated", "operational"]) {
     await served.page.locator(`input[data-layer=${layer}]`).check();

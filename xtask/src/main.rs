@@ -1,4 +1,5 @@
-//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package, `cargo xtask bench DIR` and `cargo xtask arms` race another
+//! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package,
+//! `cargo xtask viewer` builds the viewer's page, `cargo xtask bench DIR` and `cargo xtask arms` race another
 //! library, `cargo xtask count` counts instructions.
 
 mod arms;
@@ -10,6 +11,7 @@ mod layers;
 mod python;
 mod reference;
 mod test;
+mod viewer;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,6 +20,7 @@ const USAGE: &str = "\
 Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
        cargo xtask test --all   the same, and gradients with PyTorch (gigabytes are installed once)
        cargo xtask python       the tests of the Python package alone
+       cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
        cargo xtask arms         many arms on one object, linkwork against Pinocchio in Python
        cargo xtask count        writes the baseline of instructions that `test` compares with";
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["test", "--all"] => test::run(&root(), true),
         ["python"] => python::test(&root(), false).map(counted),
         ["python", "--all"] => python::test(&root(), true).map(counted),
+        ["viewer"] => viewer::build(&root()),
         ["bench", directory] => bench::run(&root(), Path::new(directory)),
         ["arms"] => arms::run(&root()),
         ["count"] => instructions::write(&root()),

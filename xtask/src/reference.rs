@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is compared with. Changing a version makes a new cache.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 9] = [
     "pin==4.1.0",
     "example-robot-data==6.0.0",
     "mujoco==3.17.0",
     "drake==1.51.1",
     "xacrodoc==2.0.1",
     "jsonschema==4.25.1",
+    "mcap==1.6.0",
+    "mcap-ros2-support==0.6.0",
+    "rosbags==0.11.9",
 ];
 
 /// Longer lists of packages are told apart by a number.
@@ -23,7 +26,8 @@ pub(crate) const VARIABLE: &str = "LINKWORK_REFERENCE_PYTHON";
 const HELP: &str = "\
 the tests compare with Pinocchio, MuJoCo, Drake and xacro, which are installed from PyPI with `python3 -m venv` and pip;
 this needs Python 3.10 or later with its venv module, and the network once.
-Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco`, `drake`, `xacrodoc` and `jsonschema` to use that instead.";
+Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco`, `drake`, `xacrodoc`,
+`jsonschema`, `mcap`, `mcap-ros2-support` and `rosbags` to use that instead.";
 
 /// A Python that has the other libraries.
 pub(crate) fn python() -> Result<PathBuf, String> {
@@ -66,7 +70,7 @@ pub(crate) fn environment(name: &str, packages: &[&str]) -> Result<PathBuf, Stri
 }
 
 /// The user's cache directory, or that of the system.
-fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let from = |name: &str| {
         std::env::var_os(name)
             .filter(|v| Path::new(v).is_absolute())

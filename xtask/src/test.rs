@@ -1,14 +1,14 @@
 //! All that must pass, in order. Every step runs, whatever the ones before it said.
 
-use crate::{checks, instructions, layers, python, reference};
+use crate::{checks, instructions, layers, python, reference, viewer};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[derive(Default)]
-struct Score {
-    passed: u64,
-    failed: u64,
+pub(crate) struct Score {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
 }
 
 impl Score {
@@ -40,9 +40,24 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
             Vec::new()
         }
     };
+    heading("the viewer's page");
+    let page = viewer::build(root);
+    score.add(page.is_ok());
+    if let Err(problem) = &page {
+        println!("{problem}");
+    }
     heading("tests");
     let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
     tested(root, &tests, &environment, &mut score)?;
+    heading("tests of the viewer in a browser");
+    let shown = match (&python, &page) {
+        (Ok(python), Ok(_)) => viewer::test(root, python, &mut score),
+        _ => Err("they need the page and the robots above".to_owned()),
+    };
+    if let Err(problem) = shown {
+        println!("{problem}");
+        score.add(false);
+    }
     heading("tests in the documentation");
     tested(
         root,
@@ -58,6 +73,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
         "linkwork",
         "--package",
         "linkwork-formats",
+        "--package",
+        "linkwork-view",
         "--no-deps",
     ];
     score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);

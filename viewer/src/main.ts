@@ -87,6 +87,7 @@ async function start() {
   };
 
   layersOf(stage, ask);
+  following(stage);
   coloursOf(scene, stage);
   transport(() => status, send);
   time.onpointerdown = () => (seeking = true);
@@ -170,6 +171,18 @@ function layersOf(stage: Stage, ask: () => void) {
     label.append(box, words);
     element("layers").append(label);
   }
+}
+
+/** Robots that no joint holds can be gone along with. */
+function following(stage: Stage) {
+  if (!stage.follow) return;
+  const label = document.createElement("label");
+  const box = document.createElement("input");
+  Object.assign(box, { type: "checkbox", checked: true });
+  box.dataset.layer = "follow";
+  box.onchange = () => (stage.follow = box.checked);
+  label.append(box, "Go along with it");
+  element("layers").append(label);
 }
 
 function coloursOf(scene: Scene, stage: Stage) {

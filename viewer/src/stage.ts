@@ -39,6 +39,9 @@ export class Stage {
   private fitted = false;
   private posed = false;
   private chosen = -1;
+  /** Whether the eye goes along with a robot that no joint holds. */
+  follow: boolean;
+  private leader: number;
 
   constructor(private scene: Scene, canvas: HTMLCanvasElement, picture: boolean) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: picture });
@@ -48,6 +51,8 @@ export class Stage {
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => this.draw());
+    this.leader = scene.joints.find((j) => j.kind === "free" && j.parent < 0)?.child ?? -1;
+    this.follow = this.leader >= 0 && !picture;
     this.worlds = scene.links.map(() => new THREE.Matrix4());
     this.groups = scene.links.map(() => {
       const group = new THREE.Group();
@@ -245,12 +250,22 @@ export class Stage {
 
   /** Puts every link where a frame says. */
   show(frame: Frame) {
+    const before = this.posed && this.leader >= 0 ? new THREE.Vector3().setFromMatrixPosition(this.worlds[this.leader]) : null;
     for (let i = 0; i < this.worlds.length; i++) this.worlds[i].copy(matrixOf(frame.poses, 7 * i));
+    if (this.follow && before) this.goAlong(new THREE.Vector3().setFromMatrixPosition(this.worlds[this.leader]).sub(before));
     this.place();
     this.layers.show(frame, this.worlds, this.chosen);
     this.posed = true;
     if (!this.fitted) this.fit();
     this.draw();
+  }
+
+  private goAlong(way: THREE.Vector3) {
+    this.camera.position.add(way);
+    this.controls.target.add(way);
+    this.sun.position.add(way);
+    this.sun.target.position.add(way);
+    this.controls.update();
   }
 
   private place() {

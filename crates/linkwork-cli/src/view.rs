@@ -102,8 +102,6 @@ pub(crate) struct Stage {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.output.check()?;
-    let page =
-        linkwork_view::page().map_err(|problem| Complaint::failure(problem, "the other commands work without it"))?;
     let (loaded, recording, home) = arguments.load()?;
     let closed = closed::close(&loaded.robot)?;
     let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
@@ -122,9 +120,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     };
     if arguments.output.is_any() {
-        return arguments.output.write(&page, stage, source, arguments.seconds);
+        return arguments.output.write(stage, source, arguments.seconds);
     }
-    live::serve(&arguments.page, page, stage, source)
+    live::serve(&arguments.page, stage, source)
 }
 
 impl Arguments {
@@ -206,12 +204,16 @@ pub(crate) fn show_simulation(
     closed: Option<&Closed>,
     simulation: Simulation,
 ) -> Result<ExitCode> {
-    let page = linkwork_view::page().map_err(|problem| Complaint::failure(problem, "leave --view out"))?;
     let path = Path::new(robot);
     let home = path.parent().filter(|_| path.exists());
     let state = simulation.state().clone();
     let stage = Stage::new(loaded, home, closed, state)?;
-    live::serve(&Page::default(), page, stage, Source::Simulation(Box::new(simulation)))
+    live::serve(&Page::default(), stage, Source::Simulation(Box::new(simulation)))
+}
+
+/// The page, without a scene.
+fn html() -> Result<Vec<u8>> {
+    linkwork_view::page().map_err(|problem| Complaint::failure(problem, "the other commands work without it"))
 }
 
 /// A motion as it would be recorded, for files and films.

@@ -58,7 +58,7 @@ fn logs_hold_the_same_numbers_in_every_format_and_on_every_run() {
     // NumPy's arrays are stored as they are.
     assert!(npz.starts_with(b"PK") && npz.windows(88).any(|w| w == column(0)));
     // Every state is a message, and so are the poses.
-    let (mut states, mut poses) = (0, 0);
+    let (mut states, mut poses, mut joints) = (0, 0, 0);
     for message in mcap::MessageStream::new(&mcap).expect("an MCAP file") {
         let message = message.expect("a message");
         let schema = message.channel.schema.as_ref().expect("a schema");
@@ -84,10 +84,12 @@ fn logs_hold_the_same_numbers_in_every_format_and_on_every_run() {
                 assert_eq!((word(12), &data[16..22]), (6, &b"world\0"[..]));
                 poses += 1;
             }
+            "/joint_states" => joints += 1,
+            "/robot_description" => assert!(text(&data[4..]).contains("<robot name=\"quadruped\"")),
             other => panic!("unknown topic {other}"),
         }
     }
-    assert_eq!((states, poses), (11, 11));
+    assert_eq!((states, poses, joints), (11, 11, 11));
     let svg = text(&svg);
     for word in [
         "position (rad, m)",

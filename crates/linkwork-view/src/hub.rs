@@ -1,7 +1,7 @@
 //! Pages that are being shown, and what is on its way to them.
 //!
-//! Who shows something never waits for a page: a page has room for one frame, in which a newer one takes the older one's
-//! place, and for a few messages; one that does not read them is let go.
+//! Who shows something never waits for a page: a page has room for one frame and one status, in which a newer one takes the
+//! older one's place, and for a few messages; one that does not read them is let go.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -41,6 +41,7 @@ pub(crate) struct Page {
 
 #[derive(Default)]
 struct Mailbox {
+    status: Option<Arc<str>>,
     frame: Option<Arc<[u8]>>,
     parcels: VecDeque<Parcel>,
     over: bool,
@@ -67,10 +68,10 @@ impl Hub {
     pub fn status(&self, text: String) {
         let text: Arc<str> = text.into();
         let mut inner = lock(&self.inner);
-        inner
-            .pages
-            .iter()
-            .for_each(|page| page.post(Parcel::Text(text.clone())));
+        for page in &inner.pages {
+            lock(&page.mailbox).status = Some(text.clone());
+            page.bell.notify_one();
+        }
         inner.status = Some(text);
     }
 
@@ -96,10 +97,11 @@ impl Hub {
             return None;
         }
         let page = Arc::new(Page::default());
-        if let Some(status) = &inner.status {
-            page.post(Parcel::Text(status.clone()));
-        }
-        lock(&page.mailbox).frame = inner.frame.clone();
+        *lock(&page.mailbox) = Mailbox {
+            status: inner.status.clone(),
+            frame: inner.frame.clone(),
+            ..Mailbox::default()
+        };
         inner.pages.push(page.clone());
         Some(page)
     }
@@ -138,6 +140,9 @@ impl Page {
             if inside.over {
                 return None;
             }
+            if let Some(status) = inside.status.take() {
+                return Some(Parcel::Text(status));
+            }
             if let Some(frame) = inside.frame.take() {
                 return Some(Parcel::Frame(frame));
             }
@@ -156,7 +161,9 @@ mod tests {
         let stalled = hub.enter().expect("room");
         for i in 0..1000_u32 {
             hub.show(i.to_le_bytes().to_vec());
+            hub.status(i.to_string());
         }
+        assert!(matches!(stalled.take(), Some(Parcel::Text(t)) if &*t == "999"));
         let Some(Parcel::Frame(frame)) = stalled.take() else {
             panic!("a frame")
         };

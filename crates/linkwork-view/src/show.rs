@@ -99,6 +99,7 @@ impl Show {
         self.tell();
         self.draw();
         let frame = Duration::from_secs_f64(1.0 / RATE);
+        let mut told = Instant::now();
         while !stop.load(Relaxed) {
             let begun = Instant::now();
             let moving = self.running || self.mode.is_some();
@@ -125,6 +126,10 @@ impl Show {
             }
             if changed || moving {
                 self.draw();
+            }
+            if moving && told.elapsed() > Duration::from_millis(500) {
+                self.tell();
+                told = Instant::now();
             }
             if moving {
                 std::thread::sleep(frame.saturating_sub(begun.elapsed()));
@@ -300,7 +305,7 @@ impl Show {
         let words = |e: linkwork::Error| e.to_string();
         self.mechanism.normalise(&mut q).map_err(words)?;
         if let Some(closed) = &self.closed {
-            q = closed.assemble_holding(&q, held).map_err(words)?;
+            q = led(closed, &self.configuration()?, &q, held).map_err(words)?;
         }
         // What cannot be computed with is refused before it is shown.
         self.framer.poses(&q).map_err(words)?;
@@ -469,6 +474,25 @@ impl Show {
             Err(problem) => self.complain(problem),
         }
     }
+}
+
+/// Leads a closed mechanism from a configuration to another in small steps, each of which closes the loops: they stay in the
+/// form they have, where a wide step may turn them over.
+fn led(closed: &Closed, from: &[f64], to: &[f64], held: &[&str]) -> linkwork::Result<Vec<f64>> {
+    const STEP: f64 = 0.1;
+    let mechanism = closed.mechanism();
+    let mut way = vec![0.0; mechanism.nv()];
+    mechanism.difference(from, to, &mut way)?;
+    let farthest = way.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let steps = (farthest / STEP).ceil().clamp(1.0, 100.0);
+    way.iter_mut().for_each(|x| *x /= steps);
+    let mut q = from.to_vec();
+    let mut next = q.clone();
+    for _ in 0..steps as usize {
+        mechanism.integrate(&q, &way, &mut next)?;
+        q = closed.assemble_holding(&next, held)?;
+    }
+    Ok(q)
 }
 
 /// δq of a mode after some seconds of showing it, and its rate.

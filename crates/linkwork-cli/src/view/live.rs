@@ -1,6 +1,6 @@
 //! The page while it is served.
 
-use super::{Page, Stage};
+use super::{Page, Stage, html};
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
 use linkwork_view::{Content, Listen, Server, Show, Source};
@@ -14,7 +14,7 @@ use std::sync::mpsc::sync_channel;
 const WAITING: usize = 256;
 
 /// Serves a stage until Ctrl-C.
-pub(super) fn serve(page: &Page, html: Vec<u8>, mut stage: Stage, source: Source) -> Result<ExitCode> {
+pub(super) fn serve(page: &Page, mut stage: Stage, source: Source) -> Result<ExitCode> {
     static STOP: AtomicBool = AtomicBool::new(false);
     let server = bind(page)?;
     let url = server.url().context("cannot tell the page's address")?;
@@ -22,7 +22,7 @@ pub(super) fn serve(page: &Page, html: Vec<u8>, mut stage: Stage, source: Source
     let framer = linkwork_view::Framer::new(&stage.mechanism);
     stage.scene.insert("total".into(), framer.has_total_rates().into());
     let content = Content {
-        page: html,
+        page: html()?,
         scene: serde_json::Value::from(stage.scene).to_string().into_bytes(),
         assets: stage.assets,
         output: None,

@@ -1,6 +1,6 @@
 //! Files, pictures and films.
 
-use super::{Stage, live, recorded};
+use super::{Stage, html, live, recorded};
 use crate::complaint::Complaint;
 use crate::numbers::positive;
 use anyhow::{Context, Result};
@@ -102,7 +102,7 @@ impl Output {
     }
 
     /// Writes all that is asked for.
-    pub(super) fn write(&self, page: &[u8], stage: Stage, source: Source, seconds: f64) -> Result<ExitCode> {
+    pub(super) fn write(&self, stage: Stage, source: Source, seconds: f64) -> Result<ExitCode> {
         let motion = match source {
             Source::Still => None,
             Source::Recording(recording) => Some(recording),
@@ -112,6 +112,7 @@ impl Output {
             let hint = "add --simulate, or a log with --play";
             return Err(Complaint::usage("a film needs something that moves", hint));
         }
+        let page = &html()?;
         if let Some(path) = &self.export {
             let file = self.file(page, &stage, motion.as_ref(), None)?;
             save(path, &file)?;

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv[2] ?? join(here, "dist");
+const out = process.argv[2] ?? join(here, "../crates/linkwork-view/page");
 const bundle = await build({
   entryPoints: [join(here, "src/main.ts")],
   bundle: true,

@@ -5,14 +5,10 @@ use std::path::Path;
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(linkwork_page)");
     let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    // In a published package the page lies in the package itself.
-    for place in ["page/index.html", "../../viewer/dist/index.html"] {
-        let file = Path::new(&here).join(place);
-        println!("cargo::rerun-if-changed={}", file.display());
-        if file.is_file() {
-            println!("cargo::rustc-env=LINKWORK_PAGE={}", file.display());
-            println!("cargo::rustc-cfg=linkwork_page");
-            break;
-        }
+    let file = Path::new(&here).join("page/index.html");
+    println!("cargo::rerun-if-changed={}", file.display());
+    if file.is_file() {
+        println!("cargo::rustc-env=LINKWORK_PAGE={}", file.display());
+        println!("cargo::rustc-cfg=linkwork_page");
     }
 }

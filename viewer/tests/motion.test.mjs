@@ -134,11 +134,12 @@ test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", 
 });
 
 test("modes are found and move, and layers and colours are drawn", { timeout: 120_000 }, async () => {
-  const served = await Served.open(browser, ["quadruped", "--simulate", "--random", "2"]);
+  const served = await Served.open(browser, ["arm7", "--simulate", "--random", "2"]);
   await served.page.click("#find-modes");
   await served.page.waitForSelector("#mode-list .row");
   const rows = await served.page.locator("#mode-list .row").count();
-  assert.ok(rows >= 12, `${rows} modes`);
+  assert.ok(rows >= 7, `${rows} modes`);
+  assert.match(await served.page.locator("#mode-list .row").first().innerText(), /Hz|\/s/, "not all of them drift");
   const before = await served.q();
   await served.page.locator("#mode-list .row").first().click();
   await served.until((q) => window.linkwork.frame().q.some((x, i) => Math.abs(x - q[i]) > 0.02), before);

@@ -17,13 +17,13 @@ Chromium or Chrome in LINKWORK_BROWSER.";
 /// What is built and run, beside the packages.
 const SOURCES: [&str; 4] = ["src", "tests", "build.mjs", "tsconfig.json"];
 
-/// Builds `viewer/dist/index.html`.
+/// Builds the page into the crate that serves it.
 pub(crate) fn build(root: &Path) -> Result<bool, String> {
     let place = packages(root)?;
     run(Command::new("node")
         .arg("node_modules/typescript/bin/tsc")
         .current_dir(&place))?;
-    let out = root.join("viewer/dist");
+    let out = root.join("crates/linkwork-view/page");
     run(Command::new("node").arg("build.mjs").arg(out).current_dir(&place))?;
     Ok(true)
 }

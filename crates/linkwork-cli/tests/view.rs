@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// Whether the page is built; tests that need it are skipped where npm was never called.
 fn has_page() -> bool {
     let built = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../viewer/dist/index.html")
+        .join("../linkwork-view/page/index.html")
         .exists();
     if !built {
         println!("skipped: `cargo xtask test` builds the viewer's page");

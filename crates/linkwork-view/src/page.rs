@@ -10,7 +10,7 @@ const EMBEDDED: Option<&[u8]> = None;
 
 /// The page, or one line that says how to get it.
 pub fn page() -> Result<Vec<u8>, String> {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer/dist/index.html");
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/index.html");
     find(&place, EMBEDDED)
 }
 

@@ -174,7 +174,7 @@ impl Arguments {
         closed: Option<&Closed>,
         start: State,
         driver: Driver,
-        resistance: Resistance,
+        resistance: PassiveForces,
     ) -> Result<ExitCode> {
         if self.equations != Form::Standard {
             let problem = "--view shows the standard equations of motion";
@@ -303,11 +303,11 @@ pub(crate) fn resistance(
     (ideal, no_limits, step): (bool, bool, Option<f64>),
     mechanism: &Mechanism,
     state: &State,
-) -> Result<Resistance> {
+) -> Result<PassiveForces> {
     if ideal {
-        return Ok(Resistance::none(mechanism));
+        return Ok(PassiveForces::none(mechanism));
     }
-    let mut resistance = Resistance::of(mechanism)?;
+    let mut resistance = PassiveForces::of(mechanism)?;
     if no_limits {
         resistance = resistance.without_stops();
     } else {

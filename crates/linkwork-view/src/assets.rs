@@ -159,10 +159,10 @@ fn root(path: &Path, uri: &str, home: Option<&Path>) -> PathBuf {
     let inner = inner
         .and_then(|rest| rest.split_once('/'))
         .map(|(_, inner)| Path::new(inner));
-    if let Some(inner) = inner.filter(|inner| path.ends_with(inner)) {
-        if let Some(package) = path.ancestors().nth(inner.components().count()) {
-            return package.to_owned();
-        }
+    if let Some(inner) = inner.filter(|inner| path.ends_with(inner))
+        && let Some(package) = path.ancestors().nth(inner.components().count())
+    {
+        return package.to_owned();
     }
     path.parent().unwrap_or(path).to_owned()
 }

@@ -3,7 +3,7 @@
 use crate::assets::Assets;
 use crate::digest::base64;
 use crate::frame::{Framer, Moment};
-use crate::recording::Recording;
+use crate::recording::{Recording, Row};
 use linkwork::Mechanism;
 use serde_json::{Map, Value, json};
 use std::io;
@@ -41,7 +41,7 @@ pub fn export(
     for t in &times {
         match motion {
             Some(log) => {
-                let (q, v, tau) = log.at(mechanism, *t).map_err(wrong)?;
+                let Row { q, v, tau } = log.at(mechanism, *t).map_err(wrong)?;
                 keep(&Moment {
                     t: *t,
                     q: &q,

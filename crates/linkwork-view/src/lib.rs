@@ -32,7 +32,7 @@ pub use frame::{Arrow, ArrowKind, Framer, Moment, Shown};
 pub use hub::Hub;
 pub use modes::{Mode, modes};
 pub use page::page;
-pub use recording::Recording;
+pub use recording::{Recording, Row};
 pub use scene::describe;
 pub use server::{Content, Listen, Running, Server};
 pub use show::{Show, Source};

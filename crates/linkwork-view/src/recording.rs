@@ -15,6 +15,17 @@ pub struct Recording {
     pub tau: Vec<f64>,
 }
 
+/// A state of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Configuration.
+    pub q: Vec<f64>,
+    /// Velocity.
+    pub v: Vec<f64>,
+    /// Torques, if they were recorded.
+    pub tau: Option<Vec<f64>>,
+}
+
 impl Recording {
     /// The first and last time; zeros where there is no row.
     pub fn span(&self) -> (f64, f64) {
@@ -34,8 +45,8 @@ impl Recording {
         self.t.partition_point(|x| *x <= t).saturating_sub(1)
     }
 
-    /// The state at a time, between rows along the shortest way: q, v, T.
-    pub fn at(&self, mechanism: &Mechanism, t: f64) -> Result<(Vec<f64>, Vec<f64>, Option<Vec<f64>>)> {
+    /// The state at a time, between rows along the shortest way.
+    pub fn at(&self, mechanism: &Mechanism, t: f64) -> Result<Row> {
         let (nq, nv) = (mechanism.nq(), mechanism.nv());
         let row = self.row(t);
         let next = (row + 1).min(self.rows().saturating_sub(1));
@@ -51,7 +62,11 @@ impl Recording {
                 .map(|i| (1.0 - part) * list[row * nv + i] + part * list[next * nv + i])
                 .collect()
         };
-        Ok((q, mix(&self.v), (!self.tau.is_empty()).then(|| mix(&self.tau))))
+        Ok(Row {
+            q,
+            v: mix(&self.v),
+            tau: (!self.tau.is_empty()).then(|| mix(&self.tau)),
+        })
     }
 }
 
@@ -68,7 +83,7 @@ mod tests {
             v: vec![1.0, 2.0, 3.0],
             tau: Vec::new(),
         };
-        let at = |t: f64| log.at(&robot, t).unwrap().0[0];
+        let at = |t: f64| log.at(&robot, t).unwrap().q[0];
         for (t, q) in [
             (0.0, 0.0),
             (1.0, 0.0),

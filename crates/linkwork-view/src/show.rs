@@ -4,7 +4,7 @@ use crate::command::Command;
 use crate::frame::{Arrow, Framer, Moment, Shown};
 use crate::hub::Hub;
 use crate::modes::{Mode, modes};
-use crate::recording::Recording;
+use crate::recording::{Recording, Row};
 use crate::server::error;
 use crate::simulation::Simulation;
 use linkwork::Mechanism;
@@ -278,7 +278,7 @@ impl Show {
             Source::Simulation(run) => Ok(run.state().q.clone()),
             Source::Recording(log) => log
                 .at(&self.mechanism, self.t)
-                .map(|(q, ..)| q)
+                .map(|row| row.q)
                 .map_err(|e| e.to_string()),
         }
     }
@@ -405,7 +405,7 @@ impl Show {
                 self.framer.frame(&moment, self.shown)
             }
             Source::Recording(log) => {
-                let (q, v, tau) = log.at(&self.mechanism, self.t)?;
+                let Row { q, v, tau } = log.at(&self.mechanism, self.t)?;
                 let moment = Moment {
                     t: self.t,
                     q: &q,

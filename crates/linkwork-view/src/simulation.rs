@@ -4,7 +4,7 @@ use crate::frame::{Arrow, ArrowKind, compliance_at, principal};
 use linkwork::closed::{Closed, ClosedMotion};
 use linkwork::model::LinkId;
 use linkwork::simulate::{
-    DormandPrince, Drive, Equations, ImplicitMidpoint, Integrator, Now, Resistance, RungeKutta4, SemiImplicitEuler,
+    DormandPrince, Drive, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4, SemiImplicitEuler,
     Standard, State,
 };
 use linkwork::spatial::{Force, Vec3};
@@ -71,14 +71,14 @@ impl Drive for Pulled {
         let pull = *lock(&self.spring);
         if let Some(pull) = pull {
             let (at, force) = pull.force(moving)?;
-            moving.push(pull.link, Reference::Aligned, Force::new(at.cross(force), force))?;
+            moving.apply_force(pull.link, Reference::Aligned, Force::new(at.cross(force), force))?;
         }
         Ok(())
     }
 }
 
 enum Posing {
-    Standard(Standard<Pulled>),
+    Standard(Box<Standard<Pulled>>),
     Closed(Box<ClosedMotion<Pulled>>),
 }
 
@@ -111,7 +111,7 @@ impl Simulation {
         closed: Option<&Closed>,
         start: State,
         drive: Box<dyn Drive + Send>,
-        resistance: Resistance,
+        resistance: PassiveForces,
         (method, dt): (Method, f64),
         end: f64,
     ) -> Self {
@@ -122,7 +122,7 @@ impl Simulation {
         };
         let posing = match closed {
             Some(closed) => Posing::Closed(Box::new(ClosedMotion::with(closed, drive, resistance))),
-            None => Posing::Standard(Standard::with(mechanism, drive, resistance)),
+            None => Posing::Standard(Box::new(Standard::with(mechanism, drive, resistance))),
         };
         let stepper = match method {
             Method::Euler => Stepper::Euler(SemiImplicitEuler::new(mechanism)),
@@ -163,7 +163,7 @@ impl Simulation {
     /// One step. After an error the state is as it was.
     pub fn step(&mut self) -> Result<()> {
         match &mut self.posing {
-            Posing::Standard(e) => stepped(&mut self.stepper, e, &mut self.state, self.dt),
+            Posing::Standard(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
             Posing::Closed(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
         }
     }
@@ -262,7 +262,7 @@ mod tests {
 
     fn simulation(mechanism: &Mechanism, method: Method) -> Simulation {
         let start = State::at_rest(mechanism, &mechanism.neutral());
-        let resistance = Resistance::of(mechanism).unwrap().for_steps(1e-3);
+        let resistance = PassiveForces::of(mechanism).unwrap().for_steps(1e-3);
         Simulation::new(
             mechanism,
             None,

@@ -1,7 +1,7 @@
 //! Who may ask the server for what, and what a client cannot do to it.
 
 use linkwork::model::examples;
-use linkwork::simulate::{Resistance, State};
+use linkwork::simulate::{PassiveForces, State};
 use linkwork::spatial::{Pose, Vec3};
 use linkwork_formats::{Geometry, Role, Shape};
 use linkwork_view::{Assets, Command, Content, Listen, Method, Running, Server, Show, Simulation, Source};
@@ -248,7 +248,7 @@ fn another_implementation_of_websockets_agrees() {
 fn pace(served: &mut Served) -> f64 {
     let robot = examples::arm7();
     let start = State::at_rest(&robot, &robot.neutral());
-    let resistance = Resistance::of(&robot).unwrap().for_steps(1e-3);
+    let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
     let steps = (Method::RungeKutta, 1e-3);
     let run = Simulation::new(&robot, None, start, Box::new(()), resistance, steps, f64::INFINITY);
     let hub = served.running.hub.clone();

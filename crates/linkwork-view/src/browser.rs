@@ -70,6 +70,7 @@ pub fn find_browser() -> Result<PathBuf, String> {
 }
 
 /// A browser without a window, which ends when this is dropped.
+#[derive(Debug)]
 pub struct Headless {
     child: Child,
     profile: PathBuf,

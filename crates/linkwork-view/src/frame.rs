@@ -62,6 +62,7 @@ pub struct Moment<'a> {
 }
 
 /// Works frames out, each from nothing but its state.
+#[derive(Debug)]
 pub struct Framer {
     workspace: Workspace,
     mechanism: Mechanism,

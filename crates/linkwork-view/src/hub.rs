@@ -12,6 +12,7 @@ const WAITING: usize = 64;
 pub(crate) const PAGES: usize = 16;
 
 /// What goes to a page.
+#[derive(Debug)]
 pub(crate) enum Parcel {
     Text(Arc<str>),
     Frame(Arc<[u8]>),
@@ -20,12 +21,12 @@ pub(crate) enum Parcel {
 }
 
 /// All pages.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Hub {
     inner: Mutex<Pages>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Pages {
     pages: Vec<Arc<Page>>,
     frame: Option<Arc<[u8]>>,
@@ -33,13 +34,13 @@ struct Pages {
 }
 
 /// What waits for one page.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Page {
     mailbox: Mutex<Mailbox>,
     bell: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Mailbox {
     status: Option<Arc<str>>,
     frame: Option<Arc<[u8]>>,

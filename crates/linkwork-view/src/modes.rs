@@ -24,6 +24,42 @@ pub struct Mode {
 /// Modes of more coordinates than these are not worked out while somebody waits.
 const MOST: usize = 150;
 
+/// The largest change of a coordinate in a mode that is shown, rad or m.
+const SWING: f64 = 0.35;
+
+impl Mode {
+    /// δq after some seconds of showing it, and its rate: three turns of an oscillation, at most one in a second, or two
+    /// seconds; then again.
+    pub(crate) fn swung(&self, elapsed: f64) -> (Vec<f64>, Vec<f64>) {
+        let at = |s: f64| -> Vec<f64> {
+            let (size, angle) = if self.pole.im > 0.0 {
+                let hertz = (self.pole.im / std::f64::consts::TAU).min(1.0);
+                let turns = (s * hertz).rem_euclid(3.0);
+                let growth = self.pole.re / self.pole.im * std::f64::consts::TAU;
+                let from = if growth > 0.0 { turns - 3.0 } else { turns };
+                ((growth * from).exp(), std::f64::consts::TAU * turns)
+            } else if self.pole.re.abs() < 1e-6 {
+                // It drifts: to and fro.
+                ((std::f64::consts::PI * s).sin(), 0.0)
+            } else {
+                let s = s.rem_euclid(2.0);
+                let from = if self.pole.re > 0.0 { s - 2.0 } else { -s };
+                ((2.0 * from).exp(), 0.0)
+            };
+            let (sin, cos) = angle.sin_cos();
+            self.re
+                .iter()
+                .zip(&self.im)
+                .map(|(re, im)| SWING * size * (re * cos - im * sin))
+                .collect()
+        };
+        let h = 1e-3;
+        let (now, next) = (at(elapsed), at(elapsed + h));
+        let rate = now.iter().zip(next).map(|(a, b)| (b - a) / h).collect();
+        (now, rate)
+    }
+}
+
 /// The modes of a mechanism at rest, slowest first.
 pub fn modes(mechanism: &Mechanism, closed: Option<&Closed>, q: &[f64]) -> Result<Vec<Mode>> {
     let nv = mechanism.nv();

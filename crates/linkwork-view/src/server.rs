@@ -37,6 +37,7 @@ pub struct Listen {
 }
 
 /// What is served.
+#[derive(Debug)]
 pub struct Content {
     /// The page.
     pub page: Vec<u8>,
@@ -49,6 +50,7 @@ pub struct Content {
 }
 
 /// A server that listens, and does not answer yet.
+#[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     token: String,
@@ -56,6 +58,7 @@ pub struct Server {
 }
 
 /// A server that answers, until it is dropped.
+#[derive(Debug)]
 pub struct Running {
     /// Where frames go.
     pub hub: Arc<Hub>,

@@ -10,6 +10,7 @@ use linkwork::simulate::{
 use linkwork::spatial::{Force, Vec3};
 use linkwork::workspace::Moving;
 use linkwork::{Mechanism, Reference, Result};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How to step.
@@ -99,6 +100,15 @@ pub struct Simulation {
     start: State,
     end: f64,
     spring: Spring,
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("mechanism", &self.mechanism.name())
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A pull of so many metres weighs as much as the robot.

@@ -35,10 +35,13 @@ impl Files {
             let home = this.documents[next].1.clone();
             let mut wanted = Vec::new();
             let all = this.documents[next].0.elements().filter(|e| e.name() == "include");
+            // Each address is looked for once.
+            let mut located: HashMap<String, Option<PathBuf>> = HashMap::new();
             for e in all.filter(|e| e.child("uri").is_some()) {
-                if let Some(path) = locate(e, home.as_deref(), roots, f) {
-                    wanted.push((e.spot(), path));
-                }
+                let found = located
+                    .entry(uri(e))
+                    .or_insert_with(|| locate(e, home.as_deref(), roots, f));
+                wanted.extend(found.clone().map(|path| (e.spot(), path)));
             }
             for (spot, path) in wanted {
                 let count = known.len();

@@ -198,6 +198,8 @@ impl Expander<'_> {
 
     fn include(&mut self, e: Element<'_>, scope: usize, into: usize) -> Result<(), Problem> {
         let (text, spot) = needed(e, "filename")?;
+        // Files are looked for in the file system, which takes its time.
+        self.charge_at(20_000, spot)?;
         let name = self.text(&text, spot, scope)?.shown();
         let optional = e
             .attribute("optional")

@@ -169,6 +169,7 @@ impl Expander<'_> {
     /// A YAML file of the robot.
     pub(super) fn read_yaml(&mut self, file: &str) -> Result<Value, Trouble> {
         let here = |message: String| Trouble::Here(0, message);
+        self.charge(2_000)?;
         let Some(path) = self.find(file) else {
             let message = format!("the file `{}` was not found", shortened(file));
             return Err(here(message));

@@ -138,7 +138,7 @@ impl Loading {
 
     /// Loads a robot from the native text of a log; `home` is where its meshes are.
     pub(crate) fn load_described(&self, file: &str, text: &str, home: Option<&Path>) -> Result<Loaded> {
-        let read = linkwork_formats::read_beside(file, text.as_bytes(), Format::Native, home, &self.options());
+        let read = linkwork_formats::read_beside(file, text.as_bytes(), Format::Native, home, &self.options()?);
         let robot = read.map_err(|refusal| refused(file, refusal))?;
         let name = robot.mechanism.name().to_owned();
         Ok(Loaded { name, robot })

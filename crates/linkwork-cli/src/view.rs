@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (loaded, recording, home) = arguments.load()?;
     let closed = closed::close(&loaded.robot)?;
     let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
-    let mut state = arguments.start.state(mechanism)?;
+    let mut state = arguments.start.state(mechanism, &loaded.robot)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
     }

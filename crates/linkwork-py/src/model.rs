@@ -95,9 +95,10 @@ fn format_of(word: &str) -> PyResult<Format> {
     match word {
         "urdf" => Ok(Format::Urdf),
         "mjcf" => Ok(Format::Mjcf),
+        "sdf" => Ok(Format::Sdf),
         "native" => Ok(Format::Native),
         _ => Err(Error::new_err(format!(
-            "format is {word:?}; it must be \"urdf\", \"mjcf\" or \"native\""
+            "format is {word:?}; it must be \"urdf\", \"mjcf\", \"sdf\" or \"native\""
         ))),
     }
 }
@@ -118,10 +119,11 @@ fn options(mode: &str, packages: Vec<PathBuf>, anywhere: bool, ignore_couplings:
         packages,
         anywhere,
         independent: ignore_couplings,
+        ..Options::default()
     })
 }
 
-/// Loads a robot from a URDF, MJCF or native file.
+/// Loads a robot from a URDF, xacro, SDF, MJCF or native file.
 ///
 /// `mode` says what to do about what is wrong with it: "warn" loads it as it is written, "strict" refuses it, "repair" repairs it;
 /// `Model.report` lists what was found. `packages` are directories that hold packages, for `package://` addresses.

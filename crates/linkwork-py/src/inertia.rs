@@ -16,6 +16,9 @@ use pyo3::prelude::*;
 #[derive(Clone, PartialEq)]
 pub(crate) struct Inertia(pub(crate) linkwork::spatial::Inertia);
 
+/// Mass, centre of mass and moments.
+type Parts = (f64, [f64; 3], [f64; 6]);
+
 #[pymethods]
 impl Inertia {
     #[new]
@@ -98,7 +101,7 @@ impl Inertia {
         )
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (f64, [f64; 3], [f64; 6]))> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, Parts)> {
         let i = &self.0;
         let class = py.get_type::<Self>().into_any().unbind();
         Ok((class, (i.mass, i.com.to_array(), i.moments)))

@@ -183,7 +183,7 @@ fn simulated<E: Equations>(
 ) -> linkwork::Result<()> {
     let Record { q, qd, tau, dt, every } = record;
     let (nq, nv) = (state.q.len(), state.v.len());
-    let rows = if nv == 0 { 0 } else { qd.len() / nv };
+    let rows = qd.len().checked_div(nv).unwrap_or(0);
     for row in 0..rows {
         if row > 0 {
             for k in 0..every {

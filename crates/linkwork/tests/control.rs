@@ -59,7 +59,7 @@ fn watch<C: Controller>(
     values
 }
 
-fn equations_torques<'a, D: Drive>(equations: &'a Standard<D>) -> &'a [f64] {
+fn equations_torques<D: Drive>(equations: &Standard<D>) -> &[f64] {
     equations.torques()
 }
 

@@ -12,7 +12,7 @@ from ._state import State
 
 Reference = Literal["local", "aligned", "world"]
 Array = NDArray[np.floating[Any]]
-Format = Literal["urdf", "mjcf", "native"]
+Format = Literal["urdf", "mjcf", "sdf", "native"]
 Mode = Literal["warn", "strict", "repair"]
 Drive = Controller | Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike] | None
 

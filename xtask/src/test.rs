@@ -21,6 +21,18 @@ impl Score {
     }
 }
 
+/// Packs every crate that is published, and builds each from its package.
+const PACKAGE: [&str; 8] = [
+    "package",
+    "--quiet",
+    "--workspace",
+    "--exclude",
+    "xtask",
+    "--exclude",
+    "linkwork-py",
+    "--allow-dirty",
+];
+
 /// Runs every step; whether nothing failed. With `all` also what needs gigabytes.
 pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
     let mut score = Score::default();
@@ -89,6 +101,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
             score.add(false);
         }
     }
+    heading("packages");
+    score.add(cargo(root, &PACKAGE, &[])?);
     type Check = fn(&Path) -> Result<Vec<String>, String>;
     let own: [(&str, Check); 4] = [
         ("paths named in the guides", checks::paths),

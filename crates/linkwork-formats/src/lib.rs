@@ -248,6 +248,9 @@ mod guide {
         };
     }
 
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
     chapters!(
         FirstHour "first-hour.md",
         Frames "frames-and-coordinates.md",

@@ -15,6 +15,8 @@
 //!   [`workspace::Posed::moving`] what depends on q̇ too, and [`workspace::Moving::with_torques`] what depends on torques.
 //! - [`simulate`]: motion in time.
 //! - [`scalar`]: the same sweeps over `f64`, `f32`, dual numbers, and a counter of operations.
+//! - [`quantity`]: every quantity by name, for one state or many; [`Batch`]: many states at once.
+//! - [`closed`]: loops; [`control`] and [`state_space`]: controllers and linear models; [`algebra`]: operators as values.
 //! - [`spatial`]: vectors, rotations, poses, motions, forces and inertias.
 //!
 //! ```
@@ -29,6 +31,9 @@
 //! println!("the wrist is at {:?}", tip.translation);
 //! # Ok::<(), linkwork::Error>(())
 //! ```
+//!
+//! A guide with the first hour, frames and coordinates, dynamics, loops, control, batches, and tables for people who come from
+//! Pinocchio, MuJoCo or Drake is in `docs/guide` of the repository; robot files are read by the crate `linkwork-formats`.
 #![deny(unsafe_code)]
 
 pub mod algebra;
@@ -55,10 +60,6 @@ pub use error::{Error, Result};
 pub use model::Mechanism;
 pub use spatial::Reference;
 pub use workspace::Workspace;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/diagonalized.md")]

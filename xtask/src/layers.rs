@@ -20,6 +20,7 @@ const ROOMS: &[&str] = &[
     "closed",
     "batch",
     "quantity",
+    "reference",
     "algebra",
 ];
 

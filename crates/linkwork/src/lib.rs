@@ -46,6 +46,7 @@ mod error;
 pub mod model;
 mod operator;
 pub mod quantity;
+pub mod reference;
 pub mod scalar;
 #[allow(unsafe_code)]
 mod simd;

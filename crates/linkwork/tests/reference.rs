@@ -1,0 +1,54 @@
+//! The library's sweeps and the textbook's loops give the same.
+
+mod support;
+
+use linkwork::model::{Coupling, Joint, Link, examples};
+use linkwork::spatial::Inertia;
+use linkwork::{Error, Mechanism, reference};
+use support::assert_close;
+use support::random::{random_state, random_tree};
+
+#[test]
+fn the_textbooks_algorithms_agree_with_the_sweeps_on_random_trees() {
+    for seed in 0..200 {
+        let m = random_tree(seed, 12);
+        let state = random_state(&m, seed);
+        let (q, qd, x) = (&state.q, &state.qd, &state.qdd);
+        let tau = m.inverse_dynamics(q, qd, x).unwrap();
+        assert_close("T", &reference::inverse_dynamics(&m, q, qd, x).unwrap(), &tau, 1e-10);
+        let mass = m.mass_matrix(q).unwrap();
+        assert_close("𝓜", &reference::mass_matrix(&m, q).unwrap(), &mass, 1e-11);
+        // Forward dynamics loses what 𝓜's condition says.
+        let condition = m.workspace().at(q).unwrap().conditioning().unwrap().condition;
+        let qdd = reference::forward_dynamics(&m, q, qd, &tau).unwrap();
+        assert_close("q̈", &qdd, x, 1e-12 * condition.max(100.0));
+    }
+    let robot = examples::humanoid();
+    let state = random_state(&robot, 3);
+    let tau = robot.inverse_dynamics(&state.q, &state.qd, &state.qdd).unwrap();
+    assert_close(
+        "T",
+        &reference::inverse_dynamics(&robot, &state.q, &state.qd, &state.qdd).unwrap(),
+        &tau,
+        1e-11,
+    );
+}
+
+#[test]
+fn what_the_textbook_does_not_know_is_refused() {
+    let rod = || Inertia::rod(1.0, [0.0, 0.0, 1.0]);
+    let hinge = |name: &str, on: &str| Joint::revolute(name, [0.0, 1.0, 0.0]).between(on, name);
+    let geared = Mechanism::builder("geared")
+        .link(Link::new("a", rod()))
+        .link(Link::new("b", rod()))
+        .joint(hinge("a", "world"))
+        .joint(hinge("b", "a"))
+        .couple(Coupling::gear("b", "a", 2.0, 0.0))
+        .build()
+        .unwrap();
+    let refused = reference::mass_matrix(&geared, &[0.0]);
+    assert!(matches!(refused, Err(Error::Coupled { .. })), "{refused:?}");
+    let arm = examples::puma560();
+    assert!(reference::inverse_dynamics(&arm, &[0.0; 5], &[0.0; 6], &[0.0; 6]).is_err());
+    assert!(reference::forward_dynamics(&arm, &[0.0; 6], &[0.0; 6], &[f64::NAN; 6]).is_err());
+}

@@ -100,7 +100,7 @@ pub enum Shape {
     Plane,
     /// A mesh in a file.
     Mesh {
-        /// As the robot's file names it.
+        /// As the robot's file names it; empty where its triangles stand in that file.
         uri: String,
         /// Where it is, if it was found.
         path: Option<PathBuf>,

@@ -73,6 +73,9 @@ impl Roots {
     /// A file, links followed, if it lies in the robot's directory or repository, in a package, or in another root.
     fn allowed(&self, path: &Path, also: Option<&Path>) -> Result<PathBuf, Lost> {
         let real = path.canonicalize().map_err(|_| Lost::Missing)?;
+        if real.is_dir() {
+            return Err(Lost::Missing);
+        }
         let home = self.home.as_deref();
         let within = |root: &Path| root.canonicalize().is_ok_and(|r| real.starts_with(r));
         let named = self.named.iter().map(|(_, place)| place);

@@ -137,6 +137,7 @@ fn a_hundred_thousand_damaged_files_do_no_harm() {
         (Format::Sdf, include_str!("files/sdf/arm.sdf")),
         (Format::Sdf, include_str!("files/sdf/four_bar.sdf")),
         (Format::Urdf, include_str!("files/xacro/small.xacro")),
+        (Format::Mjcf, include_str!("files/expanded.xml")),
     ];
     for (format, text) in &seeds {
         let robot = parse(*format, text.as_bytes(), Mode::Warn).expect("seeds load");

@@ -239,6 +239,19 @@ fn frames_replicas_and_attached_models_are_written_out() {
 }
 
 #[test]
+fn a_model_with_everything_agrees_with_mujoco() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/expanded.xml");
+    let (robot, _) = agrees(&mut reference, &path);
+    assert_eq!(
+        (robot.keyframes.len(), robot.actuators.len(), robot.sensors.len()),
+        (2, 5, 4)
+    );
+}
+
+#[test]
 fn free_joints_are_as_in_mujoco() {
     let Some(mut reference) = Reference::start() else {
         return;

@@ -71,6 +71,10 @@ impl Draft {
             let Shape::Mesh { uri, path, .. } = &mut g.shape else {
                 continue;
             };
+            // Its triangles stand in the robot's own file.
+            if uri.is_empty() {
+                continue;
+            }
             let found = known.entry(uri.clone()).or_insert_with_key(|uri| {
                 let found = roots.find(uri);
                 lost.extend(found.is_none().then(|| shortened(uri)));

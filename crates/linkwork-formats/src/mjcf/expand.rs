@@ -10,9 +10,9 @@ use linkwork::spatial::{Pose, Vec3};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// More elements than these, replicas included, are refused.
-const MOST: usize = 1_000_000;
+const MOST: usize = 300_000;
 /// More replicas than these are refused.
-const MOST_SPACES: usize = 100_000;
+const MOST_SPACES: usize = 20_000;
 /// More attached models than these are refused.
 const MOST_ATTACHED: usize = 1000;
 /// Models that attach models, deeper than this, are refused.

@@ -8,7 +8,7 @@ mod sdf;
 mod urdf;
 
 use crate::report::{Findings, Mode, Refusal, Report};
-use crate::robot::Robot;
+use crate::robot::{Geometry, Robot, Shape};
 use crate::{Format, native};
 use linkwork::model::{Joint, WORLD};
 use linkwork::spatial::{Pose, Vec3};
@@ -53,6 +53,15 @@ pub fn write(robot: &Robot, format: Format) -> Result<Text, Refusal> {
             );
         }
     }
+    let nowhere = |g: &Geometry| matches!(&g.shape, Shape::Mesh { uri, .. } if uri.is_empty());
+    let mut kept = None;
+    if format != Format::Native && robot.geometry.iter().any(nowhere) {
+        let message = "meshes without a file of their own are not written";
+        findings.doubt(crate::source::At::FILE, "lost-shape", message, "put them into files");
+        let kept = kept.insert(robot.clone());
+        kept.geometry.retain(|g| !nowhere(g));
+    }
+    let robot = kept.as_ref().unwrap_or(robot);
     let text = match format {
         Format::Urdf => urdf::write(robot, &mut findings),
         Format::Mjcf => mjcf::write(robot, &mut findings),

@@ -1,14 +1,8 @@
 // Pictures and films for a browser without a window: made here, and sent to the program.
 
 import { GIFEncoder, applyPalette, quantize } from "gifenc";
-import {
-  BufferTarget,
-  CanvasSource,
-  Mp4OutputFormat,
-  Output,
-  WebMOutputFormat,
-  getFirstEncodableVideoCodec,
-} from "mediabunny";
+import * as mp4 from "mp4-muxer";
+import * as webm from "webm-muxer";
 import type { Film, Frame, Task } from "./scene";
 import type { Stage } from "./stage";
 
@@ -17,7 +11,9 @@ export async function perform(task: Task, stage: Stage, film: Film, show: (frame
   let body: Blob;
   try {
     await stage.ready;
-    stage.resize(task.width, task.height);
+    // Encoders of films want even lengths.
+    const even = task.format === "mp4" || task.format === "webm" ? ~1 : ~0;
+    stage.resize(task.width & even, task.height & even);
     show(film.at(task.at));
     fitAll(stage, film, show, task);
     body = task.kind === "picture" ? await picture(stage) : await movie(task, stage, film, show);
@@ -59,20 +55,49 @@ async function movie(task: Task, stage: Stage, film: Film, show: (frame: Frame) 
   };
   const canvas = stage.renderer.domElement;
   if (task.format === "gif") return animation(task, canvas, count, draw);
-  const format = task.format === "mp4" ? new Mp4OutputFormat() : new WebMOutputFormat();
-  const size = { width: canvas.width, height: canvas.height };
-  const codec = await getFirstEncodableVideoCodec(format.getSupportedVideoCodecs(), size);
-  if (!codec) throw new Error(`it cannot encode .${task.format}`);
-  const output = new Output({ format, target: new BufferTarget() });
-  const source = new CanvasSource(canvas, { codec, bitrate: Math.max(2e6, size.width * size.height * 4) });
-  output.addVideoTrack(source, { frameRate: task.fps });
-  await output.start();
+  const { encoder, finish } = await encoding(task, canvas);
   for (let i = 0; i < count; i++) {
     draw(i);
-    await source.add(i / task.fps, 1 / task.fps);
+    const frame = new VideoFrame(canvas, { timestamp: (1e6 * i) / task.fps, duration: 1e6 / task.fps });
+    encoder.encode(frame, { keyFrame: i % 60 === 0 });
+    frame.close();
+    // What is drawn does not run ahead of what is encoded.
+    while (encoder.encodeQueueSize > 4) await new Promise((done) => setTimeout(done, 5));
   }
-  await output.finalize();
-  return new Blob([output.target.buffer!]);
+  await encoder.flush();
+  return new Blob([finish()]);
+}
+
+/** Codecs that each format may hold, best known first: their name in the file, and for the encoder. */
+const CODECS = {
+  mp4: [["avc", "avc1.640034"], ["avc", "avc1.42003e"], ["vp9", "vp09.00.51.08"], ["av1", "av01.0.12M.08"]],
+  webm: [["V_VP9", "vp09.00.51.08"], ["V_VP8", "vp8"], ["V_AV1", "av01.0.12M.08"]],
+} as const;
+
+/** An encoder for what this browser can encode, and what gives the film when all is encoded. */
+async function encoding(task: Task, canvas: HTMLCanvasElement) {
+  const { width, height } = canvas;
+  for (const [name, codec] of CODECS[task.format as "mp4" | "webm"]) {
+    const config = { codec, width, height, bitrate: Math.max(2e6, width * height * 4), framerate: task.fps };
+    if (!(await VideoEncoder.isConfigSupported(config)).supported) continue;
+    const muxer =
+      task.format === "mp4"
+        ? new mp4.Muxer({ target: new mp4.ArrayBufferTarget(), fastStart: "in-memory", video: { codec: name as "avc", width, height } })
+        : new webm.Muxer({ target: new webm.ArrayBufferTarget(), video: { codec: name, width, height, frameRate: task.fps } });
+    let failed: Error | null = null;
+    const encoder = new VideoEncoder({
+      output: (chunk, about) => muxer.addVideoChunk(chunk, about),
+      error: (problem) => (failed = problem),
+    });
+    encoder.configure(config);
+    const finish = () => {
+      if (failed) throw failed;
+      muxer.finalize();
+      return muxer.target.buffer;
+    };
+    return { encoder, finish };
+  }
+  throw new Error(`it cannot encode .${task.format}`);
 }
 
 function animation(task: Task, canvas: HTMLCanvasElement, count: number, draw: (i: number) => void): Blob {

@@ -75,7 +75,8 @@ export class Recorded implements Feed {
   private tick = (now: number) => {
     if (!this.running) return;
     const [first, end] = this.film.span;
-    this.t += (this.speed * (now - this.last)) / 1000;
+    // Where pictures take long, the motion is slow rather than torn.
+    this.t += this.speed * Math.min((now - this.last) / 1000, 0.1);
     this.last = now;
     // A file plays again and again.
     if (this.t > end) this.t = first;

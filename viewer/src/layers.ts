@@ -177,7 +177,7 @@ export class Layers {
   /** Half axes grow with the cube root of the mass: the robot's whole mass is a fifth of its size. */
   private radii(masses: ArrayLike<number>, start: number): THREE.Vector3 {
     const one = (i: number) =>
-      Math.min(Math.cbrt(Math.max(masses[start + i], 0) / Math.max(this.scene.mass, 1e-12)), 4) * this.size * 0.2;
+      Math.min(Math.cbrt(Math.max(masses[start + i], 0) / Math.max(this.scene.mass, 1e-12)), 1.3) * this.size * 0.2;
     return new THREE.Vector3(one(0), one(1), one(2)).clampScalar(this.size / 1000, Infinity);
   }
 

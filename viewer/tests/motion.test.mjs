@@ -85,7 +85,7 @@ test("loops stay closed when a crank is turned", async () => {
   await served.close();
 });
 
-test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", { timeout: 120_000 }, async () => {
+test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", { timeout: 300_000 }, async () => {
   const served = await Served.open(browser, ["arm7", "--simulate", "--q", "0.2,0.5,0,-1,0,1,0", "--controller", "gravity"]);
   assert.equal(await served.time(), 0);
   await served.page.locator('input[data-plot="q"]').check();
@@ -133,7 +133,7 @@ test("a simulation runs, pauses, steps and goes back, and a drag pulls a link", 
   await served.close();
 });
 
-test("modes are found and move, and layers and colours are drawn", { timeout: 120_000 }, async () => {
+test("modes are found and move, and layers and colours are drawn", { timeout: 300_000 }, async () => {
   const served = await Served.open(browser, ["arm7", "--simulate", "--random", "2"]);
   await served.page.click("#find-modes");
   await served.page.waitForSelector("#mode-list .row");
@@ -181,7 +181,7 @@ test("a log is played from its own robot, and its timeline leads to every state"
   }
 });
 
-test("a file opens from the disk without a network, and plays", { timeout: 120_000 }, async () => {
+test("a file opens from the disk without a network, and plays", { timeout: 300_000 }, async () => {
   const file = join(here, "ur5.html");
   linkwork("view", UR5, "--package", join(robots, ".."), "--q", "0,-1,1,0,0,0", "--simulate", "--seconds", "1", "--export", file);
   const served = await Served.file(browser, file);
@@ -235,7 +235,7 @@ test("meshes keep their materials; those that are missing are listed, and none i
   await served.close();
 });
 
-test("a robot with 10,000 links opens, and its joints are found by name", { timeout: 240_000 }, async () => {
+test("a robot with 10,000 links opens, and its joints are found by name", { timeout: 400_000 }, async () => {
   const file = join(here, "many.urdf");
   let text = '<robot name="many"><link name="l0"/>';
   for (let i = 1; i < 10_000; i++) {
@@ -248,7 +248,7 @@ test("a robot with 10,000 links opens, and its joints are found by name", { time
   assert.equal(await served.ask(() => window.linkwork.scene.links.length), 10_000);
   await served.page.fill("#filter", "j9990");
   await slide(served, "j9990", 1);
-  await served.until(() => window.linkwork.frame().q.some((x) => x === 1), null, 60_000);
+  await served.until(() => window.linkwork.frame().q.some((x) => x === 1), null, 120_000);
   await served.shot("many");
   await served.close();
 });
@@ -266,7 +266,7 @@ test("two pages see the same robot, and nothing is sent twice", async () => {
   await served.close();
 });
 
-test("pictures and films are taken without a window", { timeout: 240_000 }, async () => {
+test("pictures and films are taken without a window", { timeout: 400_000 }, async () => {
   const files = { png: /^\x89PNG/, webm: /^\x1aE\xdf\xa3/, gif: /^GIF89a/, mp4: /^....ftyp/s };
   for (const [end, magic] of Object.entries(files)) {
     const file = join(here, `take.${end}`);

@@ -18,7 +18,7 @@ const ROBOTS = [
 ];
 
 for (const [name, file] of ROBOTS) {
-  test(`${name} stands where the library says, and is seen there`, { timeout: 240_000 }, async () => {
+  test(`${name} stands where the library says, and is seen there`, { timeout: 400_000 }, async () => {
     const words = [join(robots, file), "--package", join(robots, "..", ".."), "--package", robots];
     const served = await Served.open(browser, [...words, "--random", "3"]);
     const q = await served.q();

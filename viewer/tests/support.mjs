@@ -91,7 +91,7 @@ export class Served {
   }
 
   /** Waits until the page agrees. */
-  until(question, argument, timeout = 30_000) {
+  until(question, argument, timeout = 120_000) {
     return this.page.waitForFunction(question, argument, { timeout });
   }
 

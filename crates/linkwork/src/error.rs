@@ -117,6 +117,17 @@ errors! {
     } =>
         "nothing resists joint `{joint}` (degree of freedom {index}) at this configuration: D = {value:e}; give the \
          links it moves mass or rotational inertia, or the joint an armature";
+    /// A torque is needed where no motor is.
+    NotDriven {
+        /// The joint.
+        joint: String,
+        /// Which of its degrees of freedom, from zero.
+        index: usize,
+        /// What needs it.
+        what: &'static str,
+    } =>
+        "no motor drives joint `{joint}` (degree of freedom {index}), and {what} needs one there; give the model a motor \
+         on it, lock it, or ask less";
     /// Something that this mechanism cannot be asked.
     Unsupported {
         /// The mechanism.

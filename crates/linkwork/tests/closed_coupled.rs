@@ -9,12 +9,12 @@ use linkwork::scalar::{Dual, Scalar};
 use linkwork::simulate::{Integrator, RungeKutta4, Standard, State};
 use linkwork::spatial::{Inertia, Pose};
 use linkwork::{Mechanism, Reference};
-use support::assert_close_of;
 use support::coupled::{Case, cases};
 use support::dense::{self, Dense, plus};
 use support::library::{matrix, vector};
 use support::matrix::Matrix;
 use support::random::Random;
+use support::{assert_close_of, fully_driven};
 
 /// The last link's origin tied to where it is now on another link, or in the world.
 #[test]
@@ -43,7 +43,7 @@ fn constraints_on_coupled_trees_obey_the_dense_equations() {
                 (b.as_str(), at_b.inverse() * at_a)
             };
             let add = |m: &Mechanism| m.to_builder().frame("there", other, place).build().unwrap();
-            let (with, all) = (add(coupled), add(tree));
+            let (with, all) = (fully_driven(&add(coupled)), add(tree));
             let dense = Dense::new(&all, q, &R.apply(yd));
             let nv = coupled.nv();
             let part = |x: &Matrix| x.block(3, 0, 3, tree.nv());

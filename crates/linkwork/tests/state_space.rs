@@ -12,14 +12,14 @@ use linkwork::simulate::{
 use linkwork::spatial::Inertia;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Moving;
-use support::assert_close_of;
 use support::pushes::random_pushes;
 use support::random::{Random, random_state, random_tree};
 use support::resisted::resisted;
+use support::{assert_close_of, fully_driven};
 
 /// A mechanism with springs, dampers and friction, and a point that is no equilibrium, under forces of every kind.
 fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
-    let mechanism = resisted(&random_tree(seed, 8), seed);
+    let mechanism = fully_driven(&resisted(&random_tree(seed, 8), seed));
     let state = random_state(&mechanism, seed);
     let point = OperatingPoint {
         q: state.q,
@@ -348,7 +348,7 @@ fn what_is_not_finite_has_no_poles_and_is_refused() {
     let robot = examples::cart_pole();
     let point = OperatingPoint::at_rest(&robot, &robot.neutral()).unwrap();
     let mut model = StateSpace::continuous(&robot, &point).unwrap();
-    let held = model.with_feedback(&[f64::NAN; 8]).unwrap();
+    let held = model.with_feedback(&[f64::NAN; 4]).unwrap();
     assert!(held.poles().is_err());
     model.a.fill(f64::NAN);
     assert!(model.poles().is_err() && model.controllable_states().is_err());
@@ -487,7 +487,7 @@ fn regulators_say_what_is_in_the_way() {
         text.contains("no input reaches 4 of 4") && text.contains("drive more joints"),
         "{text}"
     );
-    let text = model.lqr(&[0.0; 4], &[1.0; 2]).unwrap_err().to_string();
+    let text = model.lqr(&[0.0; 4], &[1.0]).unwrap_err().to_string();
     assert!(text.contains("no weight"), "{text}");
 }
 

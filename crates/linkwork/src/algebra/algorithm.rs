@@ -92,6 +92,11 @@ impl Algorithm {
         laws
     }
 
+    /// Whether the search for a cheaper form ended before all was tried: the expression is so long that there may be one.
+    pub fn is_cut_short(&self) -> bool {
+        self.rewritten.cut_short
+    }
+
     /// What it costs, per link on a revolute joint in general position.
     pub fn cost(&self) -> Cost {
         self.after

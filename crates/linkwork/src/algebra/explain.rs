@@ -23,6 +23,9 @@ pub(crate) struct Told {
     pub(crate) lines: Vec<(String, String)>,
 }
 
+/// What is told where a search ended early.
+const CUT_SHORT: &str = "cut short: this is the cheapest form found so far; a shorter expression may lead further";
+
 impl Algorithm {
     /// The expression as typed and as rewritten, the laws in order, the sweeps with what they do at each link, and what it
     /// all costs.
@@ -90,6 +93,9 @@ impl Algorithm {
         for (i, law) in self.laws(Notation::Symbols).iter().enumerate() {
             row(if i == 0 { "by" } else { "" }, &format!("{}. {law}", i + 1));
         }
+        if self.is_cut_short() {
+            row("search", CUT_SHORT);
+        }
         row("needs", &self.needs());
         let (before, after) = (self.naive_cost(), self.cost());
         row(
@@ -122,6 +128,9 @@ impl Algorithm {
         line(&format!("$$ {} $$\n", self.rewritten().written(Notation::Latex)));
         for (i, law) in self.laws(Notation::Latex).iter().enumerate() {
             line(&format!("{}. $ {law} $", i + 1));
+        }
+        if self.is_cut_short() {
+            line(&format!("\nThe search was {CUT_SHORT}."));
         }
         let (before, after) = (self.naive_cost(), self.cost());
         line("\n| | operator by operator | compiled |\n|---|---|---|");

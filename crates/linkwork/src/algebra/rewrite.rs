@@ -4,11 +4,40 @@ use super::laws::{self, Law};
 use super::notation::Notation;
 use super::op::Op;
 use super::sum::{Factor, Sum, Term};
+use std::cell::Cell;
 
 /// More terms than this are not multiplied out.
 const MOST_TERMS: usize = 64;
 /// So many laws may be applied in a row.
 const MOST_STEPS: usize = 200;
+
+/// What a search may cost: factors of sums that are looked at, each as often as the sum has factors, as the cost of a sum
+/// grows about so. A count, not a time: the same expression has the same form on every machine.
+const BUDGET: usize = 30_000_000;
+
+/// What is left to spend on a search.
+struct Budget(Cell<usize>);
+
+impl Budget {
+    /// Spends what a look at a sum costs; false where nothing is left.
+    fn spend(&self, sum: &Sum) -> bool {
+        let size = sum.size();
+        match self.0.get().checked_sub(size * size + size) {
+            Some(left) => {
+                self.0.set(left);
+                true
+            }
+            None => {
+                self.0.set(0);
+                false
+            }
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+}
 
 /// An expression and the laws that led to it.
 #[derive(Clone, Debug)]
@@ -16,10 +45,13 @@ pub(crate) struct Rewritten {
     pub(crate) sum: Sum,
     pub(crate) laws: Vec<&'static Law>,
     pub(crate) cost: f64,
+    /// Whether the search ended before all was tried.
+    pub(crate) cut_short: bool,
 }
 
 /// The cheapest form that is found, by `cost`.
 pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+    let budget = &Budget(Cell::new(BUDGET));
     let given = Rewritten::new(kept(sum.clone(), rotors), Vec::new(), cost);
     let flat = given.sum.expanded(MOST_TERMS).unwrap_or_else(|| given.sum.clone());
     let flat = Rewritten::new(flat, Vec::new(), cost);
@@ -28,25 +60,32 @@ pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> R
     let products: Vec<&'static Law> = laws::named().iter().collect();
     let mut named = flat.clone();
     for _ in 0..2 {
-        named = exhaust(exhaust(named, &pairs, rotors), &products, rotors);
-        named = descend(Rewritten::new(named.sum, named.laws, cost), rotors, cost);
+        named = exhaust(exhaust(named, &pairs, rotors, budget), &products, rotors, budget);
+        named = descend(Rewritten::new(named.sum, named.laws, cost), rotors, cost, budget);
     }
     let mut candidates = Vec::new();
     for way in laws::written_out() {
         let way: Vec<&'static Law> = way.iter().collect();
-        let out = exhaust(named.clone(), &way, rotors);
-        candidates.push(descend(Rewritten::new(out.sum, out.laws, cost), rotors, cost));
+        let out = exhaust(named.clone(), &way, rotors, budget);
+        candidates.push(descend(Rewritten::new(out.sum, out.laws, cost), rotors, cost, budget));
     }
-    candidates.extend([named, descend(flat, rotors, cost), given]);
+    candidates.extend([named, descend(flat, rotors, cost, budget), given]);
     let first = candidates.swap_remove(0);
-    candidates
+    let best = candidates
         .into_iter()
-        .fold(first, |best, next| if next.cost < best.cost { next } else { best })
+        .fold(first, |best, next| if next.cost < best.cost { next } else { best });
+    Rewritten {
+        cut_short: budget.is_spent(),
+        ..best
+    }
 }
 
 /// Applies some laws wherever they can be.
-fn exhaust(mut now: Rewritten, laws: &[&'static Law], rotors: bool) -> Rewritten {
+fn exhaust(mut now: Rewritten, laws: &[&'static Law], rotors: bool, budget: &Budget) -> Rewritten {
     for _ in 0..MOST_STEPS {
+        if !budget.spend(&now.sum) {
+            break;
+        }
         let apply = |law: &&'static Law| {
             let all = match law.left.len() {
                 1 => laws::apply_product(&now.sum, law),
@@ -67,15 +106,15 @@ fn exhaust(mut now: Rewritten, laws: &[&'static Law], rotors: bool) -> Rewritten
 }
 
 /// Applies laws as long as one lowers the cost; one that keeps it is taken if another then lowers it.
-fn descend(mut now: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+fn descend(mut now: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64, budget: &Budget) -> Rewritten {
     'steps: for _ in 0..MOST_STEPS {
-        let next = neighbours(&now, rotors, cost);
+        let next = neighbours(&now, rotors, cost, budget);
         if let Some(lower) = least(&next).filter(|n| n.cost < now.cost) {
             now = lower.clone();
             continue;
         }
         for via in next.iter().filter(|n| n.cost <= now.cost * DETOUR) {
-            let beyond = neighbours(via, rotors, cost);
+            let beyond = neighbours(via, rotors, cost, budget);
             if let Some(lower) = least(&beyond).filter(|n| n.cost < now.cost) {
                 now = lower.clone();
                 continue 'steps;
@@ -94,12 +133,15 @@ fn least(of: &[Rewritten]) -> Option<&Rewritten> {
 }
 
 /// Everything that one law leads to.
-fn neighbours(now: &Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Vec<Rewritten> {
+fn neighbours(now: &Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64, budget: &Budget) -> Vec<Rewritten> {
     let mut found: Vec<Rewritten> = Vec::new();
     let products = laws::products(rotors).map(|law| (law, laws::apply_product(&now.sum, law)));
     let pairs = laws::pairs(rotors).map(|law| (law, laws::apply_pair(&now.sum, law)));
     for (law, sums) in products.chain(pairs) {
         for sum in sums {
+            if !budget.spend(&sum) {
+                return found;
+            }
             let sum = kept(sum, rotors);
             if sum.terms.len() > MOST_TERMS || found.iter().any(|f| f.sum == sum) {
                 continue;
@@ -107,7 +149,12 @@ fn neighbours(now: &Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Vec<
             let mut laws = now.laws.clone();
             laws.push(law);
             let cost = cost(&sum);
-            found.push(Rewritten { sum, laws, cost });
+            found.push(Rewritten {
+                sum,
+                laws,
+                cost,
+                cut_short: false,
+            });
         }
     }
     found
@@ -136,7 +183,12 @@ fn without_rotors(sum: &Sum) -> Sum {
 impl Rewritten {
     fn new(sum: Sum, laws: Vec<&'static Law>, cost: &dyn Fn(&Sum) -> f64) -> Self {
         let cost = cost(&sum);
-        Self { sum, laws, cost }
+        Self {
+            sum,
+            laws,
+            cost,
+            cut_short: false,
+        }
     }
 
     /// The laws as equations, in order of their first use. What only gives a thing its name, or takes it back, is

@@ -14,9 +14,12 @@ pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
     if !algorithm.schedule.before.is_empty() {
         all.push(teller.between("before", &algorithm.schedule.before));
     }
-    for (i, sweep) in algorithm.schedule.sweeps.iter().enumerate() {
-        let told = teller.sweep(i + 1, sweep, algorithm.rotors);
+    // Sweeps in which nothing happens have no number.
+    let mut number = 1;
+    for sweep in &algorithm.schedule.sweeps {
+        let told = teller.sweep(number, sweep, algorithm.rotors);
         if !told.lines.is_empty() {
+            number += 1;
             all.push(told);
         }
         if !sweep.after.is_empty() {

@@ -99,7 +99,8 @@ impl<'w> ClosedMoving<'w> {
     }
 
     /// The torques of least norm on the actuated degrees of freedom (places in v) that give accelerations which the
-    /// constraints allow; the other torques are zero.
+    /// constraints allow; the other torques are zero. [`Mechanism::driven_dofs`](crate::Mechanism::driven_dofs) are all that
+    /// motors drive; others are refused.
     ///
     /// Refused are accelerations that a constraint does not allow, and ones that the actuated joints cannot give.
     pub fn inverse_dynamics(&mut self, qdd: &[f64], actuated: &[usize], tau: &mut [f64]) -> Result<()> {
@@ -111,6 +112,9 @@ impl<'w> ClosedMoving<'w> {
                 problem: format!("degree of freedom {dof} does not exist; there are {nv}, from zero"),
             });
         }
+        self.closed
+            .mechanism
+            .need_driven(|dof| actuated.contains(&dof), "inverse dynamics")?;
         self.check_consistent(qdd)?;
         self.tree.inverse_dynamics(qdd, tau)?;
         let basis = self.memory.free_directions(closed, &mut self.tree);
@@ -143,6 +147,9 @@ impl<'w> ClosedMoving<'w> {
     fn check_consistent(&mut self, qdd: &[f64]) -> Result<()> {
         let (closed, nv) = (self.closed, self.closed.mechanism.nv());
         self.memory.fill_jacobian(closed, &mut self.tree);
+        // What the constraints hold back is the measure where they leave little or nothing.
+        let mut free = vec![0.0; nv];
+        self.tree.run_free(&vec![0.0; nv], &mut free)?;
         let mut worst = (0.0, 0);
         for (i, tie) in closed.ties.iter().enumerate() {
             let still = tie.frames.map(|frame| self.tree.velocity_product(frame));
@@ -151,7 +158,8 @@ impl<'w> ClosedMoving<'w> {
                 let numbers = &self.memory.jacobian[r * nv..(r + 1) * nv];
                 let known = row.of(still[0], still[1]) + row.bias;
                 let given = dot(numbers, qdd);
-                let size = numbers.iter().zip(qdd).fold(1e-6, |s, (j, x)| s + (j * x).abs()) + known.abs();
+                let along = |s: f64, (j, (x, free)): (&f64, (&f64, &f64))| s + (j * x).abs() + (j * free).abs();
+                let size = numbers.iter().zip(qdd.iter().zip(&free)).fold(1e-6, along) + known.abs();
                 let broken = (given + known).abs() / size;
                 if broken > worst.0 {
                     worst = (broken, i);

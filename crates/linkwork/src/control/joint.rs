@@ -1,11 +1,12 @@
 //! The usual controllers in joint space.
 
 use super::{Controller, positive};
+use crate::model::check_length;
 use crate::simulate::Now;
 use crate::workspace::Moving;
 use crate::{Mechanism, Result};
 
-/// T = k_p (q_d ⊖ q) − k_d q̇: a spring and a damper at each joint.
+/// T = k_p (q_d ⊖ q) − k_d q̇: a spring and a damper at each joint that a motor drives.
 #[derive(Clone, Debug)]
 pub struct JointPd {
     mechanism: Mechanism,
@@ -20,11 +21,15 @@ pub struct JointPd {
 pub struct ComputedTorque(JointPd);
 
 impl JointPd {
-    /// Towards a configuration, with positive gains per degree of freedom.
+    /// Towards a configuration, with gains per degree of freedom: positive where a motor drives it, zero elsewhere.
     pub fn new(mechanism: &Mechanism, target: &[f64], kp: &[f64], kd: &[f64]) -> Result<Self> {
         let nv = mechanism.nv();
-        positive("kp", kp, nv)?;
-        positive("kd", kd, nv)?;
+        for (argument, gains) in [("kp", kp), ("kd", kd)] {
+            check_length(argument, nv, gains.len())?;
+            mechanism.need_driven(|i| gains[i] != 0.0, "its gain")?;
+            let driven: Vec<f64> = mechanism.driven_dofs().into_iter().map(|i| gains[i]).collect();
+            positive(argument, &driven, driven.len())?;
+        }
         let mut error = vec![0.0; nv];
         mechanism.difference(target, target, &mut error)?;
         Ok(Self {
@@ -53,8 +58,9 @@ impl Controller for JointPd {
 }
 
 impl ComputedTorque {
-    /// Towards a configuration, with positive gains per degree of freedom.
+    /// Towards a configuration, with positive gains per degree of freedom. Motors must drive all of them.
     pub fn new(mechanism: &Mechanism, target: &[f64], kp: &[f64], kd: &[f64]) -> Result<Self> {
+        mechanism.need_driven(|_| true, "computed torque")?;
         JointPd::new(mechanism, target, kp, kd).map(Self)
     }
 }

@@ -36,7 +36,6 @@ pub use rate::RateDamping;
 pub use regulator::Regulator;
 pub use trial::{Outcome, Trial};
 
-use crate::model::per_dof;
 use crate::simulate::{Drive, Now};
 use crate::workspace::Moving;
 use crate::{Error, Mechanism, Result};
@@ -49,7 +48,8 @@ pub trait Controller {
 
 /// A controller as a drive: T = g(q) + s T_c, the torques of gravity and what the controller asks for.
 ///
-/// Where T_c would exceed a limit, the whole of it is scaled by the largest s ≤ 1 that keeps every joint within its own, so
+/// Torques are at degrees of freedom that motors drive: elsewhere gravity is not held, and a controller that asks for more is
+/// refused by the name of the joint. Where T_c would exceed a limit, the whole of it is scaled by the largest s ≤ 1 that keeps every joint within its own, so
 /// that it keeps its direction and a torque that only damps still only damps. Where gravity alone exceeds a limit, nothing can
 /// hold the robot, and that joint is given its limit.
 #[derive(Clone, Debug)]
@@ -57,24 +57,20 @@ pub struct Controlled<C> {
     mechanism: Mechanism,
     controller: C,
     limits: Vec<f64>,
+    driven: Vec<bool>,
     gravity: bool,
     held: Vec<f64>,
     scale: f64,
 }
 
 impl<C: Controller> Controlled<C> {
-    /// With gravity compensation and the effort limits of the mechanism's joints.
+    /// With gravity compensation, and the limits of the mechanism's motors and joints.
     pub fn new(mechanism: &Mechanism, controller: C) -> Self {
-        let mut limits = vec![f64::INFINITY; mechanism.nv()];
-        for (i, joint) in mechanism.joints().iter().enumerate() {
-            let range = mechanism.v_of(i);
-            let own = per_dof(&joint.effort_limit, range.len(), f64::INFINITY);
-            limits[range].iter_mut().zip(own).for_each(|(limit, x)| *limit = x);
-        }
         Self {
             mechanism: mechanism.clone(),
             controller,
-            limits,
+            limits: mechanism.motor_limits().to_vec(),
+            driven: (0..mechanism.nv()).map(|i| mechanism.is_driven(i)).collect(),
             gravity: true,
             held: vec![0.0; mechanism.nv()],
             scale: 1.0,
@@ -127,6 +123,13 @@ impl<C: Controller> Drive for Controlled<C> {
         }
         self.scale = 1.0;
         for i in 0..tau.len() {
+            if !self.driven[i] {
+                if tau[i] != 0.0 {
+                    return Err(moving.mechanism().not_driven(i, "the controller"));
+                }
+                self.held[i] = 0.0;
+                continue;
+            }
             let (limit, held) = (self.limits[i], self.held[i]);
             self.held[i] = held.clamp(-limit, limit);
             let room = if tau[i] > 0.0 { limit - held } else { limit + held };

@@ -24,6 +24,7 @@ pub struct PoseControl {
 
 impl PoseControl {
     /// With c₁ > 0 for every degree of freedom, in 1/s, and c₂ > 0, in N/m for the position and N m for the axes.
+    /// Motors must drive all of them.
     pub fn new(mechanism: &Mechanism, frame: impl Into<FrameId>, target: Pose, c1: &[f64], c2: f64) -> Result<Self> {
         positive("c2", &[c2], 1)?;
         Ok(Self {

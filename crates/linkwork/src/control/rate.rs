@@ -20,9 +20,10 @@ impl RateDamping {
         Self::with(mechanism, &vec![c; mechanism.nv()])
     }
 
-    /// One c > 0 per degree of freedom.
+    /// One c > 0 per degree of freedom. Motors must drive all of them: total rates mix those of the joints.
     pub fn with(mechanism: &Mechanism, c: &[f64]) -> Result<Self> {
         positive("c", c, mechanism.nv())?;
+        mechanism.need_driven(|_| true, "damping of total rates")?;
         Ok(Self {
             mechanism: mechanism.clone(),
             c: c.to_vec(),

@@ -37,7 +37,8 @@ pub struct Regulator {
 }
 
 impl Regulator {
-    /// About a configuration, with torques at these joints alone, at all if there are none. Weights are those of the 2nv
+    /// About a configuration, with torques at these joints alone, at all that motors drive if there are
+    /// none. Weights are those of the 2nv
     /// states, q ⊖ q₀ and then q̇; `effort` has the weights of the torques at the driven joints.
     pub fn new(
         mechanism: &Mechanism,
@@ -48,7 +49,7 @@ impl Regulator {
     ) -> Result<Self> {
         let point = OperatingPoint::at_rest(mechanism, target)?;
         let mut model = StateSpace::continuous(mechanism, &point)?;
-        let all = model.inputs.clone();
+        let all = model.states[..mechanism.nv()].to_vec();
         if !driven.is_empty() {
             model = model.driven_by(driven)?;
         }

@@ -83,12 +83,13 @@ impl Trial {
         ComputedTorque::new(&self.mechanism, &self.goal, &kp, &kd)
     }
 
-    /// A spring and a damper at each joint, for the same poles with the diagonal of 𝓜 at the goal.
+    /// A spring and a damper at each joint that a motor drives, for the same poles with the diagonal of 𝓜 at the goal.
     pub fn joint_pd(&self, quickness: f64) -> Result<JointPd> {
         let n = self.mechanism.nv();
         let mut mass = vec![0.0; n * n];
         self.mechanism.workspace().at(&self.goal)?.mass_matrix(&mut mass)?;
-        let gains = |s: f64| (0..n).map(|i| s * mass[i * (n + 1)]).collect::<Vec<f64>>();
+        let own = |i: usize| f64::from(self.mechanism.is_driven(i)) * mass[i * (n + 1)];
+        let gains = |s: f64| (0..n).map(|i| s * own(i)).collect::<Vec<f64>>();
         let (kp, kd) = (gains(quickness * quickness), gains(2.0 * quickness));
         JointPd::new(&self.mechanism, &self.goal, &kp, &kd)
     }

@@ -1,5 +1,6 @@
 //! The one checked way to a mechanism.
 
+use super::actuation::{Actuation, Motor};
 use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
@@ -42,6 +43,8 @@ pub struct Builder {
     pub(crate) joints: Vec<Joint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) couplings: Vec<Coupling>,
+    /// None where nothing was said of them.
+    pub(crate) motors: Option<Vec<Motor>>,
     pub(crate) trust: Trust,
     /// What is wrong with the table that it was made from.
     pub(crate) fault: Option<Error>,
@@ -57,6 +60,7 @@ impl Builder {
             joints: Vec::new(),
             frames: Vec::new(),
             couplings: Vec::new(),
+            motors: None,
             trust: Trust::Bodies,
             fault: None,
         }
@@ -104,6 +108,19 @@ impl Builder {
     /// ```
     pub fn couple(mut self, coupling: Coupling) -> Self {
         self.couplings.push(coupling);
+        self
+    }
+
+    /// Adds a motor. Once one is named, joints without any are passive; until then every joint has one for each degree of
+    /// freedom, but free and planar ones and those that follow others.
+    pub fn motor(mut self, motor: Motor) -> Self {
+        self.motors.get_or_insert_default().push(motor);
+        self
+    }
+
+    /// No motors but those that are added after this.
+    pub fn without_motors(mut self) -> Self {
+        self.motors = Some(Vec::new());
         self
     }
 
@@ -191,6 +208,8 @@ impl Builder {
             check_rest(&passive.rest, &q_start, &self.joints)?;
             compiled.reduction = Some(reduction);
         }
+        let independent = compiled.reduction.as_ref().map_or(nv, |r| r.nv);
+        let actuation = Actuation::new(self.motors.as_deref(), &self.joints, &leads, &v_start, independent)?;
         let world = Placed {
             body: None,
             pose: Pose::IDENTITY,
@@ -226,6 +245,7 @@ impl Builder {
             leads,
             compiled,
             passive,
+            actuation,
             placed,
         }))
     }

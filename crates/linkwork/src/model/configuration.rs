@@ -5,6 +5,7 @@
 
 mod chart;
 mod exponential;
+mod limits;
 mod logarithm;
 mod random;
 

@@ -5,7 +5,7 @@
 
 use super::check::wrong_length;
 use super::configuration::QUATERNION_TOLERANCE;
-use super::{Builder, Coupling, Frame, Joint, JointKind, Link, Mechanism, WORLD};
+use super::{Builder, Coupling, Frame, Joint, JointKind, Link, Mechanism, Motor, WORLD};
 use crate::spatial::{Inertia, Pose, Vec3};
 use crate::{Error, Result};
 
@@ -77,6 +77,8 @@ impl Mechanism {
         given
             .couplings
             .retain(|c| !all.iter().any(|(name, _)| *name == c.follower));
+        let stays = |motor: &Motor| !all.iter().any(|(name, _)| *name == motor.joint);
+        given.motors.iter_mut().for_each(|motors| motors.retain(stays));
         for (name, q) in &all {
             let joint = &mut given.joints[self.joint(name)?.index()];
             let pose = pose_at(joint, q)?;
@@ -125,6 +127,10 @@ impl Mechanism {
         let is_kept = |name: &str| self.joint(name).is_ok_and(|j| keeps(&self.joints()[j.index()].child));
         let stays = |name: &str| replaced.as_deref() != Some(name) && is_kept(name);
         given.couplings.retain(|c| stays(&c.follower));
+        given
+            .motors
+            .iter_mut()
+            .for_each(|motors| motors.retain(|m| stays(&m.joint)));
         if let Some(cut) = given.couplings.iter().find(|c| !stays(&c.leader)) {
             let problem = format!(
                 "it follows joint `{}`, which does not stay as it is; lock that one first, extract a link that carries \
@@ -209,6 +215,14 @@ impl Mechanism {
                 leader: format!("{prefix}{}", coupling.leader),
                 law: coupling.law.clone(),
             });
+        }
+        if self.motors().is_some() || other.motors().is_some() {
+            let theirs = other.all_motors().into_iter().map(|motor| Motor {
+                name: format!("{prefix}{}", motor.name),
+                joint: format!("{prefix}{}", motor.joint),
+                ..motor
+            });
+            given.motors = Some(self.all_motors().into_iter().chain(theirs).collect());
         }
         for frame in other.frames() {
             let (link, pose) = place(&frame.link, frame.pose);

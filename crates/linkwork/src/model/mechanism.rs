@@ -1,5 +1,6 @@
 //! The immutable mechanism.
 
+use super::actuation::Actuation;
 use super::check::did_you_mean;
 use super::compiled::{Compiled, Placed};
 use super::coupling::Lead;
@@ -134,6 +135,7 @@ pub struct Parts {
     pub(crate) leads: Vec<Option<Lead>>,
     pub(crate) compiled: Compiled,
     pub(crate) passive: Passive,
+    pub(crate) actuation: Actuation,
     /// World, links and frames in the compiled mechanism.
     pub(crate) placed: Vec<Placed>,
 }

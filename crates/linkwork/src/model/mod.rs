@@ -1,5 +1,6 @@
 //! The immutable mechanism, and the one checked way into it.
 
+mod actuation;
 mod builder;
 mod bundles;
 mod check;
@@ -21,6 +22,7 @@ mod pattern;
 mod pivots;
 mod tiles;
 
+pub use actuation::Motor;
 pub use builder::Builder;
 pub(crate) use builder::per_dof;
 pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Passed, Picks, Run, Whole};

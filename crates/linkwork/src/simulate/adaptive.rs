@@ -83,6 +83,9 @@ const DENSE: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
+/// Finer tolerances than this are below rounding, and steps would shrink without end.
+const FINEST: f64 = 1e-15;
+
 impl DormandPrince {
     /// Memory for one mechanism, and the usual tolerance.
     pub fn new(mechanism: &Mechanism) -> Self {
@@ -143,6 +146,15 @@ impl DormandPrince {
                 problem: "tolerances must be positive, and the end of the step after its start".into(),
             });
         }
+        if relative.max(absolute) < FINEST {
+            return Err(Error::Step {
+                t: state.t,
+                problem: format!(
+                    "a tolerance of {:e} is below rounding; loosen it to {FINEST:e} or more",
+                    relative.max(absolute)
+                ),
+            });
+        }
         self.begin(equations, state)?;
         let mut h = if self.h > 0.0 { self.h } else { self.guess(state) };
         loop {
@@ -150,7 +162,7 @@ impl DormandPrince {
             // A last step just short of the end would leave a tiny one.
             let last = rest <= 1.000_001 * h;
             h = if last { rest } else { h };
-            if h <= 8.0 * f64::EPSILON * state.t.abs().max(f64::MIN_POSITIVE) {
+            if h <= 8.0 * f64::EPSILON * state.t.abs().max(rest) {
                 return Err(Error::Step {
                     t: state.t,
                     problem: "no step is short enough for the tolerance; loosen it, or take an implicit integrator"

@@ -138,6 +138,12 @@ fn check(mechanism: &Mechanism, state: &State) -> Result<()> {
             });
         }
     }
+    if !state.t.is_finite() {
+        return Err(Error::Parameter {
+            argument: "state.t",
+            value: state.t,
+        });
+    }
     bounded(mechanism, ["state.q", "state.v"], &state.q, &state.v)
 }
 

@@ -9,6 +9,9 @@ const FIRM: f64 = 5e-3;
 const STEPS: f64 = 8.0;
 /// The damper of a stop fades in over this share of the way that a joint goes in T.
 const SKIN: f64 = 0.1;
+/// The spring of a stop pushes no harder than at this depth, in rad or m: a joint that starts further out comes back at some
+/// 2.5 rad/s or m/s, and is not thrown.
+const DEEP: f64 = 0.05;
 /// Slopes below this share of the steepest one count as no less.
 const FLAT: f64 = 1e-3;
 
@@ -18,7 +21,8 @@ const FLAT: f64 = 1e-3;
 /// Dry friction is friction · q̇/√(q̇² + v₀²), with v₀ = 10⁻³ rad/s or m/s.
 ///
 /// A stop is an overdamped spring that only pushes. At a depth x beyond the limit it exerts k x + c ẋ x/(x + T|ẋ|/10), or
-/// nothing where that would pull, with k = I/T², c = 4I/T and T = 5 ms. I is the inertia that the joint shows with all
+/// nothing where that would pull, with k = I/T², c = 4I/T and T = 5 ms; beyond 0.05 rad
+/// or m the spring pushes no harder, so that a joint which starts far out is brought back, not thrown. I is the inertia that the joint shows with all
 /// others free, the least of several configurations. A joint of that inertia goes 0.32 T ẋ deep and leaves the stop with
 /// 7 % of its speed, however fast it came; one that shows more goes deeper and keeps more. Pressed against the stop, it comes
 /// to rest.
@@ -243,7 +247,7 @@ impl Stop {
 /// What a stop exerts on a unit of inertia.
 fn push(depth: f64, rate: f64, time: f64) -> f64 {
     let fade = depth / (depth + SKIN * time * rate.abs());
-    (depth / (time * time) + 4.0 * rate / time * fade).max(0.0)
+    (depth.min(DEEP) / (time * time) + 4.0 * rate / time * fade).max(0.0)
 }
 
 /// How many configurations are looked at for the inertia of joints.

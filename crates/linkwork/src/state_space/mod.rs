@@ -113,7 +113,8 @@ pub struct StateSpace {
 }
 
 impl StateSpace {
-    /// ẋ = Ax + Bu about a point. Every degree of freedom is driven, and the outputs are the configuration's states.
+    /// ẋ = Ax + Bu about a point. The inputs are the torques of the mechanism's motors, and the outputs the configuration's
+    /// states.
     pub fn continuous(mechanism: &Mechanism, point: &OperatingPoint) -> Result<Self> {
         let n = mechanism.nv();
         let mut derivatives = mechanism.derivatives();
@@ -147,20 +148,24 @@ impl StateSpace {
         Self::named(mechanism, a, b, None)
     }
 
-    /// A model whose outputs are the configuration's states, with names.
+    /// A model whose outputs are the configuration's states, with names, from a B that has a column for every degree of
+    /// freedom.
     fn named(mechanism: &Mechanism, a: Vec<f64>, b: Vec<f64>, step: Option<f64>) -> Result<Self> {
         let n = mechanism.nv();
         let (inputs, states) = names::of(mechanism)?;
         let mut c = vec![0.0; 2 * n * n];
         (0..n).for_each(|i| c[i * 2 * n + i] = 1.0);
+        let driven = mechanism.driven_dofs();
+        let rows = b.chunks(n.max(1));
+        let b = rows.flat_map(|row| driven.iter().map(|i| row[*i])).collect();
         Ok(Self {
             states,
-            outputs: inputs.clone(),
-            inputs,
+            inputs: driven.iter().map(|i| inputs[*i].clone()).collect(),
+            outputs: inputs,
             a,
             b,
             c,
-            d: vec![0.0; n * n],
+            d: vec![0.0; n * driven.len()],
             step,
         })
     }

@@ -92,6 +92,8 @@ impl<S: Scalar> View<'_, S> {
             out.fill(S::lift(f64::NAN));
         } else if const { matches!(W::SHAPE, Shape::Motions) } {
             self.embedded_inverse(r, input, out);
+        } else if const { matches!(W::SHAPE, Shape::Inverse) } {
+            self.embedded_columns(r, out);
         } else if const { matches!(W::SHAPE, Shape::Forward) } {
             self.embedded::<ForwardEmbedded>(r, input, out);
         } else if const { matches!(W::SHAPE, Shape::BiasFree) } {
@@ -171,18 +173,7 @@ impl<S: Scalar> View<'_, S> {
                 }
                 c.matrix = wide;
             }
-            Shape::Inverse => {
-                let mut wide = core::mem::take(&mut c.matrix);
-                wide.resize(wide.len().max(n * n), S::ZERO);
-                if is_from_mass::<S>(&self.mechanism.compiled) {
-                    run_partner(self, &[], &mut wide[..n * n]);
-                }
-                run(self, &[], &mut wide[..n * n]);
-                self.instructions
-                    .perform::<S, _>(ConstrainInverse(&mut *c, r, &wide[..n * n], &mut *out));
-                c.matrix = wide;
-            }
-            Shape::Plain | Shape::Tree | Shape::Motions | Shape::Forward | Shape::BiasFree => {}
+            Shape::Plain | Shape::Tree | Shape::Motions | Shape::Inverse | Shape::Forward | Shape::BiasFree => {}
         }
         self.stages.coupled = c;
     }
@@ -212,6 +203,26 @@ impl<S: Scalar> View<'_, S> {
     fn embedded_inverse(&mut self, r: &Reduction, tau: &[S], out: &mut [S]) {
         self.need_embedded();
         self.embedded::<InverseMassEmbedded>(r, tau, out);
+    }
+
+    /// 𝓜⁻¹ column by column. What keeps followers in step is part of the recursion, so that large ratios cost no digits: the
+    /// tree's inverse would lose as many as they have.
+    fn embedded_columns(&mut self, r: &Reduction, out: &mut [S]) {
+        self.need_embedded();
+        let mut unit = core::mem::take(&mut self.stages.coupled.load_change);
+        for (i, column) in out.chunks_exact_mut(r.nv.max(1)).enumerate() {
+            unit.fill(S::ZERO);
+            unit[i] = S::ONE;
+            self.embedded::<InverseMassEmbedded>(r, &unit, column);
+        }
+        // What rounding makes of the two elements of a pair.
+        for i in 0..r.nv {
+            for j in 0..i {
+                let both = (out[i * r.nv + j] + out[j * r.nv + i]) * S::lift(0.5);
+                (out[i * r.nv + j], out[j * r.nv + i]) = (both, both);
+            }
+        }
+        self.stages.coupled.load_change = unit;
     }
 
     fn embedded_bias_free(&mut self, r: &Reduction, tau: &[S], out: &mut [S]) {

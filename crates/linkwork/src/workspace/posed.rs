@@ -1,7 +1,6 @@
 //! What a configuration determines.
 
 use super::{Moving, View, check_length, check_six};
-use crate::Result;
 use crate::dynamics::composite::{ArticulatedOf, CompositeOf, MassMatrix};
 use crate::dynamics::inverse::{Gravity, MassTimes};
 use crate::dynamics::kinematics::{Columns, JacobianOf, LinkPoses, PlaceOf, Placements};
@@ -10,6 +9,7 @@ use crate::model::{FrameId, JointId, JointKind, LinkId, Mechanism};
 use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
+use crate::{Error, Result};
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism at a configuration: everything of [`Configured`], and [`Posed::moving`].
@@ -198,7 +198,15 @@ impl<'w, S: Scalar> Configured<'w, S> {
     pub fn mass_matrix_inverse(&mut self, out: &mut [S]) -> Result<()> {
         check_length("out", out.len(), self.view.nv() * self.view.nv())?;
         self.view.mass_inverse(out);
-        self.view.check_pivots()
+        self.view.check_pivots()?;
+        // Ratios of couplings may be so large that their squares are not.
+        if self.view.mechanism.is_coupled() && out.iter().any(|x| !x.lane(0).is_finite()) {
+            return Err(Error::Unsolved {
+                what: "the inverse of the mass matrix",
+                problem: "it is beyond all numbers; make the ratios of the couplings smaller".into(),
+            });
+        }
+        Ok(())
     }
 
     /// 𝓜 x in O(N).

@@ -20,6 +20,13 @@ pub mod rigid;
 pub mod scale;
 pub mod worst;
 
+/// The same mechanism with a motor for every degree of freedom, those of free joints included.
+pub fn fully_driven(m: &linkwork::Mechanism) -> linkwork::Mechanism {
+    let own = |j: &&linkwork::model::Joint| !m.v_range(m.joint(&j.name).unwrap()).unwrap().is_empty();
+    let names: Vec<&str> = m.joints().iter().filter(own).map(|j| j.name.as_str()).collect();
+    m.driven_by(&names).unwrap()
+}
+
 /// The largest difference, relative to the largest expected magnitude (or absolute where that is zero).
 pub fn error(got: &[f64], expect: &[f64]) -> f64 {
     let largest = expect.iter().fold(0.0, |m: f64, x| m.max(x.abs()));

@@ -25,6 +25,13 @@ pub(super) fn check(link: &Link, trust: Trust) -> Result<()> {
             body.mass
         ));
     }
+    if body.mass > 0.0 && body.mass < f64::MIN_POSITIVE {
+        return fail(format!(
+            "has mass {:e}, which is too little to compute with; give 0, or at least {:e} kg",
+            body.mass,
+            f64::MIN_POSITIVE
+        ));
+    }
     if !usable(body.com) {
         let com = body.com.to_array();
         return fail(format!(

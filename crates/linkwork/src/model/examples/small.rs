@@ -2,7 +2,7 @@
 
 use super::built;
 use crate::Mechanism;
-use crate::model::{Joint, Link};
+use crate::model::{Joint, Link, Motor};
 use crate::spatial::{Inertia, Pose, Vec3};
 
 const Y: [f64; 3] = [0.0, 1.0, 0.0];
@@ -46,7 +46,8 @@ pub fn double_pendulum() -> Mechanism {
     )
 }
 
-/// A cart of 1 kg on a rail along x, with a pole of 0.1 kg and 1 m that stands at q = 0.
+/// A cart of 1 kg on a rail along x, with a pole of 0.1 kg and 1 m that stands at q = 0. A motor drives the
+/// cart; nothing drives the pole.
 pub fn cart_pole() -> Mechanism {
     built(
         Mechanism::builder("cart_pole")
@@ -59,6 +60,7 @@ pub fn cart_pole() -> Mechanism {
                     .effort_limit(10.0),
             )
             .joint(Joint::continuous("hinge", Y).between("cart", "pole"))
+            .motor(Motor::on("rail"))
             .frame("tip", "pole", Pose::from_translation(Vec3::new(0.0, 0.0, 1.0))),
     )
 }

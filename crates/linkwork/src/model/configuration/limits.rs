@@ -1,0 +1,46 @@
+//! Configurations within the joints' limits.
+
+use crate::Result;
+use crate::model::{JointId, Mechanism, per_dof};
+
+impl Mechanism {
+    /// The nearest configuration within the joints' position limits, coordinate by coordinate: those of joints that follow by
+    /// a ratio included. Where limits contradict each other the joint's own hold. Limits of planar, spherical and free joints,
+    /// and of joints that follow by more than a ratio, are left out of account.
+    ///
+    /// ```
+    /// use linkwork::model::examples;
+    /// let robot = examples::cart_pole();
+    /// assert_eq!(robot.nearest_within_limits(&[3.0, 0.1])?, [2.4, 0.1]);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn nearest_within_limits(&self, q: &[f64]) -> Result<Vec<f64>> {
+        self.check_configuration("q", q)?;
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut ranges = vec![free; q.len()];
+        let of = |j: usize| per_dof(&self.joints()[j].position_limits, self.joints()[j].kind.nv(), free);
+        for (j, joint) in self.joints().iter().enumerate().filter(|(_, x)| !x.kind.is_curved()) {
+            let own = self.q_range(JointId(j));
+            if joint.kind.nq() == own.len() {
+                ranges[own].iter_mut().zip(of(j)).for_each(|(range, own)| *range = own);
+            }
+        }
+        for (j, lead) in self.leads.iter().enumerate() {
+            let Some(lead) = lead.as_ref().filter(|lead| !lead.is_curved()) else {
+                continue;
+            };
+            let [offset, ratio, ..] = lead.at(0.0);
+            let (lower, upper) = of(j)[0];
+            let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
+            let range = &mut ranges[self.q_range(JointId(lead.joint)).start];
+            let both = (range.0.max(ends[0].min(ends[1])), range.1.min(ends[0].max(ends[1])));
+            if ratio != 0.0 && both.0 <= both.1 {
+                *range = both;
+            }
+        }
+        Ok(q.iter()
+            .zip(&ranges)
+            .map(|(q, (lower, upper))| q.max(*lower).min(*upper))
+            .collect())
+    }
+}

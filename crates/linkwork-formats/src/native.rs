@@ -11,7 +11,7 @@ use crate::report::Findings;
 use crate::robot::Robot;
 use crate::source::{At, Source, Spot};
 use linkwork::spatial::Vec3;
-use record::{FrameRecord, GeometryRecord, JointRecord, LinkRecord, LoopRecord};
+use record::{FrameRecord, GeometryRecord, JointRecord, LinkRecord, LoopRecord, MotorRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -46,6 +46,11 @@ pub(crate) fn write(robot: &Robot) -> Result<String, serde_json::Error> {
         list("geometry", robot.geometry.iter().map(GeometryRecord::from))?,
     ];
     parts.extend(lists.into_iter().flatten());
+    match m.motors() {
+        None => {}
+        Some([]) => parts.push("\"motors\": []".to_owned()),
+        Some(motors) => parts.extend(list("motors", motors.iter().map(MotorRecord::from))?),
+    }
     Ok(format!("{{\n  {}\n}}\n", parts.join(",\n  ")))
 }
 
@@ -91,6 +96,8 @@ struct Read<'a> {
     sensors: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     tendons: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    motors: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     geometry: Vec<&'a RawValue>,
 }
@@ -153,6 +160,10 @@ pub(crate) fn read(source: Source, f: &mut Findings) -> Option<Draft> {
         .into_iter()
         .map(|p| p.item)
         .collect();
+    draft.motors = read.motors.map(|motors| {
+        let motors = parts.all("motor", &motors, |r: MotorRecord| Ok(r.motor()));
+        motors.into_iter().map(|p| p.item).collect()
+    });
     let geometry = parts.all("geometry", &read.geometry, |r: GeometryRecord| Ok(r.geometry()));
     draft.geometry = geometry.into_iter().map(|p| p.item).collect();
     Some(draft)

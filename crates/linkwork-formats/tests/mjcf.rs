@@ -107,11 +107,19 @@ fn several_joints_of_a_body_become_several_joints() {
 fn loops_couplings_and_what_is_not_modelled_are_reported() {
     let legged = robot("legged.xml");
     let codes: Vec<_> = legged.report.findings.iter().map(|f| (f.code, f.severity)).collect();
-    for expected in [("closed-loop", Severity::Note), ("actuator", Severity::Note)] {
+    for expected in [
+        ("closed-loop", Severity::Note),
+        ("actuator", Severity::Note),
+        ("undriven", Severity::Note),
+    ] {
         assert!(codes.contains(&expected), "{codes:?}");
     }
     // A tendon that does nothing by itself is no loss.
     assert_eq!((legged.tendons.len(), legged.actuators[0].gear[0]), (1, 10.0));
+    let m = &legged.mechanism;
+    let knee = m.v_range(m.joint("knee").unwrap()).unwrap().start;
+    assert_eq!(m.driven_dofs(), [knee], "the file has one motor");
+    assert_eq!(m.motors().unwrap()[0].gear, 10.0);
     let [hold, glue] = &legged.loops[..] else {
         panic!("two loops")
     };

@@ -17,22 +17,24 @@ impl Draft {
         let links: HashSet<&str> = self.links.iter().map(|l| &*l.item.name).collect();
         self.loops.retain(|l| {
             let mut ends = [&l.first.0, &l.second.0].into_iter();
-            let Some(lost) = ends.find(|name| !is_world(name) && !links.contains(name.as_str())) else {
-                return true;
+            let lost = ends.find(|name| !is_world(name) && !links.contains(name.as_str()));
+            let (message, advice) = match lost {
+                Some(lost) => (
+                    format!("it ties a link `{}` that does not exist", shortened(lost)),
+                    "correct the name",
+                ),
+                None if l.first.0 == l.second.0 => (
+                    format!("it ties link `{}` to itself", shortened(&l.first.0)),
+                    "tie two links",
+                ),
+                None => return true,
             };
-            let message = format!("it ties a link `{}` that does not exist", shortened(lost));
             let at = At {
                 what: "loop",
                 name: &l.name,
                 ..At::FILE
             };
-            f.judge(
-                at,
-                "loop",
-                message,
-                "correct the name",
-                Remedy::Change("it is left out"),
-            ) == Severity::Error
+            f.judge(at, "loop", message, advice, Remedy::Change("it is left out")) == Severity::Error
         });
     }
 

@@ -7,6 +7,7 @@ mod collision;
 mod couplings;
 mod inertia;
 mod joints;
+mod motors;
 mod tree;
 
 use crate::Options;
@@ -17,10 +18,12 @@ use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Transmission};
 use crate::roots::Roots;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
-use linkwork::model::{Frame, Joint, Link, Mechanism, WORLD};
+use linkwork::model::{Builder, Frame, Joint, Link, Mechanism, WORLD};
 use linkwork::spatial::Vec3;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+
+pub(crate) use motors::Motors;
 
 /// Longer names are refused.
 const LONGEST_NAME: usize = 1024;
@@ -53,6 +56,7 @@ pub(crate) struct Draft {
     pub(crate) actuators: Vec<Actuator>,
     pub(crate) sensors: Vec<Sensor>,
     pub(crate) tendons: Vec<Tendon>,
+    pub(crate) motors: Motors,
 }
 
 pub(crate) fn link_at(link: &Placed<Link>) -> At<'_> {
@@ -122,6 +126,7 @@ impl Draft {
         if options.independent {
             self.uncouple(&mut f);
         }
+        self.check_motors(&mut f);
         self.note_couplings(&mut f);
         self.check_loops(&mut f);
         if f.failed() {
@@ -214,6 +219,9 @@ impl Draft {
             if let Some(coupling) = coupling.item.applied() {
                 builder = builder.couple(coupling);
             }
+        }
+        if let Some(motors) = &self.motors {
+            builder = motors.iter().cloned().fold(builder.without_motors(), Builder::motor);
         }
         // A joint that is given an armature no longer holds what is inward of it: look again until nothing is found.
         for _ in 0..MOST_ROUNDS {

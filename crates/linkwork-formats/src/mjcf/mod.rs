@@ -16,6 +16,7 @@ mod includes;
 mod joint;
 mod keys;
 mod models;
+mod motor;
 mod names;
 mod orientation;
 mod stand;
@@ -86,6 +87,7 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Optio
     bodies.read(&mut draft, f);
     bodies.finish(&mut draft, f);
     drives.read(&bodies, &mut draft, f);
+    motor::read(&mut draft, f);
     equality::read(&bodies, &mut draft, f);
     keys::read(&models, &bodies, &drives.actuators, &mut draft, f);
     if let Some(first) = main.items("deformable").next() {

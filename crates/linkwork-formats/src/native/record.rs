@@ -2,7 +2,7 @@
 
 use crate::robot::{Geometry, Loop, Role, Shape};
 use linkwork::closed::ConstraintKind;
-use linkwork::model::{Frame, Joint, JointKind, Link};
+use linkwork::model::{Frame, Joint, JointKind, Link, Motor};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -287,6 +287,52 @@ impl LoopRecord {
             first: (self.first.link, self.first.pose.pose()),
             second: (self.second.link, self.second.pose.pose()),
         })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MotorRecord {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    joint: String,
+    #[serde(default, skip_serializing_if = "is_first")]
+    dof: usize,
+    #[serde(default = "directly")]
+    gear: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort_limit: Option<f64>,
+}
+
+fn is_first(dof: &usize) -> bool {
+    *dof == 0
+}
+
+fn directly() -> f64 {
+    1.0
+}
+
+impl From<&Motor> for MotorRecord {
+    fn from(motor: &Motor) -> Self {
+        Self {
+            name: motor.name.clone(),
+            joint: motor.joint.clone(),
+            dof: motor.dof,
+            gear: motor.gear,
+            effort_limit: finite(motor.effort_limit),
+        }
+    }
+}
+
+impl MotorRecord {
+    pub(super) fn motor(self) -> Motor {
+        Motor {
+            name: self.name,
+            joint: self.joint,
+            dof: self.dof,
+            gear: self.gear,
+            effort_limit: self.effort_limit.unwrap_or(f64::INFINITY),
+        }
     }
 }
 

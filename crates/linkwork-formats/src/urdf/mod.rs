@@ -10,7 +10,7 @@ use crate::report::Findings;
 use crate::robot::Transmission;
 use crate::source::{At, shortened};
 use crate::xml::{Document, Element};
-use linkwork::model::Link;
+use linkwork::model::{Link, Motor};
 use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::collections::HashMap;
 
@@ -143,7 +143,7 @@ fn inertial(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Inertia {
     Inertia::new(mass, [0.0; 3], moments).seen_from(&pose)
 }
 
-/// Gears, and rotors that add armature to their joints.
+/// Gears, motors, and rotors that add armature to their joints.
 ///
 /// `<mechanicalReduction>` is read in the actuator, in the joint, or directly in the transmission, as older files have
 /// it; `<rotorInertia>` beside it. Where Drake's `drake:gear_ratio` or `drake:rotor_inertia` is given, these alone count, with
@@ -184,6 +184,11 @@ fn transmissions(root: Element<'_>, draft: &mut Draft, f: &mut Findings) {
                 ratio: ratio.unwrap_or(1.0),
                 rotor_inertia: rotor.unwrap_or(0.0),
             };
+            let motors = (0..draft.joints[place].item.kind.nv()).map(|dof| {
+                let motor = Motor::on(&transmission.joint).named(&transmission.name).dof(dof);
+                motor.geared(transmission.ratio)
+            });
+            draft.motors.get_or_insert_default().extend(motors);
             let armature = transmission.rotor_inertia * transmission.ratio.powi(2);
             let joint = &mut draft.joints[place].item;
             if armature != 0.0 && joint.kind.nv() > 0 {

@@ -1,6 +1,7 @@
 //! Writing MJCF.
 
-use super::{carried, escaped, numbers, uniform, vector};
+use super::mujoco::{self, LEAST_MASS, Mesh, Meshes};
+use super::{carried, escaped, numbers, shape, uniform, vector};
 use crate::report::Findings;
 use crate::robot::{Geometry, Robot, Role, Shape};
 use crate::source::At;
@@ -14,7 +15,8 @@ use std::fmt::Write;
 #[derive(Default)]
 struct On<'a> {
     frames: Vec<&'a Frame>,
-    shapes: Vec<&'a Geometry>,
+    /// With names that no other shape has.
+    shapes: Vec<(&'a Geometry, String)>,
     /// Ends of loops, with the names of their sites.
     ends: Vec<(String, Pose)>,
 }
@@ -25,13 +27,15 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
     // Shapes have no mass here: links have.
     out += "  <compiler angle=\"radian\" inertiafromgeom=\"false\"/>\n";
     let _ = writeln!(out, "  <option gravity=\"{}\"/>", vector(m.gravity()));
-    assets(&mut out, robot);
+    let meshes = Meshes::of(robot, f);
+    assets(&mut out, &meshes);
     let mut on: HashMap<&str, On<'_>> = HashMap::new();
     for frame in m.frames() {
         on.entry(&frame.link).or_default().frames.push(frame);
     }
-    for shape in &robot.geometry {
-        on.entry(&shape.link).or_default().shapes.push(shape);
+    let named = robot.geometry.iter().zip(mujoco::unique(robot.geometry.iter()));
+    for (shape, name) in named {
+        on.entry(&shape.link).or_default().shapes.push((shape, name));
     }
     for (i, l) in robot.loops.iter().enumerate() {
         for (end, (link, pose)) in [("a", &l.first), ("b", &l.second)] {
@@ -42,47 +46,38 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
         }
     }
     out += "  <worldbody>\n";
-    bodies(&mut out, robot, &on, f);
+    bodies(&mut out, robot, &on, &meshes, f);
     out += "  </worldbody>\n";
     equality(&mut out, robot, f);
+    actuators(&mut out, robot, f);
     out + "</mujoco>\n"
 }
 
-/// Where the meshes of shapes are named.
-fn mesh_name(shape: &Shape) -> Option<String> {
-    match shape {
-        Shape::Mesh { uri, scale, .. } => Some(format!("{uri} {}", vector(*scale))),
-        _ => None,
+fn assets(out: &mut String, meshes: &Meshes) {
+    let mut lines = String::new();
+    for Mesh { name, file, scale } in meshes.all() {
+        // Open and flat meshes have no volume.
+        let _ = writeln!(
+            lines,
+            "    <mesh name=\"{}\" file=\"{}\" scale=\"{}\" inertia=\"shell\"/>",
+            escaped(name),
+            escaped(file),
+            vector(*scale)
+        );
     }
-}
-
-fn assets(out: &mut String, robot: &Robot) {
-    let mut known = std::collections::BTreeSet::new();
-    for g in &robot.geometry {
-        if let (Shape::Mesh { uri, scale, .. }, Some(name)) = (&g.shape, mesh_name(&g.shape)) {
-            let entry = format!(
-                "    <mesh name=\"{}\" file=\"{}\" scale=\"{}\"/>\n",
-                escaped(&name),
-                escaped(uri),
-                vector(*scale)
-            );
-            known.insert(entry);
-        }
-    }
-    if !known.is_empty() {
-        *out += "  <asset>\n";
-        known.iter().for_each(|entry| *out += entry);
-        *out += "  </asset>\n";
+    if !lines.is_empty() {
+        let _ = write!(out, "  <asset>\n{lines}  </asset>\n");
     }
 }
 
 /// All bodies, depth first, without recursion.
-fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, f: &mut Findings) {
+fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, meshes: &Meshes, f: &mut Findings) {
     let m = &robot.mechanism;
     let carried = carried(robot);
     let place: HashMap<&str, usize> = m.links().iter().enumerate().map(|(i, l)| (&*l.name, i)).collect();
     let world = m.links().len();
-    contents(out, on.get(WORLD), 2);
+    contents(out, on.get(WORLD), meshes, 2, f);
+    let mut massless = 0;
     enum Step<'a> {
         Open(&'a Joint),
         Close,
@@ -97,7 +92,8 @@ fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, f: &mut F
             }
             Step::Open(joint) => {
                 let l = place[&*joint.child];
-                body(out, &m.links()[l], joint, on.get(joint.child.as_str()), depth, f);
+                massless += usize::from(body(out, &m.links()[l], joint, depth, f));
+                contents(out, on.get(joint.child.as_str()), meshes, depth + 1, f);
                 if joint.kind.nv() > 0 {
                     order.push(joint.name.as_str());
                 }
@@ -106,6 +102,11 @@ fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, f: &mut F
                 waiting.extend(carried[l].iter().rev().map(|j| Step::Open(j)));
             }
         }
+    }
+    if massless > 0 {
+        let message =
+            format!("{massless} links that move have no mass, which MuJoCo refuses: they get {LEAST_MASS:e} kg");
+        f.note(At::FILE, "least-mass", message, "");
     }
     let moving = m.joints().iter().filter(|j| j.kind.nv() > 0).map(|j| j.name.as_str());
     if !moving.eq(order.iter().copied()) {
@@ -130,7 +131,8 @@ fn placed(pose: &Pose) -> String {
     }
 }
 
-fn body(out: &mut String, link: &Link, joint: &Joint, on: Option<&On<'_>>, depth: usize, f: &mut Findings) {
+/// Opens a body; whether it has no mass and should.
+fn body(out: &mut String, link: &Link, joint: &Joint, depth: usize, f: &mut Findings) -> bool {
     let _ = writeln!(
         out,
         "{:3$}<body name=\"{}\" {}>",
@@ -140,19 +142,32 @@ fn body(out: &mut String, link: &Link, joint: &Joint, on: Option<&On<'_>>, depth
         2 * depth.min(20)
     );
     let indent = 2 * (depth + 1).min(20);
-    if link.inertia != Inertia::ZERO {
-        let [xx, xy, xz, yy, yz, zz] = link.inertia.moments;
+    let at = At {
+        what: "link",
+        name: &link.name,
+        ..At::FILE
+    };
+    let mut inertia = mujoco::within(&link.inertia, at, f);
+    let massless = joint.kind.nv() > 0 && (inertia.mass < LEAST_MASS || inertia.principal().0[0] < LEAST_MASS);
+    if massless {
+        inertia.mass = inertia.mass.max(LEAST_MASS);
+        [0, 3, 5]
+            .into_iter()
+            .for_each(|i| inertia.moments[i] += 2.0 * LEAST_MASS);
+    }
+    if inertia != Inertia::ZERO {
+        let [xx, xy, xz, yy, yz, zz] = inertia.moments;
         let _ = writeln!(
             out,
             "{:indent$}<inertial pos=\"{}\" mass=\"{:?}\" fullinertia=\"{}\"/>",
             "",
-            vector(link.inertia.com),
-            link.inertia.mass,
+            vector(inertia.com),
+            inertia.mass,
             numbers(&[xx, yy, zz, xy, xz, yz])
         );
     }
     joints(out, joint, indent, f);
-    contents(out, on, depth + 1);
+    massless
 }
 
 /// A joint, as one or several of MJCF.
@@ -197,7 +212,7 @@ fn joints(out: &mut String, joint: &Joint, indent: usize, f: &mut Findings) {
         };
         let _ = write!(out, "{:indent$}<joint name=\"{}\" type=\"{kind}\"", "", escaped(&name));
         if let Some(axis) = axis {
-            let _ = write!(out, " axis=\"{}\"", vector(*axis));
+            let _ = write!(out, " axis=\"{}\"", vector(mujoco::direction(*axis)));
         }
         let mut one = |what: &str, list: &[f64]| match several {
             true => list.get(i).or(list.first()).copied().filter(|x| *x != 0.0),
@@ -227,9 +242,17 @@ fn joints(out: &mut String, joint: &Joint, indent: usize, f: &mut Findings) {
         }
         let limits = joint.position_limits.get(i).or(joint.position_limits.first());
         if let Some((lower, upper)) = limits.filter(|(l, u)| axis.is_some() && (l.is_finite() || u.is_finite())) {
-            let _ = write!(out, " range=\"{:?} {:?}\"", lower.max(-1e9), upper.min(1e9));
+            // MuJoCo wants some way between the two.
+            let (lower, upper) = (lower.max(-1e9), upper.min(1e9));
+            let upper = upper.max(lower + 1e-9 * (1.0 + lower.abs()));
+            let _ = write!(out, " range=\"{lower:?} {upper:?}\"");
         }
-        if let Some(effort) = one("effort limit", &joint.effort_limit).filter(|x| axis.is_some() && x.is_finite()) {
+        let effort = one("effort limit", &joint.effort_limit).filter(|x| axis.is_some() && x.is_finite());
+        if joint.effort_limit.contains(&0.0) {
+            f.doubt(at, "lost-parameter", "MJCF has no effort limit of 0", "");
+        }
+        // MuJoCo's numbers end somewhere.
+        if let Some(effort) = effort.map(|x| x.min(1e30)).filter(|x| *x > 0.0) {
             let _ = write!(out, " actuatorfrcrange=\"{:?} {effort:?}\"", -effort);
         }
         *out += "/>\n";
@@ -237,7 +260,7 @@ fn joints(out: &mut String, joint: &Joint, indent: usize, f: &mut Findings) {
 }
 
 /// Sites and geoms of a link.
-fn contents(out: &mut String, on: Option<&On<'_>>, depth: usize) {
+fn contents(out: &mut String, on: Option<&On<'_>>, meshes: &Meshes, depth: usize, f: &mut Findings) {
     let Some(on) = on else { return };
     let indent = 2 * depth.min(20);
     for frame in &on.frames {
@@ -252,7 +275,10 @@ fn contents(out: &mut String, on: Option<&On<'_>>, depth: usize) {
     for (name, pose) in &on.ends {
         let _ = writeln!(out, "{:indent$}<site name=\"{}\" {}/>", "", escaped(name), placed(pose));
     }
-    for g in &on.shapes {
+    for (g, name) in &on.shapes {
+        if !shape::has_size(g, f) {
+            continue;
+        }
         let half = |edges: Vec3| vector(edges * 0.5);
         let shape = match &g.shape {
             Shape::Cuboid { edges } => format!("type=\"box\" size=\"{}\"", half(*edges)),
@@ -265,10 +291,10 @@ fn contents(out: &mut String, on: Option<&On<'_>>, depth: usize) {
             Shape::Sphere { radius } => format!("type=\"sphere\" size=\"{radius:?}\""),
             Shape::Ellipsoid { radii } => format!("type=\"ellipsoid\" size=\"{}\"", vector(*radii)),
             Shape::Plane => "type=\"plane\" size=\"1 1 1\"".to_owned(),
-            Shape::Mesh { .. } => format!(
-                "type=\"mesh\" mesh=\"{}\"",
-                escaped(&mesh_name(&g.shape).unwrap_or_default())
-            ),
+            Shape::Mesh { uri, scale, .. } => match meshes.name(uri, *scale) {
+                Some(mesh) => format!("type=\"mesh\" mesh=\"{}\"", escaped(mesh)),
+                None => continue,
+            },
         };
         let touch = if g.role == Role::Visual {
             " contype=\"0\" conaffinity=\"0\""
@@ -277,11 +303,11 @@ fn contents(out: &mut String, on: Option<&On<'_>>, depth: usize) {
         };
         let colour = g
             .colour
-            .map_or_else(String::new, |c| format!(" rgba=\"{}\"", numbers(&c)));
-        let name = if g.name.is_empty() {
+            .map_or_else(String::new, |c| format!(" rgba=\"{}\"", numbers(&shape::colour(c))));
+        let name = if name.is_empty() {
             String::new()
         } else {
-            format!(" name=\"{}\"", escaped(&g.name))
+            format!(" name=\"{}\"", escaped(name))
         };
         let _ = writeln!(
             out,
@@ -290,6 +316,62 @@ fn contents(out: &mut String, on: Option<&On<'_>>, depth: usize) {
             placed(&g.pose)
         );
     }
+}
+
+/// Motors, where the model says any; a section without any says that there are none.
+fn actuators(out: &mut String, robot: &Robot, f: &mut Findings) {
+    let m = &robot.mechanism;
+    let Some(motors) = m.motors() else { return };
+    let mut taken = std::collections::HashSet::new();
+    *out += "  <actuator>\n";
+    for motor in motors {
+        let Some(joint) = m.joint(&motor.joint).ok().map(|j| &m.joints()[j.index()]) else {
+            continue;
+        };
+        let axis = |places: usize| {
+            let mut gear = [0.0; 6];
+            gear[places + motor.dof] = motor.gear;
+            numbers(&gear)
+        };
+        let (name, gear) = match joint.kind {
+            JointKind::Spherical => (joint.name.clone(), axis(0)),
+            JointKind::Free if motor.dof < 3 => (joint.name.clone(), axis(3)),
+            JointKind::Free => {
+                let at = At {
+                    what: "joint",
+                    name: &joint.name,
+                    ..At::FILE
+                };
+                let message = "MJCF drives free joints along the world's axes; its motor is left out";
+                f.doubt(at, "lost-motor", message, "use the native format");
+                continue;
+            }
+            // x, y, angle there; angle, x, y here.
+            JointKind::Planar => (
+                format!("{}_{}", joint.name, [3, 1, 2][motor.dof]),
+                format!("{:?}", motor.gear),
+            ),
+            kind if kind.nv() > 1 => (format!("{}_{}", joint.name, motor.dof + 1), format!("{:?}", motor.gear)),
+            _ => (joint.name.clone(), format!("{:?}", motor.gear)),
+        };
+        let own = if !motor.name.is_empty() && taken.insert(&motor.name) {
+            format!(" name=\"{}\"", escaped(&motor.name))
+        } else {
+            String::new()
+        };
+        let limit = if motor.effort_limit.is_finite() && motor.effort_limit > 0.0 {
+            let most = motor.effort_limit.min(1e30);
+            format!(" ctrllimited=\"true\" ctrlrange=\"{:?} {most:?}\"", -most)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "    <motor{own} joint=\"{}\" gear=\"{gear}\"{limit}/>",
+            escaped(&name)
+        );
+    }
+    *out += "  </actuator>\n";
 }
 
 fn equality(out: &mut String, robot: &Robot, f: &mut Findings) {

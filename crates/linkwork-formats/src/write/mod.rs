@@ -4,7 +4,9 @@
 //! cannot say is refused.
 
 mod mjcf;
+mod mujoco;
 mod sdf;
+mod shape;
 mod urdf;
 
 use crate::report::{Findings, Mode, Refusal, Report};

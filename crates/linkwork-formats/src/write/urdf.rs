@@ -1,8 +1,8 @@
 //! Writing URDF.
 
-use super::{escaped, numbers, rpy, uniform, vector};
+use super::{escaped, numbers, rpy, shape, uniform, vector};
 use crate::report::Findings;
-use crate::robot::{Geometry, Robot, Role, Shape};
+use crate::robot::{Geometry, Robot, Role, Shape, Transmission};
 use crate::source::At;
 use linkwork::model::{Joint, JointKind, WORLD};
 use linkwork::spatial::{Pose, Vec3};
@@ -40,7 +40,8 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
     for frame in m.frames() {
         let _ = writeln!(out, "  <link name=\"{}\"/>", escaped(&frame.name));
     }
-    let geared: HashMap<&str, f64> = robot.transmissions.iter().fold(HashMap::new(), |mut sums, t| {
+    let transmissions = transmissions(robot, f);
+    let geared: HashMap<&str, f64> = transmissions.iter().fold(HashMap::new(), |mut sums, t| {
         *sums.entry(t.joint.as_str()).or_default() += t.rotor_inertia * t.ratio.powi(2);
         sums
     });
@@ -60,7 +61,7 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
         let weld = Joint::fixed(name).between(&frame.link, &frame.name).placed(frame.pose);
         joint(&mut out, robot, &weld, 0.0, f);
     }
-    for t in &robot.transmissions {
+    for t in &transmissions {
         let (name, joint) = (escaped(&t.name), escaped(&t.joint));
         let _ = writeln!(
             out,
@@ -71,6 +72,63 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
         );
     }
     out + "</robot>\n"
+}
+
+/// Those of the robot whose joints motors drive, and one for every motor without any.
+fn transmissions(robot: &Robot, f: &mut Findings) -> Vec<Transmission> {
+    let m = &robot.mechanism;
+    let Some(motors) = m.motors() else {
+        return robot.transmissions.clone();
+    };
+    let driven = |joint: &str| motors.iter().any(|motor| motor.joint == joint);
+    let moves = |joint: &str| m.joint(joint).is_ok_and(|j| m.joints()[j.index()].kind.nv() > 0);
+    let own = robot
+        .transmissions
+        .iter()
+        .filter(|t| driven(&t.joint) || !moves(&t.joint));
+    let mut all: Vec<Transmission> = own.cloned().collect();
+    let mut last = None;
+    for motor in motors {
+        let known = |t: &Transmission| t.joint == motor.joint;
+        if robot.transmissions.iter().any(known) || last == Some(&motor.joint) {
+            continue;
+        }
+        last = Some(&motor.joint);
+        all.push(Transmission {
+            name: motor.name.clone(),
+            joint: motor.joint.clone(),
+            ratio: motor.gear,
+            rotor_inertia: 0.0,
+        });
+    }
+    let part = |j: &&Joint| {
+        let of = motors.iter().filter(|motor| motor.joint == j.name).count();
+        of > 0 && of < j.kind.nv()
+    };
+    if let Some(joint) = m.joints().iter().find(part) {
+        let at = At {
+            what: "joint",
+            name: &joint.name,
+            ..At::FILE
+        };
+        let message = "motors drive some of its directions; a transmission drives all";
+        f.doubt(at, "lost-motor", message, "use the native format");
+    }
+    if motors.is_empty() && (0..m.joints().len()).any(|j| m.joints()[j].kind.nv() > 0) {
+        let message = "URDF cannot say that no joint has a motor";
+        f.doubt(At::FILE, "lost-motor", message, "use MJCF or the native format");
+    }
+    all
+}
+
+/// The largest torque of a joint of one degree of freedom: its own limit, or what its motors exert at most.
+fn motor_effort(robot: &Robot, j: &Joint, own: Option<f64>) -> Option<f64> {
+    let motors = robot.mechanism.motors()?.iter().filter(|motor| motor.joint == j.name);
+    let mut most = None;
+    for motor in motors {
+        *most.get_or_insert(0.0) += motor.gear.abs() * motor.effort_limit;
+    }
+    most.filter(|x: &f64| x.is_finite() && own.is_none_or(|own| *x < own))
 }
 
 /// What URDF cannot say.
@@ -126,6 +184,9 @@ fn link(
         );
     }
     for g in shapes.into_iter().flatten() {
+        if !shape::has_size(g, f) {
+            continue;
+        }
         let tag = match g.role {
             Role::Visual => "visual",
             Role::Collision => "collision",
@@ -159,7 +220,10 @@ fn link(
             format!(" name=\"{}\"", escaped(&g.name))
         };
         let colour = g.colour.map_or_else(String::new, |c| {
-            format!("<material name=\"\"><color rgba=\"{}\"/></material>", numbers(&c))
+            format!(
+                "<material name=\"\"><color rgba=\"{}\"/></material>",
+                numbers(&shape::colour(c))
+            )
         });
         let _ = writeln!(
             out,
@@ -239,6 +303,7 @@ fn joint(out: &mut String, robot: &Robot, j: &Joint, geared: f64, f: &mut Findin
                 .filter(|_| j.kind.nq() == 1 && !j.stiffness.is_empty()),
         ),
     ];
+    let effort = motor_effort(robot, j, effort).or(effort);
     let limited = matches!(kind, "revolute" | "prismatic");
     if limited || velocity.is_some() || effort.is_some() {
         *out += "<limit";

@@ -51,9 +51,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         let problem = cause.downcast_ref::<linkwork::Error>();
         problem.is_some_and(|e| matches!(e, linkwork::Error::Coupled { .. }))
     };
+    let undriven = |cause: &(dyn std::error::Error + 'static)| {
+        let problem = cause.downcast_ref::<linkwork::Error>();
+        problem.is_some_and(|e| matches!(e, linkwork::Error::NotDriven { .. }))
+    };
     let hint = match complaint {
         Some(Complaint { hint, .. }) => Some(&**hint),
-        None => error.chain().find(coupled).map(|_| UNCOUPLE),
+        None if error.chain().any(|cause| coupled(&cause)) => Some(UNCOUPLE),
+        None if error.chain().any(undriven) => Some(DRIVE),
+        None => None,
     };
     if let Some(hint) = hint {
         anstream::eprintln!("{}: {hint}", style::paint(style::HEAD, "hint"));
@@ -63,6 +69,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 
 /// What helps where joints that follow others are not known.
 const UNCOUPLE: &str = "--ignore-couplings lets every joint move on its own";
+
+/// What helps where a motor is missing.
+const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever the model says";
 
 /// Whether the reader of our output has gone, as `head` does: no reason to complain.
 fn broken_pipe(error: &anyhow::Error) -> bool {

@@ -5,7 +5,7 @@
 
 use crate::complaint::Complaint;
 use crate::plot::{Curve, Figure, Panel, Picture};
-use crate::robot::Chosen;
+use crate::robot::{Chosen, Driven};
 use crate::style;
 use anyhow::Result;
 use clap::Args;
@@ -34,6 +34,8 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    driven: Driven,
     /// Where to start, nq numbers; neutral if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     from: Option<Vec<f64>>,
@@ -84,7 +86,7 @@ struct Line<'a> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let loaded = arguments.chosen.load_tree()?;
+    let loaded = arguments.chosen.load_tree()?.driven(&arguments.driven)?;
     let mechanism = &loaded.robot.mechanism;
     let task = task(arguments, mechanism)?;
     let (trial, omega) = (&task.trial, arguments.quickness);

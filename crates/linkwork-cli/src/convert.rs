@@ -2,8 +2,8 @@
 
 use crate::complaint::Complaint;
 use crate::robot::Chosen;
-use crate::style;
-use anyhow::{Context, Result};
+use crate::{style, whole};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork_formats::{Format, out_of_scope, write};
 use std::io::Write;
@@ -68,5 +68,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         std::io::stdout().write_all(text.text.as_bytes())?;
         return Ok(());
     }
-    std::fs::write(&arguments.out, text.text).with_context(|| format!("cannot write `{}`", arguments.out.display()))
+    whole::write(&arguments.out, text.text.as_bytes())
 }

@@ -21,6 +21,7 @@ use trace::Traced;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     /// The expression, such as "inv(Mass) (T - C)".
+    #[arg(allow_hyphen_values = true)]
     expression: String,
     /// Evaluate it on this robot: a built-in one, or a file.
     #[arg(long, value_name = "ROBOT")]
@@ -75,6 +76,8 @@ struct Answer {
     expression: String,
     rewritten: String,
     laws: Vec<String>,
+    /// Whether the search ended before all was tried.
+    cut_short: bool,
     sweeps_before: usize,
     sweeps_after: usize,
     multiplications: usize,
@@ -148,6 +151,7 @@ fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanis
             expression: expression.to_string(),
             rewritten: algorithm.rewritten().to_string(),
             laws: algorithm.laws(Notation::Symbols),
+            cut_short: algorithm.is_cut_short(),
             sweeps_before: algorithm.naive_cost().sweeps,
             sweeps_after: cost.sweeps,
             multiplications: cost.multiplications,

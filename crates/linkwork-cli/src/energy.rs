@@ -14,21 +14,29 @@ pub(crate) struct Energy {
     pub(crate) conserved: bool,
 }
 
-impl Energy {
-    /// From kinetic and potential energies, one after another.
-    pub(crate) fn along(energies: impl Iterator<Item = (f64, f64)>, conserved: bool) -> Self {
-        let mut start = None;
-        let (mut end, mut peak_kinetic, mut largest_change) = (0.0, 0.0, 0.0);
-        for (kinetic, potential) in energies {
-            end = kinetic + potential;
-            peak_kinetic = worse(peak_kinetic, kinetic);
-            largest_change = worse(largest_change, (end - *start.get_or_insert(end)).abs());
-        }
-        Self {
-            start: start.unwrap_or(0.0),
-            end,
-            peak_kinetic,
-            largest_change,
+/// Energies as they come.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Energies {
+    start: Option<f64>,
+    end: f64,
+    peak_kinetic: f64,
+    largest_change: f64,
+}
+
+impl Energies {
+    pub(crate) fn add(&mut self, kinetic: f64, potential: f64) {
+        self.end = kinetic + potential;
+        self.peak_kinetic = worse(self.peak_kinetic, kinetic);
+        let change = (self.end - *self.start.get_or_insert(self.end)).abs();
+        self.largest_change = worse(self.largest_change, change);
+    }
+
+    pub(crate) fn told(self, conserved: bool) -> Energy {
+        Energy {
+            start: self.start.unwrap_or(0.0),
+            end: self.end,
+            peak_kinetic: self.peak_kinetic,
+            largest_change: self.largest_change,
             conserved,
         }
     }

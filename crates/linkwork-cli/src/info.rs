@@ -260,7 +260,11 @@ fn print(loaded: &Loaded, figures: &Figures, order: Option<Library>) -> Result<(
         for finding in &robot.report.findings {
             if !codes.contains(&finding.code) {
                 codes.push(finding.code);
-                writeln!(out, "{}: {finding}", finding.severity.name())?;
+                let more = match robot.report.of(finding.code).count() {
+                    1 => String::new(),
+                    n => format!(" (and {} more of this kind)", n - 1),
+                };
+                writeln!(out, "{}: {finding}{more}", finding.severity.name())?;
             }
         }
     }

@@ -8,8 +8,8 @@ mod write;
 
 use crate::complaint::Complaint;
 use crate::plot::{self, Picture};
-use crate::robot::Chosen;
-use anyhow::{Context, Result};
+use crate::robot::{Chosen, Driven};
+use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::simulate::PassiveForces;
@@ -50,9 +50,8 @@ pub(crate) struct Arguments {
     /// Push a frame, with N and N m along the world's axes; may be given several times.
     #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
     push: Vec<String>,
-    /// The joints that motors drive; all if left out.
-    #[arg(long, value_name = "JOINT", value_delimiter = ',')]
-    driven: Vec<String>,
+    #[command(flatten)]
+    driven: Driven,
     /// Frames whose places are the outputs, instead of the configuration.
     #[arg(long, value_name = "FRAME", value_delimiter = ',')]
     output: Vec<String>,
@@ -128,6 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         arguments.chosen.load()?
     };
+    let loaded = loaded.driven(&arguments.driven)?;
     if !arguments.open && !loaded.robot.loops.is_empty() {
         return Err(Complaint::failure(
             format!("{} has closed loops, about which no linear model is made", loaded.name),
@@ -190,11 +190,12 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
             stepped.map_err(|problem| blown_up(problem, h))?
         }
     };
-    if !arguments.driven.is_empty() {
-        let all = model.inputs.clone();
-        model = model.driven_by(&arguments.driven)?;
-        point.check_held(&all, &model.inputs)?;
+    let all = &model.states[..mechanism.nv()];
+    if model.inputs.is_empty() {
+        let problem = format!("no motor drives any joint of `{}`", mechanism.name());
+        return Err(Complaint::failure(problem, "say which with --driven"));
     }
+    point.check_held(all, &model.inputs)?;
     if let Some(problem) = arguments.output.iter().find_map(|name| mechanism.frame(name).err()) {
         return Err(Complaint::usage(format!("--output: {problem}"), push::FRAMES));
     }
@@ -268,5 +269,5 @@ fn sorted(poles: Vec<Pole>, step: Option<f64>) -> Vec<Pole> {
 
 /// Writes a file.
 fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
+    crate::whole::write(path, bytes)
 }

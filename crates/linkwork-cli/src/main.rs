@@ -26,8 +26,10 @@ mod simulate;
 mod style;
 mod text_model;
 mod view;
+mod whole;
 
 use clap::{Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Robot dynamics as operators: fast kinematics and dynamics of articulated mechanisms.
@@ -92,7 +94,11 @@ Exit codes: 0 success, 1 failure, 2 wrong usage. NO_COLOR turns colours off.";
 
 fn main() -> ExitCode {
     let fine = |()| ExitCode::SUCCESS;
-    let done = match Program::parse().command {
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(told) => return tell(&told),
+    };
+    let done = match program.command {
         Command::Demo(arguments) => demo::run(&arguments).map(fine),
         Command::Derive(arguments) => derive::run(&arguments).map(fine),
         Command::Check(arguments) => check::run(&arguments),
@@ -112,5 +118,14 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => complaint::report(&error),
+    }
+}
+
+/// Prints help, versions and what is wrong with arguments; a failure where that cannot be printed.
+fn tell(told: &clap::Error) -> ExitCode {
+    let printed = told.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => complaint::report(&anyhow::Error::new(e)),
+        _ => ExitCode::from(told.exit_code() as u8),
     }
 }

@@ -1,6 +1,9 @@
 //! Numbers as users write them, and as files hold them.
 
-use std::io::Write;
+use crate::complaint::Complaint;
+use anyhow::Context;
+use std::io::{Read, Write};
+use std::path::Path;
 
 /// The longest run, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
@@ -12,6 +15,30 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
         Ok(_) => Err(format!("must be more than 0 and at most {LONGEST} seconds")),
         Err(_) => Err("not a number of seconds".to_owned()),
     }
+}
+
+/// A seed of random numbers.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "a seed is a whole number, zero or more".to_owned())
+}
+
+/// The largest file of states or torques, in bytes.
+const LARGEST_FILE: u64 = 256 << 20;
+
+/// The text of a file, of which no more than so much is read: devices have no end.
+pub(crate) fn read_bounded(path: &Path) -> anyhow::Result<String> {
+    let problem = || format!("cannot read `{}`", path.display());
+    let mut text = String::new();
+    let file = std::fs::File::open(path).with_context(problem)?;
+    file.take(LARGEST_FILE + 1)
+        .read_to_string(&mut text)
+        .with_context(problem)?;
+    if text.len() as u64 > LARGEST_FILE {
+        let problem = format!("`{}` holds more than {} MB", path.display(), LARGEST_FILE >> 20);
+        return Err(Complaint::failure(problem, "give a smaller file"));
+    }
+    Ok(text)
 }
 
 /// A number above zero and at most so large.

@@ -1,7 +1,7 @@
 //! Pictures, SVG or PNG by the name of the file, and curves over time as such.
 
 use crate::complaint::Complaint;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
@@ -101,7 +101,7 @@ pub(crate) trait Picture {
             Format::Svg => self.svg()?.into_bytes(),
             Format::Png => self.png()?,
         };
-        std::fs::write(path, bytes).with_context(|| format!("cannot write the plot to `{}`", path.display()))
+        crate::whole::write(path, &bytes)
     }
 
     fn svg(&self) -> Result<String> {

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     tau: Option<Vec<f64>>,
     /// A random velocity and configuration instead, from a seed.
-    #[arg(long, value_name = "SEED", conflicts_with_all = ["q", "v"])]
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["q", "v"], value_parser = crate::numbers::seed, allow_negative_numbers = true)]
     random: Option<u64>,
     /// Also the terms of 𝒞(q, ν).
     #[arg(long)]
@@ -344,7 +344,8 @@ fn swing(mechanism: &Mechanism, q: &[f64], v: &[f64], seconds: f64, file: &Path)
         }
     };
     let panels = vec![
-        panel("q̇ (rad/s, m/s)", 0),
+        // The font of plots has no dots above letters.
+        panel("dq/dt (rad/s, m/s)", 0),
         panel("ν (√J)", nv),
         panel("½ν² (J)", 2 * nv),
     ];

@@ -5,7 +5,7 @@ use crate::{style, text_model};
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::model::{Joint, JointKind, WORLD, examples};
+use linkwork::model::{Builder, Joint, JointKind, WORLD, examples};
 use linkwork_formats::{Format, Mode, Options, Refusal, Report, Robot, Severity};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,29 @@ impl Chosen {
     }
 }
 
+/// Which joints motors drive, for commands that need to know.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Driven {
+    /// The joints that motors drive, whatever the model says; `joint[2]` is one of several degrees of freedom, from zero.
+    #[arg(long, value_name = "JOINT", value_delimiter = ',')]
+    pub(crate) driven: Vec<String>,
+}
+
 impl Loaded {
+    /// The same with motors where the user says.
+    pub(crate) fn driven(mut self, by: &Driven) -> Result<Self> {
+        if !by.driven.is_empty() {
+            let driven = self.robot.mechanism.driven_by(&by.driven);
+            const SHOWN: usize = 12;
+            let joints = self.robot.mechanism.joints();
+            let moving = joints.iter().filter(|j| j.kind.nv() > 0).map(|j| j.name.as_str());
+            let names: Vec<&str> = moving.take(SHOWN).collect();
+            let hint = format!("joints are {}; `linkwork info ROBOT` lists them", names.join(", "));
+            self.robot.mechanism = driven.map_err(|e| Complaint::usage(format!("--driven: {e}"), hint))?;
+        }
+        Ok(self)
+    }
+
     /// Says that closed loops are left open, if there are any.
     pub(crate) fn warn_of_loops(&self) {
         let loops = match self.robot.loops.len() {
@@ -253,6 +275,9 @@ pub(crate) fn without_resistance(robot: &Mechanism) -> Result<Mechanism> {
     }
     for coupling in robot.couplings() {
         builder = builder.couple(coupling.clone());
+    }
+    if let Some(motors) = robot.motors() {
+        builder = motors.iter().cloned().fold(builder.without_motors(), Builder::motor);
     }
     Ok(builder.build()?)
 }

@@ -1,40 +1,41 @@
 //! `linkwork simulate`: a robot in time.
 
+mod begin;
 pub(crate) mod closed;
 pub(crate) mod control;
 mod course;
 mod figure;
+mod keep;
 pub(crate) mod log;
 pub(crate) mod push;
 pub(crate) mod record;
 mod report;
 pub(crate) mod start;
+mod stiffness;
 mod torque_file;
 
 use crate::complaint::Complaint;
-use crate::energy::Energy;
 use crate::numbers::{positive, seconds};
 use crate::plot;
-use crate::robot::Chosen;
-use anyhow::{Context, Result};
+use crate::robot::{Chosen, Driven};
+use crate::whole;
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use control::{Control, Driver};
-use course::{Audience, Method, Outcome, Plan};
+use course::{Method, Outcome, Plan};
+use keep::{Listener, WAITING, keep, listen};
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, ClosedMotion};
-use linkwork::simulate::{Diagonalized, PassiveForces, Standard, State};
+use linkwork::simulate::{Diagonalized, Standard, State};
 use linkwork::workspace::Scaling;
-use log::Stream;
+use log::Log;
 use push::Push;
-use record::{Record, Recorder};
+use record::{Record, Recorder, Summary};
 use report::{End, Report};
-use std::fs::OpenOptions;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::sync_channel;
 
 /// Arguments of `linkwork simulate`.
 #[derive(Args)]
@@ -52,9 +53,10 @@ friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what frict
 overdamped spring that gives back some 7 % of a joint's speed; its time constant is 5 ms, or 8 steps if that is longer. --ideal
 leaves all of it out. Units are SI. The same arguments give the same bits on every run.
 
-Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot in it, and
-`linkwork view` plays. Ctrl-C ends a run and keeps what was computed.
-Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C.")]
+Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot in it; `linkwork view`
+plays them all. They are written to FILE.part while the run lasts. Ctrl-C, SIGTERM and SIGHUP end a run and keep what was
+computed. After a SIGKILL, or on a full disk, FILE.part can be read up to the last second or so; that of an .npz is an array of
+NumPy with a field for each quantity. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after a signal.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
@@ -65,12 +67,14 @@ pub(crate) struct Arguments {
     start: start::Start,
     #[command(flatten)]
     control: Control,
+    #[command(flatten)]
+    driven: Driven,
     /// Push a frame for a while, with N and N m along the world's axes; may be given several times.
     #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
     push: Vec<String>,
-    /// How to step.
-    #[arg(long, short, value_enum, default_value_t = Method::Rk4, value_name = "NAME")]
-    integrator: Method,
+    /// How to step; rk4 if left out, or midpoint where rk4 cannot bear the joints' damping, springs or gains.
+    #[arg(long, short, value_enum, value_name = "NAME")]
+    integrator: Option<Method>,
     /// The step of all integrators but the adaptive one, in seconds; 0.001 if left out.
     #[arg(long, value_name = "S", value_parser = |s: &str| positive(s, 1e3), allow_negative_numbers = true)]
     dt: Option<f64>,
@@ -140,7 +144,7 @@ const TOLERANCE: f64 = 1e-12;
 impl Arguments {
     /// An error if some of them contradict others, or files cannot be written: better now than after a long run.
     fn check(&self) -> Result<()> {
-        let adaptive = self.integrator == Method::Adaptive;
+        let adaptive = self.integrator == Some(Method::Adaptive);
         if adaptive && self.dt.is_some() {
             let problem = "--dt is for integrators with steps of one length";
             return Err(Complaint::usage(
@@ -158,11 +162,14 @@ impl Arguments {
         for path in &self.log {
             log::Format::of(path)?;
         }
-        for path in self.log.iter().chain(&self.plot) {
-            let opened = OpenOptions::new().append(true).create(true).open(path);
-            opened.with_context(|| format!("cannot write to `{}`", path.display()))?;
+        let files: Vec<&PathBuf> = self.log.iter().chain(&self.plot).collect();
+        for (i, path) in files.iter().enumerate() {
+            if files[..i].contains(path) {
+                let problem = format!("`{}` is to be written twice", path.display());
+                return Err(Complaint::usage(problem, "give each log and plot a name of its own"));
+            }
         }
-        Ok(())
+        files.into_iter().try_for_each(|path| whole::check(path))
     }
 }
 
@@ -174,13 +181,13 @@ impl Arguments {
         closed: Option<&Closed>,
         start: State,
         driver: Driver,
-        resistance: PassiveForces,
+        (method, resistance): (Method, PassiveForces),
     ) -> Result<ExitCode> {
         if self.equations != Form::Standard {
             let problem = "--view shows the standard equations of motion";
             return Err(Complaint::usage(problem, "leave --equations out"));
         }
-        let method = match self.integrator {
+        let method = match method {
             Method::Euler => linkwork_view::Method::Euler,
             Method::Rk4 => linkwork_view::Method::RungeKutta,
             Method::Midpoint => linkwork_view::Method::Midpoint,
@@ -194,54 +201,32 @@ impl Arguments {
     }
 }
 
-/// A record may hold so many numbers: 4 GB.
-const LARGEST: f64 = 5e8;
-
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
-    let loaded = arguments.chosen.load()?;
+    let loaded = arguments.chosen.load()?.driven(&arguments.driven)?;
     let closed = closed::close(&loaded.robot)?;
     let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
-    if closed.is_some() && arguments.equations != Form::Standard {
-        let problem = format!(
-            "`{}` has closed loops, which the diagonalized equations do not know",
-            loaded.name
-        );
-        return Err(Complaint::usage(problem, "leave --equations out"));
-    }
-    if closed.is_some() && arguments.control.is_lqr() {
-        let problem = format!(
-            "`{}` has closed loops, which the lqr controller does not know",
-            loaded.name
-        );
-        return Err(Complaint::usage(problem, "choose another --controller"));
-    }
-    let rows = arguments.seconds * arguments.log_rate;
-    if rows * record::width(mechanism) as f64 > LARGEST {
-        return Err(Complaint::usage(
-            format!("{rows:.0} states of `{}` are too many to keep", loaded.name),
-            "lower --log-rate or --seconds",
-        ));
+    if closed.is_some() {
+        begin::check_closed(arguments, &loaded.name)?;
     }
     let mut state = arguments.start.state(mechanism, &loaded.robot)?;
+    begin::within_limits(arguments, mechanism, &mut state)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
     }
+    arguments.control.check(mechanism, &state.q)?;
     let pushes = arguments.push.iter().map(|p| Push::parse(p, mechanism));
     let pushes: Vec<Push> = pushes.collect::<Result<_>>()?;
     let driver = || arguments.control.driver(mechanism, &pushes, arguments.ideal);
     let (driver, watched) = (driver()?, driver()?);
-    let step = arguments.dt.unwrap_or(STEP);
-    let implicit = matches!(arguments.integrator, Method::Adaptive | Method::Midpoint);
-    let softened = (!implicit).then_some(step);
-    let resistance = resistance((arguments.ideal, arguments.no_limits, softened), mechanism, &state)?;
+    let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state)?;
     if arguments.view {
-        return arguments.show(&loaded, closed.as_ref(), state, driver, resistance);
+        return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
     }
     let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();
     let plan = Plan {
-        method: arguments.integrator,
+        method,
         end: arguments.seconds,
         dt: arguments.dt.unwrap_or(STEP),
         tolerance: arguments.tolerance.unwrap_or(TOLERANCE),
@@ -255,7 +240,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         watched,
         resistance.clone(),
         arguments.equations.scaling(),
-        whole,
+        [whole, !arguments.plot.is_empty()],
     );
     let equations = match (&closed, arguments.equations.scaling()) {
         (Some(closed), _) => Posing::Closed(Box::new(ClosedMotion::with(closed, driver, resistance))),
@@ -266,24 +251,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             Posing::Diagonalized(equations)
         }
     };
+    let form = Record::new(mechanism);
     let described = log::Described::of(&loaded.robot, &arguments.chosen.robot);
-    let streams = log::streams(&arguments.log, &Record::new(mechanism), mechanism, &described)?;
-    let (outcome, record) = simulate(&plan, mechanism, state, equations, recorder, streams)?;
-    let mut written = Vec::new();
-    for path in &arguments.log {
-        log::write(path, &record)?;
-        written.push(path.display().to_string());
-    }
+    let logs = arguments.log.iter();
+    let logs = logs.map(|path| Log::begin(path, &form, mechanism, &described, arguments.log_rate));
+    let logs = logs.collect::<Result<Vec<_>>>()?;
+    let (outcome, summary) = simulate(&plan, mechanism, state, equations, recorder, logs)?;
     for path in &arguments.plot {
-        figure::draw(&loaded.name, &record, path)?;
-        written.push(path.display().to_string());
+        figure::draw(&loaded.name, &summary.some, path)?;
     }
+    let written = arguments.log.iter().chain(&arguments.plot);
+    let written = written.map(|path| path.display().to_string()).collect();
     report(
         arguments,
         &loaded.name,
         mechanism,
+        method,
         &outcome,
-        &record,
+        &summary,
         conserved,
         written,
     )
@@ -302,7 +287,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 pub(crate) fn resistance(
     (ideal, no_limits, step): (bool, bool, Option<f64>),
     mechanism: &Mechanism,
-    state: &State,
 ) -> Result<PassiveForces> {
     if ideal {
         return Ok(PassiveForces::none(mechanism));
@@ -310,8 +294,6 @@ pub(crate) fn resistance(
     let mut resistance = PassiveForces::of(mechanism)?;
     if no_limits {
         resistance = resistance.without_stops();
-    } else {
-        within_limits(mechanism, &state.q)?;
     }
     if let Some(joint) = resistance.unstopped().first() {
         let joint = &mechanism.joints()[joint.index()];
@@ -328,33 +310,6 @@ pub(crate) fn resistance(
     Ok(resistance)
 }
 
-/// An error if a joint starts beyond its limits, where its stop would throw it out.
-fn within_limits(mechanism: &Mechanism, q: &[f64]) -> Result<()> {
-    let all = mechanism.all_coordinates(q)?;
-    let mut start = 0;
-    for joint in mechanism.joints() {
-        let mine = &all[start..start + joint.kind.nq()];
-        start += mine.len();
-        if mine.len() != joint.kind.nv() {
-            continue;
-        }
-        for (i, q) in mine.iter().enumerate() {
-            let limit = joint.position_limits.get(i).or(joint.position_limits.first());
-            let Some((lower, upper)) = limit.copied() else { continue };
-            if *q < lower - 1e-9 || *q > upper + 1e-9 {
-                return Err(Complaint::usage(
-                    format!(
-                        "joint `{}` starts at {q}, beyond its limits {lower} and {upper}",
-                        joint.name
-                    ),
-                    "start elsewhere with --q or --random, or leave the stops out with --no-limits",
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The equations of motion that a run is posed in.
 enum Posing {
     Standard(Standard<Driver>),
@@ -369,19 +324,19 @@ fn simulate(
     start: State,
     equations: Posing,
     recorder: Recorder,
-    streams: Vec<Box<dyn Stream + '_>>,
-) -> Result<(Outcome, Record)> {
+    logs: Vec<Log>,
+) -> Result<(Outcome, Summary)> {
     static STOP: AtomicBool = AtomicBool::new(false);
-    // A second Ctrl-C does not wait. Without a handler the first does not either.
+    // Ctrl-C, and what ends programs from outside. A second time does not wait. Without a handler the first does not either.
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Relaxed) {
             std::process::exit(130);
         }
     });
-    let (sender, receiver) = channel();
-    let (rows, written) = channel();
-    let (outcome, record, logs) = std::thread::scope(|scope| {
-        let writing = scope.spawn(move || keep(streams, &written));
+    let (sender, receiver) = sync_channel(WAITING);
+    let (rows, written) = sync_channel(WAITING);
+    let (outcome, summary, logs) = std::thread::scope(|scope| {
+        let writing = scope.spawn(move || keep(logs, &written, &STOP));
         let recording = scope.spawn(move || listen(recorder, &receiver, &rows));
         let mut audience = Listener::new(sender, plan.end);
         let outcome = match equations {
@@ -396,109 +351,31 @@ fn simulate(
             }
         };
         audience.end();
-        let record = recording.join().expect("recording does not panic");
+        let summary = recording.join().expect("recording does not panic");
         let logs = writing.join().expect("writing does not panic");
-        (outcome, record, logs)
+        (outcome, summary, logs)
     });
     logs?;
-    Ok((outcome, record?))
-}
-
-/// So many states go to the recorder at once.
-const PARCEL: usize = 64;
-
-/// Records states as they come, and hands their rows on.
-fn listen(mut recorder: Recorder, states: &Receiver<Vec<State>>, rows: &Sender<Vec<f64>>) -> Result<Record> {
-    for states in states {
-        // A writer that failed says why itself.
-        let _ = rows.send(recorder.add(&states)?);
-    }
-    Ok(recorder.finish())
-}
-
-/// Writes rows to logs as they come.
-fn keep(mut streams: Vec<Box<dyn Stream + '_>>, rows: &Receiver<Vec<f64>>) -> Result<()> {
-    for rows in rows {
-        streams.iter_mut().try_for_each(|stream| stream.add(&rows))?;
-    }
-    streams.into_iter().try_for_each(Stream::finish)
-}
-
-/// Hands states on, and shows progress on a terminal when a run takes long.
-struct Listener {
-    sender: Sender<Vec<State>>,
-    parcel: Vec<State>,
-    end: f64,
-    begun: Instant,
-    bar: Option<indicatif::ProgressBar>,
-    shown: bool,
-}
-
-impl Listener {
-    fn new(sender: Sender<Vec<State>>, end: f64) -> Self {
-        Self {
-            sender,
-            parcel: Vec::with_capacity(PARCEL),
-            end,
-            begun: Instant::now(),
-            bar: None,
-            shown: std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn end(mut self) {
-        // A recorder that failed says why itself.
-        let _ = self.sender.send(std::mem::take(&mut self.parcel));
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Audience for Listener {
-    fn keep(&mut self, state: &State) {
-        self.parcel.push(state.clone());
-        if self.parcel.len() == PARCEL {
-            let full = std::mem::replace(&mut self.parcel, Vec::with_capacity(PARCEL));
-            let _ = self.sender.send(full);
-        }
-    }
-
-    fn hear(&mut self, t: f64) {
-        const PATIENCE: Duration = Duration::from_millis(500);
-        const PARTS: f64 = 1000.0;
-        if !self.shown || self.begun.elapsed() < PATIENCE {
-            return;
-        }
-        let bar = self.bar.get_or_insert_with(|| {
-            let form = "{wide_bar} {percent:>3} %, {eta} left";
-            let style = indicatif::ProgressStyle::with_template(form).expect("the form is right");
-            indicatif::ProgressBar::new(PARTS as u64).with_style(style)
-        });
-        bar.set_position((PARTS * t / self.end) as u64);
-    }
+    Ok((outcome, summary?))
 }
 
 fn report(
     arguments: &Arguments,
     robot: &str,
     mechanism: &Mechanism,
+    method: Method,
     outcome: &Outcome,
-    record: &Record,
+    summary: &Summary,
     conserved: bool,
     written: Vec<String>,
 ) -> Report {
-    let last = |name: &str| {
-        let quantity = record.of(name);
-        let width = quantity.labels.len();
-        quantity.numbers[quantity.numbers.len() - width..].to_vec()
-    };
+    let last = |name: &str| summary.last.of(name).numbers.clone();
     let seconds = outcome.state.t;
     Report {
         robot: robot.to_owned(),
         nq: mechanism.nq(),
         nv: mechanism.nv(),
-        integrator: arguments.integrator.words(),
+        integrator: method.words(),
         equations: arguments.equations.words(),
         seconds,
         asked_seconds: arguments.seconds,
@@ -508,13 +385,13 @@ fn report(
         wall_seconds: outcome.wall_seconds,
         real_time_factor: seconds / outcome.wall_seconds,
         closure: outcome.closure,
-        energy: Energy::along(record.energies(), conserved),
+        energy: summary.energy.told(conserved),
         end: End {
-            t: record.times().last().copied().unwrap_or(0.0),
+            t: summary.last.times().last().copied().unwrap_or(0.0),
             q: last("q"),
             v: last("v"),
         },
-        rows: record.rows,
+        rows: summary.rows,
         written,
     }
 }

@@ -77,7 +77,12 @@ fn every_form_tells_the_point() {
         let push = ["--push", "tip:1,0,-2,0,0.5,0"];
         let output = linkwork(
             &here,
-            &[&["linearize", "cart_pole", "--at", state], &push[..], extra].concat(),
+            &[
+                &["linearize", "cart_pole", "--driven", "rail,hinge", "--at", state],
+                &push[..],
+                extra,
+            ]
+            .concat(),
         );
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)

@@ -5,6 +5,10 @@ mod program_support;
 use program_support::{directory, number, run_in_python, simulate, text};
 use serde_json::Value;
 
+/// All joints of the quadruped.
+const ALL: &str = "float,front_left_abduction,front_left_swing,front_left_knee,front_right_abduction,front_right_swing,\
+front_right_knee,hind_left_abduction,hind_left_swing,hind_left_knee,hind_right_abduction,hind_right_swing,hind_right_knee";
+
 #[test]
 fn logs_hold_the_same_numbers_in_every_format_and_on_every_run() {
     let here = directory("simulate_logs");
@@ -22,6 +26,8 @@ fn logs_hold_the_same_numbers_in_every_format_and_on_every_run() {
             "50",
             "-c",
             "gravity",
+            "--driven",
+            ALL,
         ];
         let arguments: Vec<&str> = start.into_iter().chain(logs).chain(plots).collect();
         let summary = simulate(&here, &arguments);
@@ -116,6 +122,8 @@ fn numpy_reads_the_archive() {
         "0.2",
         "-c",
         "gravity",
+        "--driven",
+        ALL,
         "--log",
         "a.csv",
         "--log",

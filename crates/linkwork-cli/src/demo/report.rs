@@ -2,7 +2,7 @@
 
 use super::Sample;
 use super::laws::Law;
-use crate::energy::Energy;
+use crate::energy::{Energies, Energy};
 use crate::style::{self, paint};
 use anyhow::Result;
 use serde::Serialize;
@@ -43,7 +43,9 @@ const DRIFT: f64 = 1e-4;
 
 impl Kept {
     pub(crate) fn along(samples: &[Sample]) -> Self {
-        let energy = Energy::along(samples.iter().map(|s| (s.kinetic, s.potential)), true);
+        let mut energies = Energies::default();
+        samples.iter().for_each(|s| energies.add(s.kinetic, s.potential));
+        let energy = energies.told(true);
         let relative_drift = match energy.largest_change {
             0.0 => 0.0,
             drift => drift / energy.peak_kinetic,

@@ -3,6 +3,7 @@
 use super::Arguments;
 use super::push;
 use crate::complaint::Complaint;
+use crate::numbers::read_bounded;
 use crate::simulate::push::LARGEST;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
@@ -34,7 +35,7 @@ impl Point {
             None => State::default(),
             Some(text) if text.trim_start().starts_with(['{', '[']) => read(text, "--at")?,
             Some(path) => {
-                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the state `{path}`"))?;
+                let text = read_bounded(path.as_ref()).with_context(|| format!("cannot read the state `{path}`"))?;
                 read(&text, path)?
             }
         };

@@ -5,6 +5,7 @@ use super::torque_file::TorqueFile;
 use crate::complaint::Complaint;
 use crate::numbers::positive;
 use crate::robot::without_resistance;
+use crate::style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Which controller, and its parameters.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Control {
     /// What drives the joints.
     #[arg(long, short, value_enum, default_value_t = Kind::None, value_name = "NAME")]
@@ -24,21 +25,20 @@ pub(crate) struct Control {
     /// The configuration to go to, nq numbers; neutral if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     target: Option<Vec<f64>>,
-    /// Stiffness: pd in N m/rad or N/m, computed-torque in 1/s², pose in N/m.
-    #[arg(long, value_name = "X", default_value_t = 100.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
-    kp: f64,
-    /// Damping: pd in N m s or N s/m, computed-torque, rate-damping and pose in 1/s.
-    #[arg(long, value_name = "X", default_value_t = 20.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
-    kd: f64,
+    /// Stiffness: pd in N m/rad or N/m, computed-torque in 1/s², pose in N/m. Left out: pd takes what is critically damped
+    /// with --kd, or for 10 rad/s, given the diagonal of 𝓜 at the target; others take 100.
+    #[arg(long, value_name = "X", value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
+    kp: Option<f64>,
+    /// Damping: pd in N m s or N s/m, computed-torque, rate-damping and pose in 1/s. Left out: pd is critically damped; others
+    /// take 20.
+    #[arg(long, value_name = "X", value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
+    kd: Option<f64>,
     /// The frame that the pose controller brings to where it is at --target.
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
     /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
     #[arg(long, value_name = "FILE.csv")]
     torques: Option<PathBuf>,
-    /// The joints that the lqr controller drives; all if left out.
-    #[arg(long, value_name = "JOINT", value_delimiter = ',')]
-    driven: Vec<String>,
     /// The lqr controller's weights of the states, target ⊖ q and then q̇: one for all, or 2nv numbers.
     #[arg(
         long,
@@ -62,7 +62,7 @@ enum Kind {
     None,
     /// Gravity compensation.
     Gravity,
-    /// T = kp (target ⊖ q) − kd q̇, and gravity.
+    /// T = kp (target ⊖ q) − kd q̇, and gravity, at the joints that motors drive.
     Pd,
     /// T = 𝓜(kp (target ⊖ q) − kd q̇) + C: every coordinate on its own.
     ComputedTorque,
@@ -118,6 +118,100 @@ impl Control {
         Err(Complaint::usage(problem, format!("add {option}")))
     }
 
+    /// The same with motors that never meet a limit: where one is met, gains do not show.
+    pub(crate) fn boundless_driver(&self, mechanism: &Mechanism, ideal: bool) -> Result<Driver> {
+        let boundless = Self {
+            no_effort_limits: true,
+            ..self.clone()
+        };
+        boundless.driver(mechanism, &[], ideal)
+    }
+
+    /// The configuration that it goes to, if it goes to one.
+    pub(crate) fn goal(&self, mechanism: &Mechanism) -> Result<Option<Vec<f64>>> {
+        match self.controller {
+            Kind::Pd | Kind::ComputedTorque | Kind::Pose | Kind::Lqr => self.target(mechanism).map(Some),
+            Kind::None | Kind::Gravity | Kind::RateDamping | Kind::File => Ok(None),
+        }
+    }
+
+    /// Says what motors cannot do for it from a configuration on; an error where it makes no sense without.
+    pub(crate) fn check(&self, mechanism: &Mechanism, q: &[f64]) -> Result<()> {
+        if self.is_none() {
+            return Ok(());
+        }
+        let idle: Vec<usize> = (0..mechanism.nv()).filter(|&i| !mechanism.is_driven(i)).collect();
+        let names = |dofs: &[usize]| -> Vec<String> {
+            let has = |range: std::ops::Range<usize>| dofs.iter().any(|i| range.contains(i));
+            let joints = mechanism.joints().iter().map(|j| &j.name);
+            let found = joints.filter(|name| mechanism.joint(name).and_then(|j| mechanism.v_range(j)).is_ok_and(has));
+            found.map(|name| format!("`{name}`")).collect()
+        };
+        if self.controller == Kind::Gravity {
+            let mut held = vec![0.0; mechanism.nv()];
+            mechanism
+                .workspace()
+                .at(q)?
+                .moving(&held.clone())?
+                .gravity_torque(&mut held)?;
+            let largest = held.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            let falls: Vec<usize> = idle
+                .iter()
+                .copied()
+                .filter(|&i| held[i].abs() > 1e-9 * largest)
+                .collect();
+            if let Some(&dof) = falls.first() {
+                let problem = format!(
+                    "gravity cannot be held: no motor drives {}, which would need {} N m or N",
+                    names(&[dof]).join(", "),
+                    crate::numbers::significant(held[dof], 6)
+                );
+                return Err(Complaint::failure(problem, DRIVE));
+            }
+        }
+        if idle.len() == mechanism.nv() && idle.len() > 0 {
+            let problem = format!("no motor drives any joint of `{}`", mechanism.name());
+            return Err(Complaint::failure(problem, DRIVE));
+        }
+        if self.controller == Kind::Pd && !idle.is_empty() {
+            let word = style::paint(style::HEAD, "note");
+            anstream::eprintln!(
+                "{word}: no motor drives {}: pd acts at the other joints",
+                names(&idle).join(", ")
+            );
+        }
+        let powerless: Vec<usize> = (0..mechanism.nv())
+            .filter(|&i| mechanism.is_driven(i) && mechanism.motor_limits()[i] == 0.0)
+            .collect();
+        if !powerless.is_empty() && !self.no_effort_limits {
+            let word = style::paint(style::HEAD, "warning");
+            anstream::eprintln!(
+                "{word}: the effort limit of {} is 0, so that motors exert nothing there; --no-effort-limits leaves limits out",
+                names(&powerless).join(", ")
+            );
+        }
+        Ok(())
+    }
+
+    /// Gains of every degree of freedom for the pd controller, none where no motor is: critically damped where only one was
+    /// given, and for 10 rad/s where none was, with the diagonal of 𝓜 at the target.
+    fn joint_gains(&self, mechanism: &Mechanism, target: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
+        let n = mechanism.nv();
+        let mut mass = vec![0.0; n * n];
+        mechanism.workspace().at(target)?.mass_matrix(&mut mass)?;
+        let gains = |i: usize| {
+            let m = mass[i * (n + 1)];
+            match (self.kp, self.kd) {
+                _ if !mechanism.is_driven(i) => (0.0, 0.0),
+                (Some(kp), Some(kd)) => (kp, kd),
+                (Some(kp), None) => (kp, 2.0 * (kp * m).sqrt()),
+                (None, Some(kd)) => (0.25 * kd * kd / m, kd),
+                (None, None) => (QUICKNESS * QUICKNESS * m, 2.0 * QUICKNESS * m),
+            }
+        };
+        Ok((0..n).map(gains).unzip())
+    }
+
     /// Whether the motors exert nothing.
     pub(crate) fn is_none(&self) -> bool {
         self.controller == Kind::None
@@ -127,7 +221,6 @@ impl Control {
         for (option, given, of) in [
             ("--torques", self.torques.is_some(), Kind::File),
             ("--frame", self.frame.is_some(), Kind::Pose),
-            ("--driven", !self.driven.is_empty(), Kind::Lqr),
             ("--weights", self.weights != [1.0], Kind::Lqr),
             ("--effort", self.effort != 1.0, Kind::Lqr),
         ] {
@@ -139,17 +232,21 @@ impl Control {
                 return Err(Complaint::usage(problem, format!("add --controller {of}")));
             }
         }
+        let (kp, kd) = (self.kp.unwrap_or(STIFFNESS), self.kd.unwrap_or(DAMPING));
         let each = |gain: f64| vec![gain; mechanism.nv()];
-        let (kp, kd) = (each(self.kp), each(self.kd));
         Ok(match self.controller {
             Kind::None => Box::new(()),
             Kind::Gravity => self.limited(mechanism, Still)?,
-            Kind::Pd => self.limited(mechanism, JointPd::new(mechanism, &self.target(mechanism)?, &kp, &kd)?)?,
+            Kind::Pd => {
+                let target = self.target(mechanism)?;
+                let (kp, kd) = self.joint_gains(mechanism, &target)?;
+                self.limited(mechanism, JointPd::new(mechanism, &target, &kp, &kd)?)?
+            }
             Kind::ComputedTorque => {
-                let law = ComputedTorque::new(mechanism, &self.target(mechanism)?, &kp, &kd)?;
+                let law = ComputedTorque::new(mechanism, &self.target(mechanism)?, &each(kp), &each(kd))?;
                 self.limited(mechanism, law)?
             }
-            Kind::RateDamping => self.limited(mechanism, RateDamping::new(mechanism, self.kd)?)?,
+            Kind::RateDamping => self.limited(mechanism, RateDamping::new(mechanism, kd)?)?,
             Kind::Pose => {
                 let Some(name) = &self.frame else {
                     return Err(Complaint::usage(
@@ -161,7 +258,7 @@ impl Control {
                     .frame(name)
                     .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
                 let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame)?;
-                self.limited(mechanism, PoseControl::new(mechanism, frame, target, &kd, self.kp)?)?
+                self.limited(mechanism, PoseControl::new(mechanism, frame, target, &each(kd), kp)?)?
             }
             Kind::Lqr => {
                 let law = match ideal {
@@ -209,21 +306,9 @@ impl Control {
             ));
         }
         let target = self.target(mechanism)?;
-        let driven = match self.driven.len() {
-            0 => mechanism.nv(),
-            _ => self
-                .driven
-                .iter()
-                .map(|name| Ok(mechanism.v_range(mechanism.joint(name)?)?.len()))
-                .sum::<linkwork::Result<usize>>()?,
-        };
-        Ok(Regulator::new(
-            mechanism,
-            &target,
-            &self.driven,
-            &weights,
-            &vec![self.effort; driven],
-        )?)
+        let effort = vec![self.effort; mechanism.driven_dofs().len()];
+        let all: [&str; 0] = [];
+        Ok(Regulator::new(mechanism, &target, &all, &weights, &effort)?)
     }
 
     /// Whether it is the regulator, which knows trees alone.
@@ -240,6 +325,13 @@ impl Control {
     }
 }
 
+/// How quick the pd controller is where no gains are given, in rad/s.
+const QUICKNESS: f64 = 10.0;
+/// Gains of the other controllers where none are given.
+const STIFFNESS: f64 = 100.0;
+const DAMPING: f64 = 20.0;
+
+const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever the model says";
 const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";
 
 impl Driver {

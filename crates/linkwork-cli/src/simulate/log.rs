@@ -1,21 +1,28 @@
-//! Logs in files that other programs read.
+//! Logs of simulations, in the formats of their tools.
+//!
+//! A log is written while states come, under its name with `.part` after it, and gets its own name when the run ends,
+//! whatever ends it. If the program is killed or the disk is full, what is under that name can be read up to about the last
+//! second: CSV by lines, MCAP by messages, Parquet as it is; that of an NPZ is one array of NumPy, with a field for each
+//! quantity.
 
 mod csv;
 mod described;
 mod joint_states;
+mod journal;
 mod mcap;
-mod npz;
 mod parquet;
+mod sink;
 
 pub(crate) use described::{Described, NATIVE};
 pub(crate) use mcap::identifier;
 
 use super::record::Record;
 use crate::complaint::Complaint;
+use crate::whole;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use sink::Sink;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// A log's format, by its file's name.
@@ -42,49 +49,100 @@ impl Format {
     }
 }
 
-/// A log that is written while states come.
-pub(crate) trait Stream: Send {
+/// What takes rows as they come.
+trait Stream: Send {
     /// Takes some rows, one after another.
     fn add(&mut self, rows: &[f64]) -> Result<()>;
+    /// Hands all rows so far to the system, such that they can be read.
+    fn flush(&mut self) -> Result<()>;
     /// Writes what is left.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Opens the logs that can be written while states come; the others are written in the end.
-pub(crate) fn streams(
-    paths: &[PathBuf],
+/// A log that is being written.
+pub(crate) struct Log {
+    path: PathBuf,
+    /// Where it is written to.
+    begun: PathBuf,
+    stream: Box<dyn Stream>,
+}
+
+impl Log {
+    /// Begins a log. An older file of its name goes, so that nobody takes that for the log of this run.
+    pub(crate) fn begin(path: &Path, form: &Record, mechanism: &Mechanism, robot: &Described, rate: f64) -> Result<Self> {
+        let begun = if whole::is_special(path) {
+            path.to_owned()
+        } else {
+            whole::part(path)
+        };
+        let named = |problem: anyhow::Error| problem.context(cannot_write(path));
+        let stream = begin(path, &begun, form, mechanism, robot, rate).map_err(named)?;
+        if begun != path && path.exists() {
+            std::fs::remove_file(path).with_context(|| cannot_write(path))?;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            begun,
+            stream,
+        })
+    }
+
+    pub(crate) fn add(&mut self, rows: &[f64]) -> Result<()> {
+        self.stream.add(rows).with_context(|| self.told())
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.stream.flush().with_context(|| self.told())
+    }
+
+    /// Ends it, and gives it its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        let told = self.told();
+        let Self { path, begun, stream } = self;
+        stream.finish().with_context(|| told.clone())?;
+        if begun == path {
+            return Ok(());
+        }
+        let synced = File::open(&begun).and_then(|file| file.sync_all());
+        synced.and_then(|()| std::fs::rename(&begun, &path)).context(told)
+    }
+
+    /// What went wrong, and what is left.
+    fn told(&self) -> String {
+        let mut told = cannot_write(&self.path);
+        if self.begun != self.path {
+            told += &format!("; what came before is in `{}`", self.begun.display());
+        }
+        told
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write the log to `{}`", path.display())
+}
+
+fn begin(
+    path: &Path,
+    begun: &Path,
     form: &Record,
     mechanism: &Mechanism,
-    robot: &Described,
-) -> Result<Vec<Box<dyn Stream>>> {
-    let mut streams: Vec<Box<dyn Stream>> = Vec::new();
-    for path in paths {
-        let format = Format::of(path)?;
-        match format {
-            Format::Csv => streams.push(Box::new(csv::Csv::new(create(path)?, form)?)),
-            Format::Mcap => streams.push(Box::new(mcap::Mcap::new(create(path)?, form, mechanism, robot)?)),
-            Format::Npz | Format::Parquet => {}
-        }
-    }
-    Ok(streams)
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>> {
-    let file = File::create(path).with_context(|| format!("cannot write the log to `{}`", path.display()))?;
-    Ok(BufWriter::with_capacity(1 << 18, file))
-}
-
-/// Writes a record to a log that holds one column after another.
-pub(crate) fn write(path: &Path, record: &Record) -> Result<()> {
-    let problem = || format!("cannot write the log to `{}`", path.display());
+    rate: f64,
+) -> Result<Box<dyn Stream>> {
     let format = Format::of(path)?;
-    if matches!(format, Format::Csv | Format::Mcap) {
-        return Ok(());
-    }
-    let mut out = create(path)?;
-    match format {
-        Format::Npz => npz::write(&mut out, record).with_context(problem)?,
-        _ => parquet::write(&mut out, record).with_context(problem)?,
-    }
-    out.flush().with_context(problem)
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    // A log in columns comes back to what it wrote.
+    options.read(matches!(format, Format::Npz | Format::Parquet));
+    let file = options.open(begun)?;
+    Ok(match format {
+        Format::Csv => Box::new(csv::Csv::new(file, form)?),
+        Format::Mcap => Box::new(mcap::Mcap::new(file, form, mechanism, rate)?),
+        Format::Npz => Box::new(journal::Npz::new(
+            file,
+            form,
+            whole::with_end(path, ".part.npz"),
+            begun,
+        )?),
+        Format::Parquet => Box::new(parquet::Parquet::new(file, form)?),
+    })
 }

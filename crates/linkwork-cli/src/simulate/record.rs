@@ -3,6 +3,7 @@
 //! A thread of its own works out torques, total rates and energies, so that the simulation does not wait for them.
 
 use super::control::Driver;
+use crate::energy::Energies;
 use linkwork::model::JointKind;
 use linkwork::simulate::{Drive, Now, PassiveForces, State};
 use linkwork::workspace::Scaling;
@@ -53,11 +54,6 @@ impl Quantity {
     }
 }
 
-/// How many numbers there are in a row.
-pub(crate) fn width(mechanism: &Mechanism) -> usize {
-    3 + mechanism.nq() + 4 * mechanism.nv()
-}
-
 impl Record {
     /// An empty one; without ν and ε where a mechanism has none.
     pub(crate) fn new(mechanism: &Mechanism) -> Self {
@@ -87,6 +83,34 @@ impl Record {
             ],
             rows: 0,
         }
+    }
+
+    /// The same without rows.
+    pub(crate) fn empty(&self) -> Self {
+        let empty = |q: &Quantity| Quantity {
+            labels: q.labels.clone(),
+            numbers: Vec::new(),
+            ..*q
+        };
+        Self {
+            quantities: self.quantities.iter().map(empty).collect(),
+            rows: 0,
+        }
+    }
+
+    /// Drops every other row.
+    fn thin(&mut self) {
+        for quantity in &mut self.quantities {
+            let width = quantity.width().max(1);
+            let mut kept = Vec::with_capacity(quantity.numbers.len() / 2 + width);
+            quantity
+                .numbers
+                .chunks(width)
+                .step_by(2)
+                .for_each(|row| kept.extend_from_slice(row));
+            quantity.numbers = kept;
+        }
+        self.rows = self.rows.div_ceil(2);
     }
 
     pub(crate) fn of(&self, name: &str) -> &Quantity {
@@ -161,6 +185,19 @@ pub(crate) fn labels(mechanism: &Mechanism) -> (Vec<String>, Vec<String>) {
     (q, v)
 }
 
+/// What is known of a run in the end.
+pub(crate) struct Summary {
+    pub(crate) rows: usize,
+    /// The last of them.
+    pub(crate) last: Record,
+    pub(crate) energy: Energies,
+    /// Some of the rows, evenly apart, for plots.
+    pub(crate) some: Record,
+}
+
+/// Rows that are kept for plots: no fewer, once there are as many, and at most twice as many.
+const KEPT: usize = 4096;
+
 /// Turns states into rows of a record.
 pub(crate) struct Recorder {
     workspace: Workspace,
@@ -175,7 +212,15 @@ pub(crate) struct Recorder {
     room: Vec<f64>,
     /// Whether there are total rates.
     total: bool,
-    record: Record,
+    /// Empty.
+    form: Record,
+    rows: usize,
+    last: Vec<f64>,
+    energy: Energies,
+    /// Whether rows are kept for plots: every so many.
+    plots: bool,
+    stride: usize,
+    some: Record,
 }
 
 impl Recorder {
@@ -184,7 +229,7 @@ impl Recorder {
         driver: Driver,
         resistance: PassiveForces,
         scaling: Option<Scaling>,
-        whole: bool,
+        [whole, plots]: [bool; 2],
     ) -> Self {
         let vector = vec![0.0; mechanism.nv()];
         let record = Record::new(mechanism);
@@ -198,17 +243,38 @@ impl Recorder {
             qd: vector.clone(),
             tau: vector.clone(),
             room: vector,
-            record,
+            rows: 0,
+            last: Vec::new(),
+            energy: Energies::default(),
+            plots,
+            stride: 1,
+            some: record.empty(),
+            form: record,
         }
     }
 
-    /// Works out the rows of some states, keeps them, and gives them.
+    /// Works out the rows of some states, and gives them.
     pub(crate) fn add(&mut self, states: &[State]) -> linkwork::Result<Vec<f64>> {
-        let mut rows = Vec::with_capacity(states.len() * self.record.width());
+        let width = self.form.width();
+        let mut rows = Vec::with_capacity(states.len() * width);
         for state in states {
             self.row(state, &mut rows)?;
         }
-        self.record.extend(&rows);
+        for row in rows.chunks(width) {
+            self.energy.add(row[width - 2], row[width - 1]);
+            if self.plots && self.rows.is_multiple_of(self.stride) {
+                self.some.extend(row);
+                if self.some.rows > 2 * KEPT {
+                    self.some.thin();
+                    self.stride *= 2;
+                }
+            }
+            self.rows += 1;
+        }
+        if let Some(last) = rows.chunks(width).last() {
+            self.last.clear();
+            self.last.extend_from_slice(last);
+        }
         Ok(rows)
     }
 
@@ -246,7 +312,18 @@ impl Recorder {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Record {
-        self.record
+    pub(crate) fn finish(mut self) -> Summary {
+        // The last row is drawn too.
+        if self.plots && self.rows > 0 && !(self.rows - 1).is_multiple_of(self.stride) {
+            self.some.extend(&self.last);
+        }
+        let mut last = self.form;
+        last.extend(&self.last);
+        Summary {
+            rows: self.rows,
+            last,
+            energy: self.energy,
+            some: self.some,
+        }
     }
 }

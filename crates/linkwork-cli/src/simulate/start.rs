@@ -1,7 +1,8 @@
 //! Where a simulation starts.
 
 use crate::complaint::Complaint;
-use anyhow::{Context, Result};
+use crate::numbers::{read_bounded, seed};
+use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::simulate::State;
@@ -9,7 +10,8 @@ use linkwork_formats::Robot;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The state at the start: as the robot's file is written and at rest, unless something is said.
+/// The state at the start: as the robot's file is written, or the nearest to it within the joints' limits, and at rest, unless
+/// something is said.
 #[derive(Args)]
 pub(crate) struct Start {
     /// Start at this configuration, nq numbers: rad and m, quaternions x, y, z, w.
@@ -19,7 +21,7 @@ pub(crate) struct Start {
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     v: Option<Vec<f64>>,
     /// Start at a random configuration within the limits, at rest: the same for the same seed everywhere.
-    #[arg(long, value_name = "SEED", conflicts_with_all = ["q", "start"])]
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["q", "start"], value_parser = seed, allow_negative_numbers = true)]
     random: Option<u64>,
     /// Start at the state in a JSON file with keys q and v.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["q", "v"])]
@@ -37,6 +39,11 @@ struct File {
 }
 
 impl Start {
+    /// Whether a configuration was asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.q.is_some() || self.random.is_some() || self.start.is_some() || self.start_key.is_some()
+    }
+
     pub(crate) fn state(&self, mechanism: &Mechanism, robot: &Robot) -> Result<State> {
         let (mut q, mut v) = (self.q.clone(), self.v.clone());
         if let Some(name) = &self.start_key {
@@ -48,7 +55,7 @@ impl Start {
         }
         if let Some(path) = &self.start {
             let name = path.display();
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+            let text = read_bounded(path)?;
             let file: File = serde_json::from_str(&text).map_err(|e| {
                 let hint = "a state is an object such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}";
                 Complaint::failure(format!("{name}: {e}"), hint)

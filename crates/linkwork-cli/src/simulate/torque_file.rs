@@ -1,7 +1,8 @@
 //! Torques from a file.
 
 use crate::complaint::Complaint;
-use anyhow::{Context, Result};
+use crate::numbers::read_bounded;
+use anyhow::Result;
 use linkwork::Mechanism;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ impl TorqueFile {
     /// Reads lines of a time and nv torques, apart by commas; a first line of names is ignored.
     pub(crate) fn read(path: &Path, mechanism: &Mechanism) -> Result<Self> {
         let name = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let text = read_bounded(path)?;
         let nv = mechanism.nv();
         let wrong = |at: usize, problem: String| {
             let hint = format!("a line is a time in seconds and {nv} torques, apart by commas");
@@ -40,6 +41,17 @@ impl TorqueFile {
                     Ok(x) if x.is_finite() => numbers.push(x),
                     _ => return Err(wrong(at, format!("`{word}` is no number"))),
                 }
+            }
+            if let Some(dof) = (0..nv).find(|&i| numbers[1 + i] != 0.0 && !mechanism.is_driven(i)) {
+                let problem = format!(
+                    "torque number {} is {}, but no motor drives that joint",
+                    dof + 1,
+                    numbers[1 + dof]
+                );
+                return Err(Complaint::failure(
+                    format!("{name}:{at}: {problem}"),
+                    "write 0 there, or say which joints motors drive with --driven",
+                ));
             }
             if times.last().is_some_and(|last| *last >= numbers[0]) {
                 return Err(wrong(

@@ -3,16 +3,17 @@
 use super::Stream;
 use crate::simulate::record::Record;
 use anyhow::Result;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
-pub(super) struct Csv<W> {
-    out: W,
+pub(super) struct Csv<W: Write> {
+    out: BufWriter<W>,
     width: usize,
     text: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
-    pub(super) fn new(mut out: W, form: &Record) -> Result<Self> {
+    pub(super) fn new(out: W, form: &Record) -> Result<Self> {
+        let mut out = BufWriter::with_capacity(1 << 18, out);
         let names = form.quantities.iter().flat_map(|q| q.columns());
         let names: Vec<String> = names.map(|name| quoted(&name)).collect();
         writeln!(out, "{}", names.join(","))?;
@@ -37,6 +38,10 @@ impl<W: Write + Send> Stream for Csv<W> {
             self.text.push(b'\n');
         }
         Ok(self.out.write_all(&self.text)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

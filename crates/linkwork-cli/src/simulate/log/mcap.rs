@@ -13,10 +13,10 @@ use linkwork::{Mechanism, Workspace};
 use mcap::records::MessageHeader;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::io::{Seek, Write};
+use std::io::{BufWriter, Seek, Write};
 
 pub(super) struct Mcap<W: Write + Seek> {
-    file: mcap::Writer<W>,
+    file: mcap::Writer<BufWriter<W>>,
     states: u16,
     poses: u16,
     joints: u16,
@@ -27,10 +27,15 @@ pub(super) struct Mcap<W: Write + Seek> {
     q: std::ops::Range<usize>,
     sequence: u32,
     message: Cdr,
+    /// States in a chunk, and in the present one: what a reader can tell of a file that was cut short.
+    chunk: u32,
+    filled: u32,
 }
 
 impl<W: Write + Seek> Mcap<W> {
-    pub(super) fn new(out: W, form: &Record, mechanism: &Mechanism, robot: &Described) -> Result<Self> {
+    /// Chunks hold a second of states, or a thousand.
+    pub(super) fn new(out: W, form: &Record, mechanism: &Mechanism, robot: &Described, rate: f64) -> Result<Self> {
+        let out = BufWriter::with_capacity(1 << 18, out);
         let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
         let options = mcap::WriteOptions::new().compression(None).library(library);
         let mut file = options.profile("ros2").create(out)?;
@@ -86,6 +91,8 @@ impl<W: Write + Seek> Mcap<W> {
             q: start..start + mechanism.nq(),
             sequence: 0,
             message: Cdr::default(),
+            chunk: rate.clamp(1.0, 1000.0) as u32,
+            filled: 0,
         })
     }
 }
@@ -125,7 +132,17 @@ impl<W: Write + Seek + Send> Stream for Mcap<W> {
             self.joint_states.write(message, time, row)?;
             self.file.write_to_known_channel(&header(self.joints), &message.bytes)?;
             self.sequence = self.sequence.wrapping_add(1);
+            self.filled += 1;
+            if self.filled == self.chunk {
+                self.file.flush()?;
+                self.filled = 0;
+            }
         }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        // Whole chunks are with the system already.
         Ok(())
     }
 

@@ -1,0 +1,165 @@
+//! What a run begins with: what resists the joints, where they start, and how to step.
+
+use super::course::Method;
+use super::stiffness::{self, Stiff};
+use super::{Arguments, Form, STEP};
+use crate::complaint::Complaint;
+use crate::numbers::significant;
+use crate::style;
+use anyhow::Result;
+use linkwork::Mechanism;
+use linkwork::closed::{Closed, ClosedMotion};
+use linkwork::simulate::{PassiveForces, Standard, State};
+
+/// How to step, and what resists the joints meanwhile.
+pub(super) fn method(
+    arguments: &Arguments,
+    mechanism: &Mechanism,
+    closed: Option<&Closed>,
+    state: &State,
+) -> Result<(Method, PassiveForces)> {
+    let asked = arguments.integrator.unwrap_or(Method::Rk4);
+    let resistance = resistance(arguments, mechanism, asked)?;
+    if matches!(asked, Method::Adaptive | Method::Midpoint) {
+        return Ok((asked, resistance));
+    }
+    let step = arguments.dt.unwrap_or(STEP);
+    let Some(stiff) = stiff(arguments, mechanism, closed, state, &resistance, asked, step)? else {
+        return Ok((asked, resistance));
+    };
+    let Stiff { joint, rate, longest } = stiff;
+    let what = format!(
+        "joint `{joint}` with its damping, springs and gains answers at {} 1/s, which is too fast for {} with steps of {step} s",
+        significant(rate, 3),
+        asked.words()
+    );
+    let shorter = format!("--dt {:.1e}", 0.95 * longest);
+    if arguments.integrator.is_some() {
+        let hint = format!("take {shorter}, or --integrator midpoint, which bears any");
+        return Err(Complaint::usage(what, hint));
+    }
+    let word = style::paint(style::HEAD, "note");
+    anstream::eprintln!("{word}: {what}: the implicit midpoint rule is used; with {shorter} rk4 would do");
+    Ok((
+        Method::Midpoint,
+        self::resistance(arguments, mechanism, Method::Midpoint)?,
+    ))
+}
+
+/// What is too fast for the steps: at the start, at the goal, and at some configurations within the limits.
+fn stiff(
+    arguments: &Arguments,
+    mechanism: &Mechanism,
+    closed: Option<&Closed>,
+    start: &State,
+    resistance: &PassiveForces,
+    method: Method,
+    step: f64,
+) -> Result<Option<Stiff>> {
+    const OTHERS: u64 = 2;
+    let within = |q: &[f64]| State::at_rest(mechanism, q);
+    let mut states = vec![within(&start.q), within(&mechanism.nearest_within_limits(&start.q)?)];
+    states.extend(arguments.control.goal(mechanism)?.map(|q| within(&q)));
+    if closed.is_none() {
+        states.extend((0..OTHERS).map(|seed| within(&mechanism.random(seed))));
+    }
+    let driver = arguments.control.boundless_driver(mechanism, arguments.ideal)?;
+    let resistance = resistance.clone().without_stops();
+    Ok(match closed {
+        Some(closed) => {
+            let mut equations = ClosedMotion::with(closed, driver, resistance);
+            stiffness::find(&mut equations, &states, method, step)?
+        }
+        None => {
+            let mut equations = Standard::with(mechanism, driver, resistance);
+            stiffness::find(&mut equations, &states, method, step)?
+        }
+    })
+}
+
+/// What resists the joints.
+fn resistance(arguments: &Arguments, mechanism: &Mechanism, method: Method) -> Result<PassiveForces> {
+    if arguments.ideal {
+        return Ok(PassiveForces::none(mechanism));
+    }
+    let mut resistance = PassiveForces::of(mechanism)?;
+    if arguments.no_limits {
+        resistance = resistance.without_stops();
+    }
+    if let Some(joint) = resistance.unstopped().first() {
+        let joint = &mechanism.joints()[joint.index()];
+        let problem = format!(
+            "joint `{}` is {} and has limits, which no stops can be built for",
+            joint.name,
+            joint.kind.name()
+        );
+        return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
+    }
+    if method != Method::Adaptive && method != Method::Midpoint {
+        resistance = resistance.for_steps(arguments.dt.unwrap_or(STEP));
+    }
+    Ok(resistance)
+}
+
+/// Moves a start that nobody asked for within the limits, and tells of joints beyond them.
+pub(super) fn within_limits(arguments: &Arguments, mechanism: &Mechanism, state: &mut State) -> Result<()> {
+    if arguments.ideal || arguments.no_limits {
+        return Ok(());
+    }
+    let word = style::paint(style::HEAD, "note");
+    if !arguments.start.is_given() {
+        let beyond = beyond_limits(mechanism, &state.q)?;
+        if let Some((first, ..)) = beyond.first() {
+            state.q = mechanism.nearest_within_limits(&state.q)?;
+            let more = match beyond.len() {
+                1 => String::new(),
+                n => format!(" and {} more", n - 1),
+            };
+            anstream::eprintln!(
+                "{word}: the neutral configuration is beyond the limits of joint `{first}`{more}; the run starts at the nearest within them"
+            );
+        }
+    }
+    for (joint, q, (lower, upper)) in beyond_limits(mechanism, &state.q)? {
+        anstream::eprintln!(
+            "{word}: joint `{joint}` starts at {q}, beyond its limits {lower} and {upper}: its stop pushes it back; \
+             --no-limits leaves stops out"
+        );
+    }
+    Ok(())
+}
+
+/// Joints that are beyond their limits, followers included, with where they are.
+fn beyond_limits(mechanism: &Mechanism, q: &[f64]) -> Result<Vec<(String, f64, (f64, f64))>> {
+    let all = mechanism.all_coordinates(q)?;
+    let (mut start, mut beyond) = (0, Vec::new());
+    for joint in mechanism.joints() {
+        let mine = &all[start..start + joint.kind.nq()];
+        start += mine.len();
+        if mine.len() != joint.kind.nv() {
+            continue;
+        }
+        for (i, &q) in mine.iter().enumerate() {
+            let limit = joint.position_limits.get(i).or(joint.position_limits.first());
+            let Some((lower, upper)) = limit.copied() else { continue };
+            let slack = 1e-9 * (1.0 + q.abs());
+            if q < lower - slack || q > upper + slack {
+                beyond.push((joint.name.clone(), q, (lower, upper)));
+            }
+        }
+    }
+    Ok(beyond)
+}
+
+/// What the equations of a form cannot be asked.
+pub(super) fn check_closed(arguments: &Arguments, name: &str) -> Result<()> {
+    if arguments.equations != Form::Standard {
+        let problem = format!("`{name}` has closed loops, which the diagonalized equations do not know");
+        return Err(Complaint::usage(problem, "leave --equations out"));
+    }
+    if arguments.control.is_lqr() {
+        let problem = format!("`{name}` has closed loops, which the lqr controller does not know");
+        return Err(Complaint::usage(problem, "choose another --controller"));
+    }
+    Ok(())
+}

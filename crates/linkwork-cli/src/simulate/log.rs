@@ -121,13 +121,7 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write the log to `{}`", path.display())
 }
 
-fn begin(
-    path: &Path,
-    begun: &Path,
-    form: &Record,
-    mechanism: &Mechanism,
-    rate: f64,
-) -> Result<Box<dyn Stream>> {
+fn begin(path: &Path, begun: &Path, form: &Record, mechanism: &Mechanism, rate: f64) -> Result<Box<dyn Stream>> {
     let format = Format::of(path)?;
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

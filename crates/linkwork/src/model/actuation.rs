@@ -226,7 +226,7 @@ impl Mechanism {
     pub(crate) fn not_driven(&self, dof: usize, what: &'static str) -> Error {
         let (joint, index) = self.joint_of_dof(dof);
         Error::NotDriven {
-            joint: self.joints()[joint.0].name.clone(),
+            joint: self.joints()[joint.index()].name.clone(),
             index,
             what,
         }
@@ -245,7 +245,7 @@ impl Mechanism {
         let mut motors: Vec<Motor> = Vec::new();
         for given in joints {
             let (id, dofs) = self.meant(given.as_ref())?;
-            let name = &self.joints()[id.0].name;
+            let name = &self.joints()[id.index()].name;
             if motors.iter().any(|m| m.joint == *name && dofs.contains(&m.dof)) {
                 return Err(bad(name, "it is driven already; name it once".to_owned()));
             }
@@ -267,7 +267,7 @@ impl Mechanism {
 
     /// A joint and its degrees of freedom by its name, or one of them as `joint[number]`, from zero.
     fn meant(&self, name: &str) -> Result<(JointId, core::ops::Range<usize>)> {
-        let count = |id: JointId| self.joints()[id.0].kind.nv();
+        let count = |id: JointId| self.joints()[id.index()].kind.nv();
         let unknown = match self.joint(name) {
             Ok(id) => return Ok((id, 0..count(id))),
             Err(unknown) => unknown,
@@ -287,7 +287,7 @@ impl Mechanism {
         }
         let mut motors = Vec::new();
         for (j, joint) in self.joints().iter().enumerate() {
-            let driven = self.v_range(JointId(j)).enumerate().filter(|(_, v)| self.is_driven(*v));
+            let driven = self.v_of(j).enumerate().filter(|(_, v)| self.is_driven(*v));
             motors.extend(driven.map(|(dof, _)| Motor::on(&joint.name).dof(dof)));
         }
         motors

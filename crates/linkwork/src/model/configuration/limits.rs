@@ -1,7 +1,7 @@
 //! Configurations within the joints' limits.
 
 use crate::Result;
-use crate::model::{JointId, Mechanism, per_dof};
+use crate::model::{Mechanism, per_dof};
 
 impl Mechanism {
     /// The nearest configuration within the joints' position limits, coordinate by coordinate: those of joints that follow by
@@ -20,7 +20,7 @@ impl Mechanism {
         let mut ranges = vec![free; q.len()];
         let of = |j: usize| per_dof(&self.joints()[j].position_limits, self.joints()[j].kind.nv(), free);
         for (j, joint) in self.joints().iter().enumerate().filter(|(_, x)| !x.kind.is_curved()) {
-            let own = self.q_range(JointId(j));
+            let own = self.q_of(j);
             if joint.kind.nq() == own.len() {
                 ranges[own].iter_mut().zip(of(j)).for_each(|(range, own)| *range = own);
             }
@@ -32,7 +32,7 @@ impl Mechanism {
             let [offset, ratio, ..] = lead.at(0.0);
             let (lower, upper) = of(j)[0];
             let ends = [(lower - offset) / ratio, (upper - offset) / ratio];
-            let range = &mut ranges[self.q_range(JointId(lead.joint)).start];
+            let range = &mut ranges[self.q_of(lead.joint).start];
             let both = (range.0.max(ends[0].min(ends[1])), range.1.min(ends[0].max(ends[1])));
             if ratio != 0.0 && both.0 <= both.1 {
                 *range = both;

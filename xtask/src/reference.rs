@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is compared with. Changing a version makes a new cache.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "pin==4.1.0",
     "example-robot-data==6.0.0",
     "mujoco==3.17.0",
@@ -15,6 +15,7 @@ const PACKAGES: [&str; 9] = [
     "mcap==1.6.0",
     "mcap-ros2-support==0.6.0",
     "rosbags==0.11.9",
+    "pyarrow==26.0.1",
 ];
 
 /// Longer lists of packages are told apart by a number.
@@ -27,7 +28,7 @@ const HELP: &str = "\
 the tests compare with Pinocchio, MuJoCo, Drake and xacro, which are installed from PyPI with `python3 -m venv` and pip;
 this needs Python 3.10 or later with its venv module, and the network once.
 Set LINKWORK_REFERENCE_PYTHON to an interpreter that has `pin`, `example-robot-data`, `mujoco`, `drake`, `xacrodoc`,
-`jsonschema`, `mcap`, `mcap-ros2-support` and `rosbags` to use that instead.";
+`jsonschema`, `mcap`, `mcap-ros2-support`, `rosbags` and `pyarrow` to use that instead.";
 
 /// A Python that has the other libraries.
 pub(crate) fn python() -> Result<PathBuf, String> {

@@ -10,6 +10,7 @@ use super::rewrite::{self, Rewritten};
 use super::schedule::{Schedule, naive_cost};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use std::cell::Cell;
 
 /// An expression turned into sweeps.
 #[derive(Clone, Debug)]
@@ -48,8 +49,14 @@ impl Algorithm {
         let defined = defined(&expression.sum, &given);
         let naive = Graph::new(&defined, Sharing::None, &given);
         let before = naive_cost(&naive);
-        let cost = |sum: &Sum| plan(sum, &given).2.total() as f64;
-        let rewritten = rewrite::cheapest(&defined, rotors, &cost);
+        let cut = Cell::new(false);
+        let cost = |sum: &Sum| {
+            let (graph, _, cost) = plan(sum, &given);
+            cut.set(cut.get() || graph.is_cut_short());
+            cost.total() as f64
+        };
+        let mut rewritten = rewrite::cheapest(&defined, rotors, &cost);
+        rewritten.cut_short |= cut.get();
         let (graph, schedule, after) = plan(&rewritten.sum, &given);
         let program = Program::new(&graph, &schedule);
         Self {

@@ -36,7 +36,12 @@ pub(crate) struct Graph {
     /// Vectors of a state that the caller gives instead.
     given: Vec<String>,
     pub(crate) result: Id,
+    /// Sums that may still be merged.
+    merges: usize,
 }
+
+/// So many sums of recursions are merged: in powers of sums each merge leads to two more.
+const MOST_MERGES: usize = 500;
 
 /// What an operator acts on, by name.
 pub(crate) const OPERAND: &str = "x";
@@ -51,6 +56,7 @@ impl Graph {
             sharing,
             given: given.to_vec(),
             result: 0,
+            merges: MOST_MERGES,
         };
         let start = if sum.is_vector() {
             graph.add(Node::Unit, Space::Number)
@@ -377,6 +383,7 @@ impl Graph {
         }
         flat.retain(|f| f.0 != 0.0);
         if self.sharing == Sharing::Linear
+            && self.merges > 0
             && let Some(merged) = self.merged(&flat, space)
         {
             return merged;
@@ -402,6 +409,7 @@ impl Graph {
                 let Some(both) = self.merge(terms[i], terms[j]) else {
                     continue;
                 };
+                self.merges = self.merges.saturating_sub(1);
                 let mut rest: Vec<(f64, Id)> = terms.to_vec();
                 rest.remove(j);
                 rest[i] = both;
@@ -468,6 +476,11 @@ impl Graph {
             return (a, self.combine(vec![(1.0, u), (b / a, v)], space));
         }
         (1.0, self.combine(vec![(a, u), (b, v)], space))
+    }
+
+    /// Whether more sums could have been merged.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.merges == 0
     }
 
     /// The nodes that a node reads.

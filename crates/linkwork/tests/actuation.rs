@@ -27,7 +27,7 @@ fn coupled() -> linkwork::model::Builder {
 fn what_the_model_does_not_say_follows_from_the_kinds_of_joints() {
     let quadruped = examples::quadruped();
     assert!(quadruped.motors().is_none());
-    let float = quadruped.v_range(quadruped.joint("float").unwrap());
+    let float = quadruped.v_range(quadruped.joint("float").unwrap()).unwrap();
     let undriven: Vec<usize> = (0..quadruped.nv()).filter(|&i| !quadruped.is_driven(i)).collect();
     assert_eq!(undriven, float.clone().collect::<Vec<_>>());
     assert!(float.clone().all(|i| quadruped.motor_limits()[i] == 0.0));
@@ -168,7 +168,7 @@ fn controllers_refuse_what_no_motor_drives_by_the_name_of_the_joint() {
 struct Asks(usize);
 
 impl Controller for Asks {
-    fn torques(&mut self, _: Now<'_>, _: &mut Moving<'_, '_>, tau: &mut [f64]) -> Result<()> {
+    fn torques(&mut self, _: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         tau[self.0] = 2.0;
         Ok(())
     }

@@ -26,7 +26,7 @@ use course::{Method, Outcome, Plan};
 use keep::{Listener, WAITING, keep, listen};
 use linkwork::Mechanism;
 use linkwork::closed::{Closed, ClosedMotion};
-use linkwork::simulate::{Diagonalized, Standard, State};
+use linkwork::simulate::{Diagonalized, PassiveForces, Standard, State};
 use linkwork::workspace::Scaling;
 use log::Log;
 use push::Push;

@@ -152,11 +152,7 @@ impl Arguments {
 
     fn simulation(&self, stage: &Stage) -> Result<Simulation> {
         let driver = self.control.driver(&stage.mechanism, &[], self.ideal)?;
-        let resistance = resistance(
-            (self.ideal, self.no_limits, Some(self.dt)),
-            &stage.mechanism,
-            &stage.state,
-        )?;
+        let resistance = resistance((self.ideal, self.no_limits, Some(self.dt)), &stage.mechanism)?;
         Ok(Simulation::new(
             &stage.mechanism,
             stage.closed.as_ref(),

@@ -79,26 +79,9 @@ fn stiff(
 
 /// What resists the joints.
 fn resistance(arguments: &Arguments, mechanism: &Mechanism, method: Method) -> Result<PassiveForces> {
-    if arguments.ideal {
-        return Ok(PassiveForces::none(mechanism));
-    }
-    let mut resistance = PassiveForces::of(mechanism)?;
-    if arguments.no_limits {
-        resistance = resistance.without_stops();
-    }
-    if let Some(joint) = resistance.unstopped().first() {
-        let joint = &mechanism.joints()[joint.index()];
-        let problem = format!(
-            "joint `{}` is {} and has limits, which no stops can be built for",
-            joint.name,
-            joint.kind.name()
-        );
-        return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
-    }
-    if method != Method::Adaptive && method != Method::Midpoint {
-        resistance = resistance.for_steps(arguments.dt.unwrap_or(STEP));
-    }
-    Ok(resistance)
+    let explicit = method != Method::Adaptive && method != Method::Midpoint;
+    let step = explicit.then(|| arguments.dt.unwrap_or(STEP));
+    super::resistance((arguments.ideal, arguments.no_limits, step), mechanism)
 }
 
 /// Moves a start that nobody asked for within the limits, and tells of joints beyond them.

@@ -69,7 +69,13 @@ pub(crate) struct Log {
 
 impl Log {
     /// Begins a log. An older file of its name goes, so that nobody takes that for the log of this run.
-    pub(crate) fn begin(path: &Path, form: &Record, mechanism: &Mechanism, robot: &Described, rate: f64) -> Result<Self> {
+    pub(crate) fn begin(
+        path: &Path,
+        form: &Record,
+        mechanism: &Mechanism,
+        robot: &Described,
+        rate: f64,
+    ) -> Result<Self> {
         let begun = if whole::is_special(path) {
             path.to_owned()
         } else {
@@ -121,7 +127,14 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write the log to `{}`", path.display())
 }
 
-fn begin(path: &Path, begun: &Path, form: &Record, mechanism: &Mechanism, rate: f64) -> Result<Box<dyn Stream>> {
+fn begin(
+    path: &Path,
+    begun: &Path,
+    form: &Record,
+    mechanism: &Mechanism,
+    robot: &Described,
+    rate: f64,
+) -> Result<Box<dyn Stream>> {
     let format = Format::of(path)?;
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -130,7 +143,7 @@ fn begin(path: &Path, begun: &Path, form: &Record, mechanism: &Mechanism, rate: 
     let file = options.open(begun)?;
     Ok(match format {
         Format::Csv => Box::new(csv::Csv::new(file, form)?),
-        Format::Mcap => Box::new(mcap::Mcap::new(file, form, mechanism, rate)?),
+        Format::Mcap => Box::new(mcap::Mcap::new(file, form, mechanism, robot, rate)?),
         Format::Npz => Box::new(journal::Npz::new(
             file,
             form,

@@ -1,7 +1,7 @@
 //! Which joints actuators drive, through which gears, and how hard.
 
 use crate::draft::Draft;
-use crate::drives::{Actuator, Target};
+use crate::drives::Actuator;
 use crate::report::Findings;
 use crate::source::{At, shortened};
 use linkwork::model::{JointKind, Motor};
@@ -17,8 +17,10 @@ pub(super) fn read(draft: &mut Draft, f: &mut Findings) {
     let kinds: HashMap<&str, JointKind> = joints.map(|j| (j.name.as_str(), j.kind)).collect();
     let mut motors = Vec::new();
     for actuator in &draft.actuators {
-        let Target::Joint(joint) = &actuator.target else { continue };
-        let Some(kind) = kinds.get(joint.as_str()) else { continue };
+        let joint = &actuator.target.name;
+        let Some(kind) = kinds.get(joint.as_str()).filter(|_| actuator.target.kind == "joint") else {
+            continue;
+        };
         let Some((dof, gear)) = direction(*kind, &actuator.gear) else {
             let message = format!(
                 "actuator `{}` drives several directions of `{}` at once, or forces along the world's axes: that is not modelled",

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// MuJoCo refuses moving bodies of less, in kg and kg m².
-pub(super) const LEAST_MASS: f64 = 1e-12;
+pub(super) const LEAST_MASS: f64 = 1e-14;
 /// MuJoCo's largest mesh in STL.
 const MOST_FACES: u64 = 200_000;
 

@@ -1,5 +1,6 @@
 //! The algorithms, one family per file, over stages that are filled on demand.
 
+pub(crate) mod augmented;
 pub(crate) mod branches;
 pub(crate) mod centroidal;
 mod columns;

@@ -176,6 +176,50 @@ impl<S: Scalar> Articulated<S> {
         }
     }
 
+    /// Sets a column and its row, coordinates angular first.
+    #[inline(always)]
+    pub(crate) fn put_column(&mut self, i: usize, u: [S; 6]) {
+        const AT: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+        if i < 3 {
+            for j in 0..3 {
+                self.a[AT[i][j]] = u[j];
+                self.b[i][j] = u[j + 3];
+            }
+        } else {
+            for j in 0..3 {
+                self.c[AT[i - 3][j]] = u[j + 3];
+                self.b[j][i - 3] = u[j];
+            }
+        }
+    }
+
+    /// P + w uu*.
+    #[inline(always)]
+    pub(crate) fn add_square(&mut self, w: S, u: [S; 6]) {
+        let mut g = u;
+        for x in &mut g {
+            *x = -(*x * w);
+        }
+        self.subtract_outer(g, u);
+    }
+
+    /// From the full 6×6, of which the upper triangle is read.
+    #[inline(always)]
+    pub(crate) fn from_rows(x: &[[S; 6]; 6]) -> Self {
+        let mut p = Self::ZERO;
+        for n in 0..6 {
+            let [i, j] = AT[n];
+            p.a[n] = x[i][j];
+            p.c[n] = x[i + 3][j + 3];
+        }
+        for i in 0..3 {
+            for j in 0..3 {
+                p.b[i][j] = x[i][j + 3];
+            }
+        }
+        p
+    }
+
     /// The revolute hinge about z: (D, G, P⁺) of D = P_zz + armature, G = P e_z / D, P⁺ = P − G D G*.
     #[inline(always)]
     pub(crate) fn release_about_z(&self, d_inv: S) -> ([S; 6], ArticulatedAboutZ<S>) {

@@ -37,6 +37,8 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
     }
     /// φ P⁺ φ*.
     fn carry_in(self, rest: Self::Rest) -> Articulated<S>;
+    /// φPφ* of a P that the joint has not released, or not all of it.
+    fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S>;
 
     /// The link's place from its parent's, row by row.
     fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P>;
@@ -116,6 +118,11 @@ impl<S: Scalar, T: ConstantTurn> Crossing<S> for Turning<'_, S, T> {
     }
 
     #[inline(always)]
+    fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
+        self.0.carry_in(p)
+    }
+
+    #[inline(always)]
     fn hinge(self) -> Hinge {
         Hinge::Revolute
     }
@@ -152,6 +159,11 @@ impl<S: Scalar, T: ConstantTurn> Crossing<S> for Sliding<'_, S, T> {
     #[inline(always)]
     fn carry_in(self, rest: Self::Rest) -> Articulated<S> {
         self.0.carry_in(rest)
+    }
+
+    #[inline(always)]
+    fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
+        self.0.carry_in(p)
     }
 
     #[inline(always)]
@@ -253,16 +265,6 @@ impl<S: Scalar> AnyJoint<'_, S> {
             }
         }
     }
-
-    /// φPφ* of a P that the joint has not released.
-    #[inline(always)]
-    pub(crate) fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
-        by_route!(self,
-            // Nothing is carried into the world.
-            root _placement => p,
-            screws way => way.carry_in(p),
-            general pose => p.through(pose))
-    }
 }
 
 impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
@@ -339,6 +341,15 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
             return Way::new(self.body, Skew { lean, across }, self.z).carry_in_about_z(p.about_z());
         }
         self.carry_whole_in(p)
+    }
+
+    #[inline(always)]
+    fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
+        by_route!(self,
+            // Nothing is carried into the world.
+            root _placement => p,
+            screws way => way.carry_in(p),
+            general pose => p.through(pose))
     }
 
     #[inline(always)]

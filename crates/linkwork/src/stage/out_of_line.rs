@@ -38,6 +38,7 @@ impl<S: Scalar> Crossing<S> for OutOfLine<'_, S> {
         fn turn_out(v: Vec3<S>) -> Vec3<S>;
         fn carry_rigid_in(r: RigidBody<S>) -> RigidBody<S>;
         fn carry_in(p: Articulated<S>) -> Articulated<S>;
+        fn carry_whole_in(p: Articulated<S>) -> Articulated<S>;
         fn place<P>(parent: Row<P>) -> Row<P>;
         fn release(p: Articulated<S>, armature: &[f64], gains: &mut [Gain<S>]) -> Articulated<S>;
         fn rest_times(rest: &Articulated<S>, v: Motion<S>) -> Force<S>;

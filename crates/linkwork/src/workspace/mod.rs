@@ -7,6 +7,7 @@
 //! freedom the first dense inverse makes its room, and where joints follow others the first regressor.
 
 mod accelerating;
+mod augmented;
 mod blocks;
 mod conditioning;
 mod coupled;
@@ -26,6 +27,7 @@ mod sweeps;
 
 pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;
+pub use augmented::{Augmented, AugmentedMass, Masses};
 pub use blocks::{Block, Seen, Small};
 pub use conditioning::{Conditioning, Pivot};
 pub use curvature::Curvature;

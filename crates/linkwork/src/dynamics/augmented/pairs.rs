@@ -1,0 +1,603 @@
+//! Weights between two moving links.
+//!
+//! A weight between links a and b adds to M̂ of both, and joins them by a block X: the force on a that a motion of b makes.
+//! Free bodies that nothing else hangs on are eliminated first, in the order of fewest neighbours: each leaves
+//! M̂(j) − X*M̂⁻¹X at its neighbours and joins every two of them, so that a stack of boxes costs as much as a chain of links.
+//! What is left joins links of trees, few in robots: with W = J𝓐₁⁻¹J* of those links
+//!
+//! ```text
+//! 𝓐⁻¹ = 𝓐₁⁻¹ − 𝓐₁⁻¹J*(I + XW)⁻¹XJ𝓐₁⁻¹
+//! ```
+
+use super::{Augmented, Six, Tree};
+use crate::model::{Compiled, Gain, Hinge};
+use crate::scalar::Scalar;
+use crate::spatial::{Articulated, Force, Motion};
+
+/// Not a node.
+const NONE: usize = usize::MAX;
+
+/// A block between two links, a before b: the force on a that a motion of b makes.
+#[derive(Clone, Copy, Debug)]
+struct Block<S> {
+    a: usize,
+    b: usize,
+    x: Six<S>,
+}
+
+/// A neighbour of a node: its node, the block between them, and whether that has the neighbour's rows.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    node: usize,
+    block: usize,
+    turned: bool,
+}
+
+/// The blocks, and their elimination.
+#[derive(Clone, Debug)]
+pub(crate) struct Pairs<S> {
+    blocks: Vec<Block<S>>,
+    /// Per link its node, and whether it is eliminated.
+    node: Vec<usize>,
+    eliminated: Vec<bool>,
+    /// Per node its link; those that are eliminated come first, in their order.
+    links: Vec<usize>,
+    count: usize,
+    /// The pairs that this plan was made for.
+    pattern: Vec<(usize, usize)>,
+    /// Per block, those that fill in included: the nodes of its rows and columns.
+    between: Vec<(usize, usize)>,
+    /// Per eliminated node: where its neighbours start.
+    starts: Vec<usize>,
+    near: Vec<Near>,
+    /// Per eliminated node, each of its neighbours and each before that: the block between them.
+    fills: Vec<usize>,
+    /// Per node: M̂, then its factor; of links in trees, what is added to M̂.
+    own: Vec<Six<S>>,
+    values: Vec<Six<S>>,
+    /// Per neighbour of an eliminated node: M̂⁻¹X.
+    gains: Vec<Six<S>>,
+    solved: Vec<[S; 6]>,
+    /// The nodes that are left and joined; W and the factors of I + XW.
+    joined: Vec<usize>,
+    w: Vec<S>,
+    lu: Vec<S>,
+    order: Vec<usize>,
+    rest: Vec<S>,
+    push: Vec<S>,
+}
+
+impl<S: Scalar> Pairs<S> {
+    pub(super) fn new(links: usize) -> Self {
+        Self {
+            blocks: Vec::new(),
+            node: vec![NONE; links],
+            eliminated: vec![false; links],
+            links: Vec::new(),
+            count: 0,
+            pattern: Vec::new(),
+            between: Vec::new(),
+            starts: Vec::new(),
+            near: Vec::new(),
+            fills: Vec::new(),
+            own: Vec::new(),
+            values: Vec::new(),
+            gains: Vec::new(),
+            solved: Vec::new(),
+            joined: Vec::new(),
+            w: Vec::new(),
+            lu: Vec::new(),
+            order: Vec::new(),
+            rest: Vec::new(),
+            push: Vec::new(),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        if !self.blocks.is_empty() {
+            self.blocks.clear();
+            self.forget_plan();
+        }
+    }
+
+    /// Between no two links: nothing is eliminated.
+    fn forget_plan(&mut self) {
+        for &k in &self.links {
+            (self.node[k], self.eliminated[k]) = (NONE, false);
+        }
+        self.links.clear();
+        self.pattern.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Adds a block: the force on link a that a motion of link b makes, and the transposed the other way.
+    pub(crate) fn join(&mut self, a: usize, b: usize, x: &Six<S>) {
+        let (a, b, x) = if a < b { (a, b, *x) } else { (b, a, transposed(x)) };
+        match self.blocks.iter_mut().rev().find(|block| block.a == a && block.b == b) {
+            Some(block) => add(&mut block.x, &x),
+            None => self.blocks.push(Block { a, b, x }),
+        }
+    }
+
+    /// Whether a link is no longer in its tree.
+    #[inline(always)]
+    pub(super) fn is_eliminated(&self, k: usize) -> bool {
+        self.eliminated[k]
+    }
+
+    /// What elimination adds to M̂ of a link that is left.
+    #[inline(always)]
+    pub(super) fn add_to(&self, k: usize, p: &mut Articulated<S>) {
+        if self.node[k] != NONE {
+            *p += Articulated::from_rows(&self.own[self.node[k]]);
+        }
+    }
+
+    /// The forces that links' motions make on each other.
+    pub(super) fn push_links(&self, motions: &[Motion<S>], forces: &mut [Force<S>]) {
+        for block in &self.blocks {
+            forces[block.a] += Force::from_array(apply(&block.x, motions[block.b].to_array()));
+            forces[block.b] += Force::from_array(apply_transposed(&block.x, motions[block.a].to_array()));
+        }
+    }
+
+    /// Which links are eliminated, in which order, and what fills in.
+    fn plan(&mut self, m: &Compiled) {
+        let same = self.pattern.len() == self.blocks.len()
+            && self.pattern.iter().zip(&self.blocks).all(|(p, b)| *p == (b.a, b.b));
+        if same {
+            return;
+        }
+        self.forget_plan();
+        self.pattern.extend(self.blocks.iter().map(|block| (block.a, block.b)));
+        let mut links: Vec<usize> = self.blocks.iter().flat_map(|block| [block.a, block.b]).collect();
+        links.sort_unstable();
+        links.dedup();
+        let at = |k: usize| links.partition_point(|&other| other < k);
+        // Neighbours as sorted lists of (place, block).
+        let mut near: Vec<Vec<(usize, usize)>> = vec![Vec::new(); links.len()];
+        let mut between: Vec<(usize, usize)> = Vec::new();
+        for block in &self.blocks {
+            let (a, b) = (at(block.a), at(block.b));
+            insert(&mut near[a], b, between.len());
+            insert(&mut near[b], a, between.len());
+            between.push((a, b));
+        }
+        let free = |k: usize| {
+            let body = &m.bodies[k];
+            body.parent.is_none() && matches!(body.hinge, Hinge::Free) && body.end == k + 1
+        };
+        self.fills.clear();
+        let mut waiting: Vec<usize> = (0..links.len()).filter(|&i| free(links[i])).collect();
+        let (mut order, mut steps) = (Vec::new(), Vec::new());
+        while let Some(next) = (0..waiting.len()).min_by_key(|&i| (near[waiting[i]].len(), waiting[i])) {
+            let i = waiting.swap_remove(next);
+            let own = core::mem::take(&mut near[i]);
+            for (at, &(j, _)) in own.iter().enumerate() {
+                near[j].retain(|&(other, _)| other != i);
+                for &(k, _) in &own[..at] {
+                    if !near[j].iter().any(|&(other, _)| other == k) {
+                        let (a, b) = if j < k { (j, k) } else { (k, j) };
+                        insert(&mut near[j], k, between.len());
+                        insert(&mut near[k], j, between.len());
+                        between.push((a, b));
+                    }
+                }
+            }
+            for (at, &(j, _)) in own.iter().enumerate() {
+                for &(k, _) in &own[..at] {
+                    let place = near[j].partition_point(|&(other, _)| other < k);
+                    self.fills.push(near[j][place].1);
+                }
+            }
+            order.push(i);
+            steps.push(own);
+        }
+        self.count = order.len();
+        // Those that are left, joined or not.
+        order.extend((0..links.len()).filter(|&i| !free(links[i])));
+        let mut node_of = vec![0; links.len()];
+        for (node, &i) in order.iter().enumerate() {
+            node_of[i] = node;
+        }
+        self.links.extend(order.iter().map(|&i| links[i]));
+        for (node, &k) in self.links.iter().enumerate() {
+            self.node[k] = node;
+            self.eliminated[k] = node < self.count;
+        }
+        self.between.clear();
+        self.between
+            .extend(between.iter().map(|&(a, b)| (node_of[a], node_of[b])));
+        (self.starts.clear(), self.near.clear());
+        for (node, step) in steps.iter().enumerate() {
+            self.starts.push(self.near.len());
+            self.near.extend(step.iter().map(|&(j, block)| Near {
+                node: node_of[j],
+                block,
+                turned: self.between[block].0 != node,
+            }));
+        }
+        self.starts.push(self.near.len());
+        self.joined.clear();
+        let left = self
+            .between
+            .iter()
+            .filter(|&&(a, b)| a >= self.count && b >= self.count);
+        self.joined.extend(left.flat_map(|&(a, b)| [a, b]));
+        self.joined.sort_unstable();
+        self.joined.dedup();
+    }
+}
+
+impl<S: Scalar> Augmented<S> {
+    /// Eliminates free bodies, then the trees, then what joins them.
+    pub(super) fn factor_pairs(&mut self, tree: Tree<'_, S>) {
+        let m = tree.m;
+        self.pairs.plan(m);
+        let mut x = core::mem::replace(&mut self.pairs, Pairs::new(0));
+        let zero = [[S::ZERO; 6]; 6];
+        x.own.clear();
+        x.own.resize(x.links.len(), zero);
+        x.values.clear();
+        x.values.resize(x.between.len(), zero);
+        x.gains.resize(x.near.len(), zero);
+        x.solved.resize(x.links.len(), [S::ZERO; 6]);
+        for (value, block) in x.values.iter_mut().zip(&x.blocks) {
+            *value = block.x;
+        }
+        for node in 0..x.count {
+            let (k, body) = (x.links[node], &m.bodies[x.links[node]]);
+            x.own[node] = self.own(body, k).to_rows();
+            for i in 0..6 {
+                x.own[node][i][i] += self.rotors[body.v + i];
+            }
+        }
+        let mut fill = 0;
+        for node in 0..x.count {
+            let v = m.bodies[x.links[node]].v;
+            let mut own = x.own[node];
+            let whole = (own[0][0] + own[1][1] + own[2][2], own[3][3] + own[4][4] + own[5][5]);
+            let pivots = cholesky(&mut own);
+            for i in 0..6 {
+                let (d, whole) = (pivots[i], if i < 3 { whole.0 } else { whole.1 });
+                let g = [S::ZERO; 6];
+                let gain = Gain { d_inv: d.recip(), g }.judged(d, whole);
+                match m.reduction.is_some() {
+                    true => self.embedded.gains[v + i] = gain,
+                    false => self.gains[v + i] = gain,
+                }
+            }
+            x.own[node] = own;
+            let near = x.starts[node]..x.starts[node + 1];
+            for at in near.clone() {
+                x.gains[at] = solve_columns(&own, &x.oriented(at));
+            }
+            for at in near.clone() {
+                let (one, here) = (x.near[at].node, x.oriented(at));
+                let less = transposed_times(&here, &x.gains[at]);
+                subtract(&mut x.own[one], &less);
+                for other in near.start..at {
+                    let less = transposed_times(&here, &x.gains[other]);
+                    let block = x.fills[fill];
+                    fill += 1;
+                    match x.between[block].0 == one {
+                        true => subtract(&mut x.values[block], &less),
+                        false => subtract(&mut x.values[block], &transposed(&less)),
+                    }
+                }
+            }
+        }
+        self.pairs = x;
+        self.factor_trees(tree);
+        self.factor_joined(tree);
+    }
+
+    /// W of the links that are still joined, and I + XW.
+    fn factor_joined(&mut self, tree: Tree<'_, S>) {
+        let count = self.pairs.joined.len();
+        if count == 0 {
+            return;
+        }
+        let n = 6 * count;
+        let mut x = core::mem::take(&mut self.pairs.w);
+        x.clear();
+        x.resize(n * n, S::ZERO);
+        let mut tau = core::mem::take(&mut self.wide[0]);
+        let mut out = core::mem::take(&mut self.wide[1]);
+        tau.fill(S::ZERO);
+        for c in 0..n {
+            self.forces.fill(Force::ZERO);
+            let mut unit = [S::ZERO; 6];
+            unit[c % 6] = S::ONE;
+            let link = self.pairs.links[self.pairs.joined[c / 6]];
+            self.forces[link] = Force::from_array(unit);
+            self.solve_trees(tree, &tau, true, &mut out);
+            for r in 0..count {
+                let link = self.pairs.links[self.pairs.joined[r]];
+                let motion = self.lambda[link].to_array();
+                for i in 0..6 {
+                    x[(6 * r + i) * n + c] = motion[i];
+                }
+            }
+        }
+        self.wide = [tau, out];
+        let p = &mut self.pairs;
+        p.w = x;
+        let mut lu = core::mem::take(&mut p.lu);
+        lu.clear();
+        lu.resize(n * n, S::ZERO);
+        for i in 0..n {
+            lu[i * n + i] = S::ONE;
+        }
+        for (block, &(a, b)) in p.between.iter().enumerate() {
+            let (Ok(a), Ok(b)) = (p.joined.binary_search(&a), p.joined.binary_search(&b)) else {
+                continue;
+            };
+            for i in 0..6 {
+                for j in 0..6 {
+                    let x = p.values[block][i][j];
+                    for c in 0..n {
+                        let (to, from) = ((6 * a + i) * n + c, p.w[(6 * b + j) * n + c]);
+                        lu[to] = x.mul_add(from, lu[to]);
+                        let (to, from) = ((6 * b + j) * n + c, p.w[(6 * a + i) * n + c]);
+                        lu[to] = x.mul_add(from, lu[to]);
+                    }
+                }
+            }
+        }
+        decompose(&mut lu, n, &mut p.order);
+        p.lu = lu;
+    }
+
+    /// As [`Augmented::solve`], where links are joined.
+    pub(super) fn solve_pairs(&mut self, tree: Tree<'_, S>, tau: &[S], pushed: bool, out: &mut [S]) {
+        let m = tree.m;
+        if !pushed {
+            self.forces.fill(Force::ZERO);
+        }
+        let p = &mut self.pairs;
+        for node in 0..p.count {
+            let k = p.links[node];
+            let f = self.forces[k].to_array();
+            for i in 0..6 {
+                p.solved[node][i] = tau[m.bodies[k].v + i] + f[i];
+            }
+        }
+        for node in 0..p.count {
+            let solved = solve_one(&p.own[node], p.solved[node]);
+            p.solved[node] = solved;
+            for at in p.starts[node]..p.starts[node + 1] {
+                let (to, less) = (p.near[at].node, apply_transposed(&p.oriented(at), solved));
+                if to < p.count {
+                    for i in 0..6 {
+                        p.solved[to][i] -= less[i];
+                    }
+                } else {
+                    self.forces[p.links[to]] -= Force::from_array(less);
+                }
+            }
+        }
+        self.solve_trees(tree, tau, true, out);
+        if !self.pairs.joined.is_empty() {
+            self.push_joined();
+            self.solve_trees(tree, tau, true, out);
+        }
+        let p = &mut self.pairs;
+        for node in (0..p.count).rev() {
+            let (k, mut y) = (p.links[node], p.solved[node]);
+            for at in p.starts[node]..p.starts[node + 1] {
+                let less = apply(&p.gains[at], self.lambda[p.links[p.near[at].node]].to_array());
+                for i in 0..6 {
+                    y[i] -= less[i];
+                }
+            }
+            self.lambda[k] = Motion::from_array(y);
+            out[m.bodies[k].v..][..6].copy_from_slice(&y);
+        }
+    }
+
+    /// Takes (I + XW)⁻¹X s from the forces, s being the motions of the links that are joined.
+    fn push_joined(&mut self) {
+        let p = &mut self.pairs;
+        let n = 6 * p.joined.len();
+        p.rest.clear();
+        p.rest.resize(n, S::ZERO);
+        for (block, &(a, b)) in p.between.iter().enumerate() {
+            let (Ok(at), Ok(to)) = (p.joined.binary_search(&a), p.joined.binary_search(&b)) else {
+                continue;
+            };
+            let x = &p.values[block];
+            let (one, two) = (
+                apply(x, self.lambda[p.links[b]].to_array()),
+                apply_transposed(x, self.lambda[p.links[a]].to_array()),
+            );
+            for i in 0..6 {
+                p.rest[6 * at + i] += one[i];
+                p.rest[6 * to + i] += two[i];
+            }
+        }
+        p.push.clear();
+        p.push.resize(n, S::ZERO);
+        substitute(&p.lu, n, &p.order, &p.rest, &mut p.push);
+        for (i, &node) in p.joined.iter().enumerate() {
+            let mut f = [S::ZERO; 6];
+            f.copy_from_slice(&p.push[6 * i..6 * i + 6]);
+            self.forces[p.links[node]] -= Force::from_array(f);
+        }
+    }
+
+    /// log |det(I + XW)|.
+    pub(crate) fn log_det_joined(&self) -> f64 {
+        let p = &self.pairs;
+        if p.is_empty() {
+            return 0.0;
+        }
+        let n = 6 * p.joined.len();
+        (0..n).map(|i| p.lu[i * n + i].lane(0).abs().ln()).sum()
+    }
+}
+
+impl<S: Scalar> Pairs<S> {
+    /// X of an eliminated node and its neighbour: the node's rows.
+    fn oriented(&self, at: usize) -> Six<S> {
+        let near = &self.near[at];
+        match near.turned {
+            false => self.values[near.block],
+            true => transposed(&self.values[near.block]),
+        }
+    }
+}
+
+fn insert(list: &mut Vec<(usize, usize)>, place: usize, block: usize) {
+    let at = list.partition_point(|&(other, _)| other < place);
+    list.insert(at, (place, block));
+}
+
+fn transposed<S: Scalar>(x: &Six<S>) -> Six<S> {
+    let mut out = [[S::ZERO; 6]; 6];
+    for i in 0..6 {
+        for j in 0..6 {
+            out[j][i] = x[i][j];
+        }
+    }
+    out
+}
+
+fn add<S: Scalar>(to: &mut Six<S>, x: &Six<S>) {
+    for i in 0..6 {
+        for j in 0..6 {
+            to[i][j] += x[i][j];
+        }
+    }
+}
+
+fn subtract<S: Scalar>(from: &mut Six<S>, x: &Six<S>) {
+    for i in 0..6 {
+        for j in 0..6 {
+            from[i][j] -= x[i][j];
+        }
+    }
+}
+
+fn apply<S: Scalar>(x: &Six<S>, v: [S; 6]) -> [S; 6] {
+    let mut out = [S::ZERO; 6];
+    for i in 0..6 {
+        for j in 0..6 {
+            out[i] = x[i][j].mul_add(v[j], out[i]);
+        }
+    }
+    out
+}
+
+fn apply_transposed<S: Scalar>(x: &Six<S>, v: [S; 6]) -> [S; 6] {
+    let mut out = [S::ZERO; 6];
+    for i in 0..6 {
+        for j in 0..6 {
+            out[j] = x[i][j].mul_add(v[i], out[j]);
+        }
+    }
+    out
+}
+
+/// x*y.
+fn transposed_times<S: Scalar>(x: &Six<S>, y: &Six<S>) -> Six<S> {
+    let mut out = [[S::ZERO; 6]; 6];
+    for l in 0..6 {
+        for i in 0..6 {
+            for j in 0..6 {
+                out[i][j] = x[l][i].mul_add(y[l][j], out[i][j]);
+            }
+        }
+    }
+    out
+}
+
+/// The lower Cholesky factor in place, its diagonal inverted; and the pivots, squares of the diagonal.
+fn cholesky<S: Scalar>(x: &mut Six<S>) -> [S; 6] {
+    let mut pivots = [S::ZERO; 6];
+    for j in 0..6 {
+        let mut d = x[j][j];
+        for l in 0..j {
+            d -= x[j][l] * x[j][l];
+        }
+        pivots[j] = d;
+        let inverse = d.sqrt().recip();
+        x[j][j] = inverse;
+        for i in j + 1..6 {
+            let mut sum = x[i][j];
+            for l in 0..j {
+                sum -= x[i][l] * x[j][l];
+            }
+            x[i][j] = sum * inverse;
+        }
+    }
+    pivots
+}
+
+fn solve_one<S: Scalar>(l: &Six<S>, mut b: [S; 6]) -> [S; 6] {
+    for i in 0..6 {
+        for j in 0..i {
+            b[i] -= l[i][j] * b[j];
+        }
+        b[i] = b[i] * l[i][i];
+    }
+    for i in (0..6).rev() {
+        for j in i + 1..6 {
+            b[i] -= l[j][i] * b[j];
+        }
+        b[i] = b[i] * l[i][i];
+    }
+    b
+}
+
+fn solve_columns<S: Scalar>(l: &Six<S>, x: &Six<S>) -> Six<S> {
+    let mut out = transposed(x);
+    for column in &mut out {
+        *column = solve_one(l, *column);
+    }
+    transposed(&out)
+}
+
+/// LU with rows exchanged, in place; `order` says which row came where. Dual numbers choose by their values.
+fn decompose<S: Scalar>(a: &mut [S], n: usize, order: &mut Vec<usize>) {
+    order.clear();
+    order.extend(0..n);
+    for c in 0..n {
+        let size = |r: usize| a[r * n + c].lane(0).abs();
+        let best = (c..n).fold(c, |best, r| if size(r) > size(best) { r } else { best });
+        if best != c {
+            order.swap(c, best);
+            for j in 0..n {
+                a.swap(c * n + j, best * n + j);
+            }
+        }
+        let inverse = a[c * n + c].recip();
+        for r in c + 1..n {
+            let factor = a[r * n + c] * inverse;
+            a[r * n + c] = factor;
+            for j in c + 1..n {
+                a[r * n + j] = (-factor).mul_add(a[c * n + j], a[r * n + j]);
+            }
+        }
+    }
+}
+
+fn substitute<S: Scalar>(lu: &[S], n: usize, order: &[usize], b: &[S], out: &mut [S]) {
+    for i in 0..n {
+        let mut sum = b[order[i]];
+        for j in 0..i {
+            sum = (-lu[i * n + j]).mul_add(out[j], sum);
+        }
+        out[i] = sum;
+    }
+    for i in (0..n).rev() {
+        let mut sum = out[i];
+        for j in i + 1..n {
+            sum = (-lu[i * n + j]).mul_add(out[j], sum);
+        }
+        out[i] = sum * lu[i * n + i].recip();
+    }
+}

@@ -15,6 +15,7 @@ const ROOMS: &[&str] = &[
     "dynamics",
     "workspace",
     "simulate",
+    "contact",
     "state_space",
     "control",
     "closed",

@@ -39,6 +39,7 @@
 pub mod algebra;
 pub mod batch;
 pub mod closed;
+pub mod contact;
 pub mod control;
 mod dense;
 mod dynamics;

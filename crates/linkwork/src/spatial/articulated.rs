@@ -193,16 +193,6 @@ impl<S: Scalar> Articulated<S> {
         }
     }
 
-    /// P + w uu*.
-    #[inline(always)]
-    pub(crate) fn add_square(&mut self, w: S, u: [S; 6]) {
-        let mut g = u;
-        for x in &mut g {
-            *x = -(*x * w);
-        }
-        self.subtract_outer(g, u);
-    }
-
     /// From the full 6×6, of which the upper triangle is read.
     #[inline(always)]
     pub(crate) fn from_rows(x: &[[S; 6]; 6]) -> Self {

@@ -2,12 +2,14 @@
 
 use super::{Configured, check_length};
 use crate::dynamics::augmented::{Augmented as Memory, Tree};
+use crate::dynamics::forward::Gains;
 use crate::dynamics::kinematics::Placements;
 use crate::model::{FrameId, Mechanism, Placed};
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
 use crate::spatial::{Articulated, Force, Pose, Reference};
 use crate::stage::Stages;
+use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::{Error, Result};
 
 /// Memory for [`Configured::augment`], made once for a mechanism.
@@ -86,6 +88,48 @@ impl<S: Scalar> Configured<'_, '_, S> {
             stages: &mut *self.view.stages,
             memory,
         })
+    }
+}
+
+impl<S: Scalar> Configured<'_, '_, S> {
+    /// 𝓐 as it was left, at the same configuration.
+    pub(crate) fn resume<'a>(&'a mut self, memory: &'a mut Augmented<S>) -> AugmentedMass<'a, S> {
+        AugmentedMass {
+            mechanism: self.view.mechanism,
+            instructions: self.view.instructions,
+            stages: &mut *self.view.stages,
+            memory: &mut memory.0,
+        }
+    }
+
+    /// An element of the diagonal of 𝓜⁻¹: what one degree of freedom yields to its own torque. Along its way to the root.
+    pub(crate) fn inverse_mass_element(&mut self, body: usize, dof: usize, room: &mut [S]) -> Result<S> {
+        if self.view.mechanism.is_coupled() {
+            let (unit, out) = room.split_at_mut(self.view.nv());
+            unit.fill(S::ZERO);
+            unit[dof] = S::ONE;
+            self.inverse_mass_times(unit, &mut out[..unit.len()])?;
+            return Ok(out[dof]);
+        }
+        self.view.need::<Gains>();
+        let (m, s) = (&self.view.mechanism.compiled, &*self.view.stages);
+        let (mut z, mut sum, mut next) = (Force::ZERO, S::ZERO, Some(body));
+        let mut tau = [S::ZERO; 6];
+        tau[dof - m.bodies[body].v] = S::ONE;
+        while let Some(k) = next {
+            let (body, joint, mut eps) = (&m.bodies[k], AnyJoint::new(m, &s.joints, k), [S::ZERO; 6]);
+            let gains = &s.riccati.gains[body.v..];
+            body.hinge.innovate(&mut z, &tau, gains, &mut eps);
+            for i in 0..body.dofs {
+                sum = (eps[i] * eps[i]).mul_add(gains[i].d_inv, sum);
+            }
+            tau = [S::ZERO; 6];
+            if body.parent.is_some() {
+                z = joint.force_in(z);
+            }
+            next = body.parent;
+        }
+        Ok(sum)
     }
 }
 
@@ -241,7 +285,7 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     }
 
     /// 𝓐⁻¹(x + J*f) after a factor that was checked.
-    fn solve_pushed(&mut self, x: Option<&[S]>, pushed: bool, out: &mut [S]) {
+    pub(crate) fn solve_pushed(&mut self, x: Option<&[S]>, pushed: bool, out: &mut [S]) {
         self.with(|memory, tree| {
             let [mut tau, mut wide] = core::mem::take(&mut memory.wide);
             tau.fill(S::ZERO);
@@ -299,8 +343,75 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         Ok(())
     }
 
+    // What a step with contact asks for, without checks.
+
+    /// The weights and what they made, laid open.
+    pub(crate) fn memory(&mut self) -> &mut Memory<S> {
+        self.memory
+    }
+
+    /// A, in the place of what was there.
+    pub(crate) fn set_diagonal(&mut self, a: &[S]) {
+        let m = &self.mechanism.compiled;
+        match &m.reduction {
+            None => self.memory.diagonal.copy_from_slice(a),
+            Some(r) => {
+                for (&v, a) in r.independent.iter().zip(a) {
+                    self.memory.diagonal[v] = *a;
+                }
+            }
+        }
+        self.memory.has_diagonal = true;
+        self.memory.sum_rotors(m);
+    }
+
+    /// The links' motions at x.
+    pub(crate) fn move_links(&mut self, x: &[S]) {
+        self.with(|memory, tree| {
+            let Some(r) = &tree.m.reduction else {
+                return memory.move_links(tree, x);
+            };
+            let [mut wide, rest] = core::mem::take(&mut memory.wide);
+            tree.coupled.expand(r, x, &mut wide);
+            memory.move_links(tree, &wide);
+            memory.wide = [wide, rest];
+        });
+    }
+
+    /// 𝓜x from the links' motions at x.
+    pub(crate) fn mass_times_moved(&mut self, x: &[S], out: &mut [S]) {
+        self.with(|memory, tree| {
+            let Some(r) = &tree.m.reduction else {
+                return memory.mass_times(tree, x, out);
+            };
+            let [mut wide, mut tau] = core::mem::take(&mut memory.wide);
+            tree.coupled.expand(r, x, &mut wide);
+            memory.mass_times(tree, &wide, &mut tau);
+            tree.coupled.contract(r, &tau, out);
+            memory.wide = [wide, tau];
+        });
+    }
+
+    /// J*f, f being the forces on links.
+    pub(crate) fn gather(&mut self, out: &mut [S]) {
+        self.with(|memory, tree| {
+            let Some(r) = &tree.m.reduction else {
+                return memory.gather(tree, out);
+            };
+            let [wide, mut tau] = core::mem::take(&mut memory.wide);
+            memory.gather(tree, &mut tau);
+            tree.coupled.contract(r, &tau, out);
+            memory.wide = [wide, tau];
+        });
+    }
+
+    /// D⁻¹ after a factor.
+    pub(crate) fn inverse_pivots(&self, out: &mut [S]) {
+        self.memory.pivots(&self.mechanism.compiled, out);
+    }
+
     /// A link's compiled frame in the world.
-    fn link(&self, k: usize) -> Pose<S> {
+    pub(crate) fn link(&self, k: usize) -> Pose<S> {
         let (pose, home) = (self.stages.world.poses[k], self.stages.world.homes[k]);
         Pose::new(pose.rotation, pose.translation + home)
     }

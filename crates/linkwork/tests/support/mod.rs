@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, non_snake_case)]
 
 pub mod arm;
+pub mod contacts;
 pub mod conventional;
 pub mod coupled;
 pub mod dense;

@@ -291,14 +291,14 @@ impl<S: Scalar> Augmented<S> {
         }
     }
 
-    /// 𝓜x + Ax from the links' motions at x, without the weights: what is left of 𝓐x.
-    pub(crate) fn unweighted_times(&mut self, tree: Tree<'_, S>, x: &[S], out: &mut [S]) {
+    /// 𝓜x over all joints, from the links' motions at x.
+    pub(crate) fn mass_times(&mut self, tree: Tree<'_, S>, x: &[S], out: &mut [S]) {
         for (k, body) in tree.m.bodies.iter().enumerate() {
             self.forces[k] = body.inertia.lift::<S>().times(self.lambda[k]);
         }
         self.gather(tree, out);
-        for ((out, x), rotor) in out.iter_mut().zip(x).zip(&self.rotors) {
-            *out = rotor.mul_add(*x, *out);
+        for ((out, x), rotor) in out.iter_mut().zip(x).zip(&tree.m.armature) {
+            *out = S::lift(*rotor).mul_add(*x, *out);
         }
     }
 }

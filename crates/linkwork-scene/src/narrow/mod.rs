@@ -1,0 +1,76 @@
+//! How two shapes meet: points, normals and gaps.
+//!
+//! A feature number tells the points of a pair apart and stays with a point from step to step.
+
+mod boxes;
+mod flat;
+mod round;
+
+use crate::Shape;
+use linkwork::spatial::{Pose, Vec3};
+
+/// A point of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Which point of the pair: the same as long as the same features touch.
+    pub feature: u32,
+    /// Halfway through the gap; of a plane and a shape, on the shape.
+    pub point: Vec3,
+    /// From the second shape to the first.
+    pub normal: Vec3,
+    /// Negative inside.
+    pub gap: f64,
+}
+
+/// What finds the points of two shapes.
+pub trait Narrow {
+    /// Adds the points nearer than `margin`, normals from b to a. False if it does not know such a pair.
+    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool;
+
+    /// Whether it knows such a pair.
+    fn knows(&self, a: &Shape, b: &Shape) -> bool;
+}
+
+/// Closed forms: everything against planes; spheres, capsules and boxes against each other; spheres against cylinders.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Closed;
+
+impl Narrow for Closed {
+    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool {
+        use Shape::{Capsule, Cuboid, Cylinder, Plane, Sphere};
+        match (a, b) {
+            (Plane, Plane) => return false,
+            (_, Plane) => flat::on_plane(a, at, bt, margin, out),
+            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => round::rounds(a, at, b, bt, margin, out),
+            (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
+                round::ball_on(at.translation, *radius, 0, b, bt, margin, out);
+            }
+            (Capsule { radius, half }, Cuboid { .. } | Cylinder { .. }) => {
+                round::capsule_on(*radius, *half, at, b, bt, margin, out);
+            }
+            (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
+            (Plane, _) | (Cuboid { .. } | Cylinder { .. }, Sphere { .. } | Capsule { .. }) => {
+                let first = out.len();
+                let known = self.touch(b, bt, a, at, margin, out);
+                for touch in &mut out[first..] {
+                    touch.normal = -touch.normal;
+                }
+                return known;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn knows(&self, a: &Shape, b: &Shape) -> bool {
+        use Shape::{Capsule, Cuboid, Cylinder, Plane, Sphere};
+        match (a, b) {
+            (Plane, Plane) => false,
+            (Plane, _) | (_, Plane) => true,
+            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. } | Cuboid { .. } | Cylinder { .. })
+            | (Cuboid { .. }, Sphere { .. } | Capsule { .. } | Cuboid { .. })
+            | (Cylinder { .. }, Sphere { .. } | Capsule { .. }) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Colliders of robots that were read from files.
+
+use crate::combine::Matter;
+use crate::scene::Collider;
+use crate::shape::Shape;
+use linkwork::Result;
+use linkwork::model::FrameId;
+use linkwork_formats::robot::{Role, Shape as Given};
+use linkwork_formats::Robot;
+
+/// Whether a scene has something to stand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A plane, or any shape fixed to the world.
+    Present,
+    /// Nothing in the world touches.
+    Missing,
+}
+
+/// The colliders of a robot: its shapes that are to be touched. Also whether it has surroundings, and in a sentence each what was
+/// left out.
+pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> {
+    let (mut all, mut notes, mut ground) = (Vec::new(), Vec::new(), Ground::Missing);
+    let mut meshes = 0;
+    for (i, given) in robot.geometry.iter().enumerate() {
+        if given.role != Role::Collision {
+            continue;
+        }
+        let frame = robot.mechanism.frame(&given.link)?;
+        let shape = match &given.shape {
+            Given::Sphere { radius } => Shape::Sphere { radius: *radius },
+            Given::Capsule { radius, length } => Shape::Capsule {
+                radius: *radius,
+                half: 0.5 * length,
+            },
+            Given::Cylinder { radius, length } => Shape::Cylinder {
+                radius: *radius,
+                half: 0.5 * length,
+            },
+            Given::Cuboid { edges } => Shape::Cuboid { half: *edges * 0.5 },
+            Given::Ellipsoid { radii } => Shape::Ellipsoid { radii: *radii },
+            Given::Plane => Shape::Plane,
+            Given::Mesh { .. } => {
+                meshes += 1;
+                continue;
+            }
+        };
+        if let Err(problem) = shape.check() {
+            notes.push(format!("a collision shape of `{}` is left out: {problem}", given.link));
+            continue;
+        }
+        if frame == FrameId::WORLD {
+            ground = Ground::Present;
+        }
+        let matter = robot.touches.get(&i).copied().map_or_else(Matter::default, matter);
+        all.push(Collider {
+            name: match given.name.is_empty() {
+                true => format!("{} of {}", shape.name(), given.link),
+                false => given.name.clone(),
+            },
+            frame,
+            pose: given.pose,
+            shape,
+            matter,
+        });
+    }
+    if meshes > 0 {
+        notes.push(format!(
+            "{meshes} collision meshes are left out; give primitive shapes to links that should touch"
+        ));
+    }
+    Ok((all, ground, notes))
+}
+
+/// What the file says of a surface, in our terms: torsion and rolling as radii of friction, the time constant of a contact as
+/// its relaxation.
+fn matter(touch: linkwork_formats::robot::Touch) -> Matter {
+    let mut matter = Matter {
+        priority: touch.priority,
+        kind: touch.kind,
+        affinity: touch.affinity,
+        ..Matter::default()
+    };
+    let [slide, torsion, roll] = touch.friction;
+    let surface = &mut matter.surface;
+    surface.friction = if touch.dimensions == 1 { 0.0 } else { slide };
+    if surface.friction > 0.0 {
+        surface.torsion = if touch.dimensions >= 4 { torsion / slide } else { 0.0 };
+        surface.rolling = if touch.dimensions >= 6 { roll / slide } else { 0.0 };
+    }
+    surface.relaxation = touch.time_constant;
+    matter
+}

@@ -1,0 +1,392 @@
+//! Colliders, the pairs of them that may touch, and their contacts at a state.
+
+use crate::combine::{Matter, combine};
+use crate::narrow::{Closed, Narrow, Touch};
+use crate::shape::Shape;
+use linkwork::contact::{Contact, Surface};
+use linkwork::model::{FrameId, WORLD};
+use linkwork::spatial::{Pose, Reference, Vec3};
+use linkwork::{Error, Mechanism, Result, Workspace};
+use std::collections::HashMap;
+
+/// A shape on a link, or in the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collider {
+    /// What reports call it.
+    pub name: String,
+    /// The frame it is fixed to.
+    pub frame: FrameId,
+    /// Where it is in that frame.
+    pub pose: Pose,
+    /// Its form.
+    pub shape: Shape,
+    /// Its surface, and what it meets.
+    pub matter: Matter,
+}
+
+impl Collider {
+    /// A shape at a frame's origin, with the default surface.
+    pub fn on(frame: FrameId, shape: Shape) -> Self {
+        Self {
+            name: String::new(),
+            frame,
+            pose: Pose::IDENTITY,
+            shape,
+            matter: Matter::default(),
+        }
+    }
+
+    /// A plane in the world, solid below the z of a pose.
+    pub fn ground(pose: Pose, surface: Surface) -> Self {
+        let mut ground = Self::on(FrameId::WORLD, Shape::Plane);
+        (ground.name, ground.pose, ground.matter.surface) = ("ground".into(), pose, surface);
+        ground
+    }
+}
+
+/// Why two colliders are not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// They are on one rigid body, or both in the world.
+    Together,
+    /// One joint is between their bodies.
+    Adjacent,
+    /// Their bits do not meet.
+    Masked,
+    /// They were excluded by name.
+    Excluded,
+    /// They touch in every configuration that was tried.
+    AlwaysTouching,
+    /// No rule is known for such shapes.
+    Unknown,
+}
+
+/// Two colliders that may touch.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    a: usize,
+    b: usize,
+    surface: Surface,
+    reach: f64,
+}
+
+/// A mechanism's colliders, and which pairs of them may touch.
+pub struct Scene {
+    mechanism: Mechanism,
+    workspace: Workspace,
+    colliders: Vec<Collider>,
+    pairs: Vec<Pair>,
+    left_out: Vec<(usize, usize, LeftOut)>,
+    narrow: Box<dyn Narrow + Send>,
+    /// The frames that colliders are on, and of each collider its place among them.
+    frames: Vec<FrameId>,
+    place: Vec<usize>,
+    poses: Vec<Pose>,
+    speeds: Vec<[f64; 2]>,
+    touches: Vec<Touch>,
+    contacts: Vec<Contact>,
+}
+
+/// What is looked at beyond what might close in a step, in metres.
+const NEAR: f64 = 0.005;
+/// How many configurations tell whether two colliders always touch.
+const TRIALS: u64 = 12;
+/// Features per pair.
+const FEATURES: u64 = 1 << 20;
+
+impl Scene {
+    /// Colliders by closed forms; pairs that cannot or must not touch are left out, see [`Scene::left_out`].
+    pub fn new(mechanism: &Mechanism, colliders: Vec<Collider>) -> Result<Self> {
+        Self::with(mechanism, colliders, &[], Box::new(Closed))
+    }
+
+    /// The same without pairs of links by name, and with another way to find the points of a pair.
+    pub fn with(
+        mechanism: &Mechanism,
+        colliders: Vec<Collider>,
+        excluded: &[(String, String)],
+        narrow: Box<dyn Narrow + Send>,
+    ) -> Result<Self> {
+        let mut frames: Vec<FrameId> = Vec::new();
+        let mut place = Vec::new();
+        for collider in &colliders {
+            collider.shape.check()?;
+            collider.matter.surface.check()?;
+            place.push(frames.iter().position(|f| *f == collider.frame).unwrap_or_else(|| {
+                frames.push(collider.frame);
+                frames.len() - 1
+            }));
+        }
+        let mut scene = Self {
+            mechanism: mechanism.clone(),
+            workspace: mechanism.workspace(),
+            poses: vec![Pose::IDENTITY; colliders.len()],
+            speeds: vec![[0.0; 2]; frames.len()],
+            colliders,
+            pairs: Vec::new(),
+            left_out: Vec::new(),
+            narrow,
+            frames,
+            place,
+            touches: Vec::new(),
+            contacts: Vec::new(),
+        };
+        scene.pair_up(excluded)?;
+        scene.leave_out_always_touching()?;
+        Ok(scene)
+    }
+
+    /// The mechanism.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// The colliders, in the order given.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// How many pairs are looked at.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The pairs that are not, by their places among the colliders, and why.
+    pub fn left_out(&self) -> &[(usize, usize, LeftOut)] {
+        &self.left_out
+    }
+
+    /// The colliders of a contact, by its id.
+    pub fn colliders_of(&self, id: u64) -> Option<[&Collider; 2]> {
+        let pair = self.pairs.get(usize::try_from(id / FEATURES).ok()?)?;
+        Some([&self.colliders[pair.a], &self.colliders[pair.b]])
+    }
+
+    fn pair_up(&mut self, excluded: &[(String, String)]) -> Result<()> {
+        let bodies = Bodies::of(&self.mechanism)?;
+        let body: Vec<usize> = self.colliders.iter().map(|c| bodies.of_frame(c.frame)).collect::<Result<_>>()?;
+        let mut out: Vec<(usize, usize)> = Vec::new();
+        for (one, two) in excluded {
+            out.push((bodies.of_link(one)?, bodies.of_link(two)?));
+        }
+        for a in 0..self.colliders.len() {
+            for b in a + 1..self.colliders.len() {
+                let (one, two) = (&self.colliders[a], &self.colliders[b]);
+                let (i, j) = (body[a], body[b]);
+                let why = if i == j {
+                    Some(LeftOut::Together)
+                } else if !one.matter.meets(&two.matter) {
+                    Some(LeftOut::Masked)
+                } else if out.contains(&(i, j)) || out.contains(&(j, i)) {
+                    Some(LeftOut::Excluded)
+                } else if i != 0 && j != 0 && bodies.adjacent(i, j) {
+                    Some(LeftOut::Adjacent)
+                } else if !self.narrow.knows(&one.shape, &two.shape) {
+                    Some(LeftOut::Unknown)
+                } else {
+                    None
+                };
+                match why {
+                    Some(why) => self.left_out.push((a, b, why)),
+                    None => {
+                        let reach = |c: &Collider| c.shape.reach().unwrap_or(f64::INFINITY);
+                        self.pairs.push(Pair {
+                            a,
+                            b,
+                            surface: combine(&one.matter, &two.matter),
+                            reach: reach(one) + reach(two),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_out_always_touching(&mut self) -> Result<()> {
+        if self.mechanism.nv() == 0 {
+            return Ok(());
+        }
+        let mut touching = vec![true; self.pairs.len()];
+        for trial in 0..TRIALS {
+            let q = match trial {
+                0 => self.mechanism.neutral(),
+                seed => self.mechanism.random(seed),
+            };
+            self.place(&q)?;
+            for (i, touching) in touching.iter_mut().enumerate() {
+                *touching = *touching && self.depth(i) > 0.0;
+            }
+        }
+        let (mut kept, mut always) = (Vec::new(), touching.into_iter());
+        for pair in core::mem::take(&mut self.pairs) {
+            match always.next() {
+                Some(true) => self.left_out.push((pair.a, pair.b, LeftOut::AlwaysTouching)),
+                _ => kept.push(pair),
+            }
+        }
+        self.pairs = kept;
+        Ok(())
+    }
+
+    /// Where the colliders are at q.
+    fn place(&mut self, q: &[f64]) -> Result<()> {
+        let mut posed = self.workspace.at(q)?;
+        for (i, collider) in self.colliders.iter().enumerate() {
+            self.poses[i] = posed.pose(collider.frame)? * collider.pose;
+        }
+        Ok(())
+    }
+
+    /// How deep a pair is at the present places.
+    fn depth(&mut self, pair: usize) -> f64 {
+        let pair = &self.pairs[pair];
+        self.touches.clear();
+        let (a, b) = (&self.colliders[pair.a].shape, &self.colliders[pair.b].shape);
+        self.narrow
+            .touch(a, &self.poses[pair.a], b, &self.poses[pair.b], 0.0, &mut self.touches);
+        self.touches.iter().fold(0.0, |most: f64, t| most.max(-t.gap))
+    }
+
+    /// The two colliders that are deepest inside each other at q, and how deep; none if nothing is.
+    pub fn deepest(&mut self, q: &[f64]) -> Result<Option<(usize, usize, f64)>> {
+        self.place(q)?;
+        let mut worst = None;
+        for i in 0..self.pairs.len() {
+            let depth = self.depth(i);
+            if depth > worst.map_or(0.0, |(.., most)| most) {
+                worst = Some((self.pairs[i].a, self.pairs[i].b, depth));
+            }
+        }
+        Ok(worst)
+    }
+
+    /// The contacts at a state that might close within a step of some seconds.
+    pub fn contacts(&mut self, q: &[f64], v: &[f64], step: f64) -> Result<&[Contact]> {
+        if !(step > 0.0 && step.is_finite()) {
+            return Err(Error::Duration {
+                argument: "step",
+                value: step,
+            });
+        }
+        self.place(q)?;
+        let mut posed = self.workspace.at(q)?;
+        let mut moving = posed.moving(v)?;
+        for (frame, speed) in self.frames.iter().zip(&mut self.speeds) {
+            let motion = moving.velocity(*frame, Reference::Aligned)?;
+            *speed = [motion.linear.norm(), motion.angular.norm()];
+        }
+        let fall = self.mechanism.gravity().norm() * step * step;
+        self.contacts.clear();
+        for (i, pair) in self.pairs.iter().enumerate() {
+            let (a, b) = (&self.colliders[pair.a], &self.colliders[pair.b]);
+            let speed = |c: usize| {
+                let [linear, angular] = self.speeds[self.place[c]];
+                let collider = &self.colliders[c];
+                linear + angular * (collider.pose.translation.norm() + collider.shape.reach().unwrap_or(0.0))
+            };
+            let margin = NEAR + 2.0 * (step * (speed(pair.a) + speed(pair.b)) + fall);
+            let (at, bt) = (&self.poses[pair.a], &self.poses[pair.b]);
+            if far(&a.shape, at, &b.shape, bt, pair.reach + margin) {
+                continue;
+            }
+            self.touches.clear();
+            self.narrow.touch(&a.shape, at, &b.shape, bt, margin, &mut self.touches);
+            for touch in &self.touches {
+                self.contacts.push(Contact {
+                    id: i as u64 * FEATURES + u64::from(touch.feature),
+                    a: a.frame,
+                    b: b.frame,
+                    point: touch.point,
+                    normal: touch.normal,
+                    gap: touch.gap,
+                    surface: pair.surface,
+                });
+            }
+        }
+        Ok(&self.contacts)
+    }
+}
+
+/// Whether balls about two shapes are apart.
+fn far(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, reach: f64) -> bool {
+    let above = |plane: &Pose, p: Vec3, shape: &Shape| {
+        let own = shape.reach().unwrap_or(0.0);
+        (p - plane.translation).dot(plane.rotation.z) - own > reach_margin(reach)
+    };
+    match (a, b) {
+        (Shape::Plane, _) => above(at, bt.translation, b),
+        (_, Shape::Plane) => above(bt, at.translation, a),
+        _ => {
+            let d = at.translation - bt.translation;
+            d.dot(d) > reach * reach
+        }
+    }
+}
+
+/// Of a plane the reach is infinite: nothing is known to be far but by what a caller adds.
+fn reach_margin(reach: f64) -> f64 {
+    if reach.is_finite() { reach } else { f64::INFINITY }
+}
+
+/// Links that are welded together, as numbers; the world's is zero.
+struct Bodies {
+    of_name: HashMap<String, usize>,
+    of_frame: HashMap<FrameId, usize>,
+    joints: Vec<(usize, usize)>,
+}
+
+impl Bodies {
+    fn of(m: &Mechanism) -> Result<Self> {
+        let mut parent: HashMap<&str, (&str, bool)> = HashMap::new();
+        for joint in m.joints() {
+            parent.insert(&joint.child, (&joint.parent, joint.kind.nv() == 0));
+        }
+        let home = |link: &str| {
+            let mut at = link.to_owned();
+            while let Some((inner, true)) = parent.get(at.as_str()) {
+                at = (*inner).to_owned();
+            }
+            at
+        };
+        let mut numbers: HashMap<String, usize> = HashMap::from([(WORLD.to_owned(), 0)]);
+        let mut of_name = HashMap::from([(WORLD.to_owned(), 0)]);
+        let mut of_frame = HashMap::from([(FrameId::WORLD, 0)]);
+        for link in m.links() {
+            let next = numbers.len();
+            let number = *numbers.entry(home(&link.name)).or_insert(next);
+            of_name.insert(link.name.clone(), number);
+            of_frame.insert(m.frame(&link.name)?, number);
+        }
+        for frame in m.frames() {
+            let number = of_name.get(&frame.link).copied().unwrap_or(0);
+            of_frame.insert(m.frame(&frame.name)?, number);
+        }
+        let number = |name: &str| of_name.get(name).copied().unwrap_or(0);
+        let moving = m.joints().iter().filter(|joint| joint.kind.nv() > 0);
+        let joints = moving.map(|joint| (number(&joint.parent), number(&joint.child))).collect();
+        Ok(Self {
+            of_name,
+            of_frame,
+            joints,
+        })
+    }
+
+    fn of_link(&self, name: &str) -> Result<usize> {
+        self.of_name.get(name).copied().ok_or_else(|| Error::Unsolved {
+            what: "the pairs of a scene",
+            problem: format!("an excluded pair names link `{name}`, which does not exist"),
+        })
+    }
+
+    fn of_frame(&self, frame: FrameId) -> Result<usize> {
+        self.of_frame.get(&frame).copied().ok_or_else(|| Error::Unsolved {
+            what: "the pairs of a scene",
+            problem: "a collider is on a frame of another mechanism; find the frame by its name in this one".into(),
+        })
+    }
+
+    fn adjacent(&self, a: usize, b: usize) -> bool {
+        self.joints.iter().any(|&pair| pair == (a, b) || pair == (b, a))
+    }
+}

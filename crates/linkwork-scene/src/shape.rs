@@ -1,0 +1,113 @@
+//! Shapes, about the origins of their frames.
+
+use linkwork::spatial::Vec3;
+use linkwork::{Error, Result};
+
+/// The form of a collider. Lengths are in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// A ball.
+    Sphere {
+        /// Its radius.
+        radius: f64,
+    },
+    /// A cylinder along z with half balls at its ends.
+    Capsule {
+        /// Its radius.
+        radius: f64,
+        /// Half the length of the cylinder.
+        half: f64,
+    },
+    /// A box.
+    Cuboid {
+        /// Half its edges.
+        half: Vec3,
+    },
+    /// A cylinder along z.
+    Cylinder {
+        /// Its radius.
+        radius: f64,
+        /// Half its length.
+        half: f64,
+    },
+    /// An ellipsoid along the axes.
+    Ellipsoid {
+        /// Its half axes.
+        radii: Vec3,
+    },
+    /// All below z = 0.
+    Plane,
+}
+
+impl Shape {
+    /// A word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sphere { .. } => "sphere",
+            Self::Capsule { .. } => "capsule",
+            Self::Cuboid { .. } => "box",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Plane => "plane",
+        }
+    }
+
+    /// The radius of a ball about its origin that holds it; none of a plane.
+    pub fn reach(&self) -> Option<f64> {
+        match *self {
+            Self::Sphere { radius } => Some(radius),
+            Self::Capsule { radius, half } => Some(radius + half),
+            Self::Cuboid { half } => Some(half.norm()),
+            Self::Cylinder { radius, half } => Some(radius.hypot(half)),
+            Self::Ellipsoid { radii } => Some(radii.x.max(radii.y).max(radii.z)),
+            Self::Plane => None,
+        }
+    }
+
+    /// The farthest point along a direction, of all but a plane.
+    pub(crate) fn support(&self, d: Vec3) -> Vec3 {
+        let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
+        match *self {
+            Self::Sphere { radius } => d * (radius / d.norm()),
+            Self::Capsule { radius, half } => d * (radius / d.norm()) + Vec3::new(0.0, 0.0, half * sign(d.z)),
+            Self::Cuboid { half } => Vec3::new(half.x * sign(d.x), half.y * sign(d.y), half.z * sign(d.z)),
+            Self::Cylinder { radius, half } => {
+                let across = d.x.hypot(d.y);
+                let scale = if across > 0.0 { radius / across } else { 0.0 };
+                Vec3::new(d.x * scale, d.y * scale, half * sign(d.z))
+            }
+            Self::Ellipsoid { radii } => {
+                let r = Vec3::new(radii.x * d.x, radii.y * d.y, radii.z * d.z);
+                let length = r.norm();
+                Vec3::new(radii.x * r.x, radii.y * r.y, radii.z * r.z) * length.recip()
+            }
+            Self::Plane => Vec3::ZERO,
+        }
+    }
+
+    /// An error unless it has a volume.
+    pub fn check(&self) -> Result<()> {
+        let measures = match *self {
+            Self::Sphere { radius } => vec![("radius of a sphere", radius)],
+            Self::Capsule { radius, half } => vec![("radius of a capsule", radius), ("half length of a capsule", half)],
+            Self::Cuboid { half } => vec![
+                ("half edge of a box", half.x),
+                ("half edge of a box", half.y),
+                ("half edge of a box", half.z),
+            ],
+            Self::Cylinder { radius, half } => {
+                vec![("radius of a cylinder", radius), ("half length of a cylinder", half)]
+            }
+            Self::Ellipsoid { radii } => vec![
+                ("half axis of an ellipsoid", radii.x),
+                ("half axis of an ellipsoid", radii.y),
+                ("half axis of an ellipsoid", radii.z),
+            ],
+            Self::Plane => vec![],
+        };
+        match measures.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
+            Some((argument, value)) => Err(Error::Duration { argument, value }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a step did.
+
+use super::cone::Region;
+use crate::model::{FrameId, JointId};
+use crate::spatial::Vec3;
+
+/// A contact after a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Impulse {
+    /// The contact's id.
+    pub id: u64,
+    /// The frames as given.
+    pub a: FrameId,
+    /// The other frame, or the world.
+    pub b: FrameId,
+    /// Where it acts, in the world.
+    pub point: Vec3,
+    /// From b to a.
+    pub normal: Vec3,
+    /// The gap before the step.
+    pub gap: f64,
+    /// γ_n in N s: the force on a along the normal is this over Δt.
+    pub along: f64,
+    /// γ_t in N s, in the world.
+    pub across: Vec3,
+    /// The moment of torsion and rolling, N m s, in the world.
+    pub moment: Vec3,
+    /// The relative velocity of the two bodies there after the step, in the world.
+    pub velocity: Vec3,
+    /// What it is doing.
+    pub region: Region,
+    /// R_n and R_t.
+    pub compliance: [f64; 2],
+    /// What the directions yield: w_n and w_t.
+    pub yields: [f64; 2],
+}
+
+impl Impulse {
+    /// The force on a, in the world.
+    pub fn force(&self, step: f64) -> Vec3 {
+        (self.normal * self.along + self.across) * step.recip()
+    }
+}
+
+/// Which row of a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointRow {
+    /// A position limit.
+    Limit,
+    /// Dry friction.
+    Friction,
+}
+
+/// A joint's limit or dry friction after a step.
+#[derive(Clone, Copy, Debug)]
+pub struct JointImpulse {
+    /// The joint.
+    pub joint: JointId,
+    /// Which of its rows.
+    pub row: JointRow,
+    /// The degree of freedom that it acts on.
+    pub dof: usize,
+    /// γ in N m s or N s, along the degree of freedom.
+    pub impulse: f64,
+}
+
+/// How far a step is from its laws.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Residuals {
+    /// The deepest penetration before the step, in metres.
+    pub penetration: f64,
+    /// The worst of the normal law, m/s: v_n + R_nγ_n − v̂_n where there is an impulse, what closes elsewhere.
+    pub normal: f64,
+    /// The most that an impulse exceeds its cone by, and falls short of it while sliding, N s.
+    pub excess: f64,
+    /// See `excess`.
+    pub deficit: f64,
+    /// The worst of γ_t·v_t + μγ_n‖v_t‖, J: zero where friction takes as much as it can.
+    pub dissipation: f64,
+    /// The gradient that is left, relative.
+    pub gradient: f64,
+    /// The change of the bounds in the last pass of Coulomb's law, relative.
+    pub coulomb: f64,
+}
+
+/// What a step did: all of it, not only success.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Whether everything settled.
+    pub settled: bool,
+    /// Newton's iterations in all.
+    pub iterations: usize,
+    /// Passes of Coulomb's law, both kinds.
+    pub passes: usize,
+    /// Evaluations of all impulses, those of line searches included.
+    pub evaluations: usize,
+    /// How often restitution was lowered to keep energy from rising.
+    pub guarded: usize,
+    /// How far it is from its laws.
+    pub residuals: Residuals,
+    /// The contacts, in the order given.
+    pub contacts: Vec<Impulse>,
+    /// Limits that are near, and dry friction.
+    pub joints: Vec<JointImpulse>,
+    /// The velocity without contacts, v*.
+    pub free_velocity: Vec<f64>,
+    /// v⁺ in the axes of the start of the step.
+    pub velocity: Vec<f64>,
+    /// The minimum that was found.
+    pub objective: f64,
+}

@@ -68,7 +68,7 @@ fn rows(m: &Mechanism, q: &[f64], w: &Weight) -> Matrix {
     let Some(other) = w.other else { return own };
     // The other link's motion at the world's origin, then where and as the first frame's is taken.
     let far = jacobian(other, Reference::World);
-    let pose = posed.pose(w.frame);
+    let pose = posed.pose(w.frame).unwrap();
     let at = match w.reference {
         Reference::World => [0.0; 3],
         _ => [pose.translation.x, pose.translation.y, pose.translation.z],

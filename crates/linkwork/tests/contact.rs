@@ -103,13 +103,13 @@ fn a_sphere_goes_from_sliding_to_rolling_at_five_sevenths_of_its_speed() {
         world.run(0.6);
         let mut workspace = m.workspace();
         let mut posed = workspace.at(&world.q).unwrap();
-        let turned = posed.pose(m.frame("ball").unwrap()).rotation;
+        let turned = posed.pose(m.frame("ball").unwrap()).unwrap().rotation;
         let along = turned * Vec3::new(world.v[3], world.v[4], world.v[5]);
         assert!((along.x - 10.0 / 7.0).abs() < 1e-5, "{dt}: {}", along.x);
         let before = along.x;
         world.run(0.4);
         let mut posed = workspace.at(&world.q).unwrap();
-        let turned = posed.pose(m.frame("ball").unwrap()).rotation;
+        let turned = posed.pose(m.frame("ball").unwrap()).unwrap().rotation;
         let along = turned * Vec3::new(world.v[3], world.v[4], world.v[5]);
         assert!(
             (along.x - before).abs() < 1e-6,
@@ -166,7 +166,7 @@ fn a_block_pushed_high_tips_and_pushed_low_slides() {
             // Along the world's x at height z, in the body's axes about its origin.
             let mut workspace = m.workspace();
             let mut posed = workspace.at(&world.q).unwrap();
-            let pose = posed.pose(m.frame("box0").unwrap());
+            let pose = posed.pose(m.frame("box0").unwrap()).unwrap();
             let push = Vec3::new(force, 0.0, 0.0);
             let arm = Vec3::new(0.0, 0.0, z - 0.2);
             let (n, f) = (
@@ -517,7 +517,7 @@ fn standing_quadruped() -> (Mechanism, Vec<f64>) {
     for (j, joint) in m.joints().iter().enumerate() {
         if joint.kind.nv() == 1 {
             let id = m.joint(&m.joints()[j].name).unwrap();
-            stance[m.q_range(id).start] = joint.rest[0];
+            stance[m.q_range(id).unwrap().start] = joint.rest[0];
         }
     }
     stance[6] = 0.48;

@@ -42,12 +42,14 @@
 
 mod cone;
 mod coulomb;
+mod find;
 mod free;
 mod mixing;
 mod newton;
 mod report;
 mod rows;
 mod step;
+mod tell;
 
 pub use cone::Region;
 pub use report::{Impulse, JointImpulse, JointRow, Report, Residuals};

@@ -2,7 +2,7 @@
 
 use super::cone::{Cone, Law, ROWS, Region, Rows};
 use super::{Contact, Settings};
-use crate::model::{FrameId, JointId, Mechanism};
+use crate::model::{JointId, Mechanism};
 use crate::spatial::{Articulated, Force, Motion, Pose, Vec3};
 use crate::workspace::AugmentedMass;
 use crate::{Error, Result};
@@ -76,7 +76,7 @@ impl Point {
                 add(Along::Rolling(1), t2 * surface.rolling, zero);
             }
         }
-        let ends = [given.a, given.b].map(|frame| m.placed[frame.0].body);
+        let ends = [given.a, given.b].map(|frame| m.placed[frame.index()].body);
         let mut b = [[Force::ZERO; ROWS]; 2];
         for (side, end) in ends.iter().enumerate() {
             let Some(k) = *end else { continue };
@@ -190,7 +190,6 @@ impl Point {
 
     /// What the directions yield, from J𝓜⁻¹J* of the ends in the world's axes at their frames' origins, 12 × 12.
     pub(super) fn set_yield(&mut self, w: &[[f64; 12]; 12], at: [Vec3; 2]) {
-        let surface = &self.given.surface;
         let value = |direction: Vec3| {
             let mut f = [0.0; 12];
             for side in 0..2 {
@@ -207,7 +206,6 @@ impl Point {
             }
             sum
         };
-        let _ = surface;
         self.w_n = value(self.given.normal);
         self.w_t = 0.5 * (value(self.tangents[0]) + value(self.tangents[1]));
     }
@@ -314,10 +312,8 @@ pub(super) fn check(m: &Mechanism, contacts: &[Contact], order: &mut Vec<usize>)
             ));
         }
         contact.surface.check()?;
-        let known = |frame: FrameId| frame.0 < m.placed.len();
-        if !known(contact.a) || !known(contact.b) {
-            return Err(bad(i, format!("names a frame that `{}` does not have", m.name())));
-        }
+        m.own_frame(contact.a)?;
+        m.own_frame(contact.b)?;
     }
     order.clear();
     order.extend(0..contacts.len());

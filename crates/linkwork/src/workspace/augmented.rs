@@ -48,7 +48,7 @@ pub struct AugmentedMass<'a, S: 'static = f64> {
     memory: &'a mut Memory<S>,
 }
 
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// 𝓐 without any weights yet.
     ///
     /// ```
@@ -91,7 +91,7 @@ impl<S: Scalar> Configured<'_, '_, S> {
     }
 }
 
-impl<S: Scalar> Configured<'_, '_, S> {
+impl<S: Scalar> Configured<'_, S> {
     /// 𝓐 as it was left, at the same configuration.
     pub(crate) fn resume<'a>(&'a mut self, memory: &'a mut Augmented<S>) -> AugmentedMass<'a, S> {
         AugmentedMass {
@@ -177,7 +177,7 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     /// Adds a weight G ≥ 0 on the motion [ω; v] of a frame, taken at and in the axes that `reference` says.
     pub fn weigh(&mut self, frame: impl Into<FrameId>, reference: Reference, weight: &[[S; 6]; 6]) -> Result<()> {
         check_weight(weight)?;
-        let placed = self.mechanism.placed[frame.into().0];
+        let placed = self.mechanism.placed[self.mechanism.own_frame(frame)?.index()];
         let Some(k) = placed.body else { return Ok(()) };
         let seat = self.seat(&placed, reference).seen_from(self.link(k));
         let weight = Articulated::from_rows(weight).through(&seat);
@@ -195,9 +195,10 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         weight: &[[S; 6]; 6],
     ) -> Result<()> {
         check_weight(weight)?;
+        let (frame, other) = (self.mechanism.own_frame(frame)?, self.mechanism.own_frame(other)?);
         let (placed, other) = (
-            self.mechanism.placed[frame.into().0],
-            self.mechanism.placed[other.into().0],
+            self.mechanism.placed[frame.index()],
+            self.mechanism.placed[other.index()],
         );
         let seat = self.seat(&placed, reference);
         let ends = [placed.body, other.body];
@@ -268,7 +269,7 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         super::check_six("e", e)?;
         check_length("out", out.len(), self.mechanism.nv())?;
         self.factor()?;
-        let placed = self.mechanism.placed[frame.into().0];
+        let placed = self.mechanism.placed[self.mechanism.own_frame(frame)?.index()];
         self.memory.forces.fill(Force::ZERO);
         if let Some(k) = placed.body {
             let mut f = [S::ZERO; 6];

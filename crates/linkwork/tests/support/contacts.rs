@@ -22,7 +22,7 @@ pub struct World<'m> {
     pub surface: Surface,
     /// Blocks that stand on others: pairs of indices into `shapes`, the upper first.
     pub stacked: Vec<(usize, usize)>,
-    pub stepper: Stepper<'m>,
+    pub stepper: Stepper,
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub margin: f64,
@@ -60,7 +60,7 @@ impl<'m> World<'m> {
                 Shape::Block { link, half } => (link, corners(*half).to_vec(), 0.0),
             };
             let frame = self.mechanism.frame(link).unwrap();
-            let pose: Pose = posed.pose(frame);
+            let pose: Pose = posed.pose(frame).unwrap();
             for (j, place) in places.iter().enumerate() {
                 let at = pose.point(*place);
                 let gap = at.dot(self.normal) - radius;
@@ -84,7 +84,7 @@ impl<'m> World<'m> {
                 continue;
             };
             let [a, b] = [a, b].map(|link| self.mechanism.frame(link).unwrap());
-            let (above, below): (Pose, Pose) = (posed.pose(a), posed.pose(b));
+            let (above, below): (Pose, Pose) = (posed.pose(a).unwrap(), posed.pose(b).unwrap());
             for (j, place) in corners(*h).iter().enumerate() {
                 let at = above.point(*place);
                 let normal = below.rotation.z;

@@ -12,6 +12,7 @@
 
 mod embedded;
 mod pairs;
+mod six;
 
 pub(crate) use pairs::Pairs;
 
@@ -25,9 +26,6 @@ use crate::stage::embedded::Embedded;
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
 use crate::stage::outflow::of_parent;
-
-/// Six by six, rows of forces and columns of motions, or the other way round.
-pub(crate) type Six<S> = [[S; 6]; 6];
 
 /// The weights, and what elimination makes of them.
 #[derive(Clone, Debug)]

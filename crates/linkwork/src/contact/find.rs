@@ -1,0 +1,239 @@
+//! The rows of a step: contacts with what their directions yield, limits that are near, and dry friction.
+
+use super::Contact;
+use super::rows::{Hold, Line, Point};
+use super::step::{State, Work};
+use crate::model::{Follower, FrameId, JointId, Mechanism, per_dof};
+use crate::spatial::Vec3;
+use crate::workspace::{Augmented, Masses, Posed};
+use crate::{Reference, Result};
+
+/// A position limit: of a degree of freedom, or of one that follows it.
+#[derive(Clone, Debug)]
+pub(super) struct Stop {
+    pub(super) joint: JointId,
+    pub(super) q: usize,
+    pub(super) v: usize,
+    pub(super) limits: (f64, f64),
+    pub(super) follower: Option<Follower>,
+}
+
+/// J𝓜⁻¹J* of a frame and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Yield {
+    pub(super) frame: FrameId,
+    pub(super) w: [[f64; 6]; 6],
+    pub(super) at: Vec3,
+}
+
+/// Beyond this load, in weights of its own body, a contact becomes stiffer, and by no more than `STIFFEST`.
+const LOADED: f64 = 100.0;
+const STIFFEST: f64 = 1e-3;
+/// A direction that yields less than this share of another does not move.
+const DEAD: f64 = 1e-12;
+
+impl Work {
+    /// The contacts' rows, and what their directions yield.
+    pub(super) fn find_points(
+        &mut self,
+        given: &State<'_>,
+        posed: &mut Posed<'_>,
+        memory: &mut Augmented,
+        contacts: &[Contact],
+    ) -> Result<()> {
+        self.points.clear();
+        self.places.clear();
+        self.yields.clear();
+        if contacts.is_empty() {
+            return Ok(());
+        }
+        let a = posed.augment(memory, Masses::Kept)?;
+        for contact in contacts {
+            let point = Point::new(given.m, *contact, |k| a.link(k));
+            self.points.push(point);
+        }
+        drop(a);
+        let compiled = &given.m.compiled;
+        for i in 0..self.points.len() {
+            let point = self.points[i];
+            let root = |k: usize| compiled.bodies[k].root;
+            let joined = match point.ends {
+                [Some(a), Some(b)] => a != b && (root(a) == root(b) || given.m.is_coupled()),
+                _ => false,
+            };
+            let frames = [point.given.a, point.given.b];
+            let mut w = [[0.0; 12]; 12];
+            let mut at = [Vec3::ZERO; 2];
+            if joined {
+                let mut both = [0.0; 144];
+                posed.operational_inertias_inverse(&frames, Reference::Aligned, &mut both)?;
+                for r in 0..12 {
+                    w[r].copy_from_slice(&both[12 * r..12 * r + 12]);
+                }
+                at = frames.map(|frame| posed.pose_of(frame).translation);
+            } else if point.ends[0] != point.ends[1] {
+                for (side, frame) in frames.into_iter().enumerate() {
+                    if point.ends[side].is_none() {
+                        continue;
+                    }
+                    let known = self.yields.iter().rev().find(|y| y.frame == frame).copied();
+                    let own = match known {
+                        Some(own) => own,
+                        None => {
+                            let w = posed.operational_inertia_inverse(frame, Reference::Aligned)?;
+                            let at = posed.pose_of(frame).translation;
+                            self.yields.push(Yield { frame, w, at });
+                            Yield { frame, w, at }
+                        }
+                    };
+                    at[side] = own.at;
+                    for r in 0..6 {
+                        w[6 * side + r][6 * side..6 * side + 6].copy_from_slice(&own.w[r]);
+                    }
+                }
+            }
+            self.points[i].set_yield(&w, at);
+        }
+        // What cannot move is no contact; what cannot slide has no friction.
+        for point in &mut self.points {
+            if point.w_t <= DEAD * point.w_n {
+                point.cone.rows = 1;
+                point.cone.mu = 0.0;
+            }
+        }
+        let mut kept = 0;
+        for i in 0..self.points.len() {
+            let point = self.points[i];
+            let moves = point.w_n > DEAD * point.w_t && point.w_n > 0.0;
+            self.places.push(moves.then_some(kept));
+            if moves {
+                self.points[kept] = point;
+                kept += 1;
+            }
+        }
+        self.points.truncate(kept);
+        let gravity = given.m.gravity().norm().max(1e-3);
+        for point in &mut self.points {
+            let held = self.memory.binary_search_by_key(&point.given.id, |held| held.id).ok();
+            let held = held.map(|i| self.memory[i]);
+            let mut rho = self.settings.rho;
+            if let (true, Some(held)) = (self.settings.loads, &held) {
+                let load = held.normal * point.w_n / (gravity * self.settings.step);
+                // In steps of ten: a compliance that follows the load would feed what rocks.
+                let tens = (load / LOADED).log10().round().max(0.0);
+                rho *= 10f64.powf(-tens).max(STIFFEST);
+            }
+            point.set_compliance(&self.settings, rho);
+            if let (true, Some(held)) = (self.settings.memory, &held) {
+                point.remember(held.strain);
+            }
+        }
+        let (points, memory) = (&self.points, &self.memory);
+        self.coulomb.bounds.clear();
+        self.coulomb.bounds.extend(points.iter().map(|point| {
+            let held = memory.binary_search_by_key(&point.given.id, |held| held.id);
+            held.map_or(0.0, |i| point.cone.mu * memory[i].normal)
+        }));
+        Ok(())
+    }
+
+    /// Limits that are near, and dry friction.
+    pub(super) fn find_lines(&mut self, given: &State<'_>, posed: &mut Posed<'_>) -> Result<()> {
+        let (dt, settings) = (self.settings.step, self.settings);
+        self.lines.clear();
+        if settings.joint_limits {
+            for stop in &self.stops {
+                let (y, speed) = (given.q[stop.q], given.v[stop.v]);
+                let [at, slope] = match &stop.follower {
+                    Some(follower) => {
+                        let [q, slope, ..] = follower.at(y);
+                        [q, slope]
+                    }
+                    None => [y, 1.0],
+                };
+                let near = (2.0 * dt * (slope * speed).abs()).max(0.1);
+                for (gap, slope) in [(at - stop.limits.0, slope), (stop.limits.1 - at, -slope)] {
+                    if gap < near && slope != 0.0 {
+                        self.lines.push(Line {
+                            joint: stop.joint,
+                            v: stop.v,
+                            slope,
+                            hold: Hold::Limit(gap),
+                            r: settings.rho,
+                            v_hat: if gap < 0.0 {
+                                -gap / (dt + dt.max(0.02))
+                            } else {
+                                -gap / dt
+                            },
+                            gamma: 0.0,
+                        });
+                    }
+                }
+            }
+        }
+        if settings.joint_friction {
+            let own = given.m.passive.friction.iter().enumerate().map(|(v, f)| (v, 1.0, *f));
+            let followers = given.m.passive.followers.iter().map(|f| {
+                let [_, slope, ..] = f.follower.at(given.q[f.leader[0]]);
+                (f.leader[1], slope, f.friction)
+            });
+            for (v, slope, friction) in own.chain(followers) {
+                if friction > 0.0 && slope != 0.0 {
+                    self.lines.push(Line {
+                        joint: given.m.joint_of_dof(v).0,
+                        v,
+                        slope,
+                        hold: Hold::Friction(dt * friction),
+                        r: settings.sigma,
+                        v_hat: 0.0,
+                        gamma: 0.0,
+                    });
+                }
+            }
+        }
+        for line in &mut self.lines {
+            let w = posed.inverse_mass_element(self.bodies[line.v], line.v, &mut self.room)?;
+            line.r *= w * line.slope * line.slope;
+        }
+        Ok(())
+    }
+}
+
+/// Limits of joints whose coordinates they are limits of.
+pub(super) fn stops(m: &Mechanism) -> Vec<Stop> {
+    let mut stops = Vec::new();
+    for (j, joint) in m.joints().iter().enumerate() {
+        let joint_id = m.joint_at(j);
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let limits = per_dof(&joint.position_limits, joint.kind.nv(), free);
+        if limits.iter().all(|(a, b)| a.is_infinite() && b.is_infinite()) || joint.kind.is_curved() {
+            continue;
+        }
+        if let Some(leader) = m.leader_of(j) {
+            let (q, v) = (m.q_of(leader).start, m.v_of(leader).start);
+            let follower = m.compiled.reduction.as_ref().and_then(|r| {
+                let at = r.v_start[j];
+                r.followers.iter().find(|f| f.v == at).cloned()
+            });
+            if let Some(follower) = follower {
+                stops.push(Stop {
+                    joint: joint_id,
+                    q,
+                    v,
+                    limits: limits[0],
+                    follower: Some(follower),
+                });
+            }
+            continue;
+        }
+        let (q, v) = (m.q_of(j).start, m.v_of(j).start);
+        stops.extend(limits.into_iter().enumerate().map(|(i, limits)| Stop {
+            joint: joint_id,
+            q: q + i,
+            v: v + i,
+            limits,
+            follower: None,
+        }));
+    }
+    stops
+}

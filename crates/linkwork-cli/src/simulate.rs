@@ -13,6 +13,7 @@ mod report;
 pub(crate) mod start;
 mod stiffness;
 mod torque_file;
+mod touching;
 
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
@@ -69,6 +70,8 @@ pub(crate) struct Arguments {
     control: Control,
     #[command(flatten)]
     driven: Driven,
+    #[command(flatten)]
+    surroundings: touching::Surroundings,
     /// Push a frame for a while, with N and N m along the world's axes; may be given several times.
     #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
     push: Vec<String>,
@@ -225,7 +228,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
     }
     let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();
-    let plan = Plan {
+    let mut plan = Plan {
         method,
         end: arguments.seconds,
         dt: arguments.dt.unwrap_or(STEP),
@@ -250,6 +253,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             state = equations.state(state.t, &state.q, &state.v)?;
             Posing::Diagonalized(equations)
         }
+    };
+    let scene = match &equations {
+        Posing::Standard(_) => arguments.surroundings.scene(&loaded.robot)?,
+        _ => None,
+    };
+    let equations = match scene {
+        Some(scene) => {
+            let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
+            plan.stretch = driver.stretch();
+            let mut touching =
+                arguments
+                    .surroundings
+                    .run(scene, driver, plan.dt, arguments.ideal, arguments.no_limits)?;
+            touching.check_start(&state.q)?;
+            Posing::Touching(Box::new(touching))
+        }
+        None => equations,
     };
     let form = Record::new(mechanism);
     let described = log::Described::of(&loaded.robot, &arguments.chosen.robot);
@@ -315,6 +335,7 @@ enum Posing {
     Standard(Standard<Driver>),
     Diagonalized(Diagonalized<Driver>),
     Closed(Box<ClosedMotion<Driver>>),
+    Touching(Box<touching::Touching>),
 }
 
 /// Runs the plan on this thread, records on another, and writes logs on a third.
@@ -342,6 +363,13 @@ fn simulate(
         let outcome = match equations {
             Posing::Standard(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
             Posing::Diagonalized(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
+            Posing::Touching(mut e) => {
+                let outcome = e.course(plan, start, &STOP, &mut audience);
+                Outcome {
+                    contact: Some(e.summary),
+                    ..outcome
+                }
+            }
             Posing::Closed(mut e) => {
                 let outcome = course::run(plan, mechanism, &mut *e, start, &STOP, &mut audience);
                 Outcome {
@@ -375,7 +403,10 @@ fn report(
         robot: robot.to_owned(),
         nq: mechanism.nq(),
         nv: mechanism.nv(),
-        integrator: method.words(),
+        integrator: match outcome.contact {
+            Some(_) => "implicit steps with contact",
+            None => method.words(),
+        },
         equations: arguments.equations.words(),
         seconds,
         asked_seconds: arguments.seconds,
@@ -385,6 +416,7 @@ fn report(
         wall_seconds: outcome.wall_seconds,
         real_time_factor: seconds / outcome.wall_seconds,
         closure: outcome.closure,
+        contact: outcome.contact,
         energy: summary.energy.told(conserved),
         end: End {
             t: summary.last.times().last().copied().unwrap_or(0.0),

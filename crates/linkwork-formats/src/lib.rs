@@ -52,7 +52,7 @@ pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
 pub use native::SCHEMA;
 pub use order::{Order, joint_order};
 pub use report::{Finding, Mode, Refusal, Report, Severity};
-pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Transmission};
+pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Touch, Transmission};
 pub use write::{Text, write};
 
 use report::Findings;

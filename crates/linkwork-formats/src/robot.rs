@@ -9,6 +9,7 @@ use linkwork::closed::{Closed, Constraint, ConstraintKind};
 use linkwork::model::{Law, WORLD};
 use linkwork::spatial::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A robot as a file describes it.
@@ -18,6 +19,10 @@ pub struct Robot {
     pub mechanism: Mechanism,
     /// What its links look like and collide with.
     pub geometry: Vec<Geometry>,
+    /// How shapes touch, by their places in `geometry`, where the file says so.
+    pub touches: BTreeMap<usize, Touch>,
+    /// Pairs of links that are not to touch.
+    pub untouching: Vec<(String, String)>,
     /// The mechanism's couplings, with their names.
     pub couplings: Vec<FileCoupling>,
     /// Loops that links are closed in. The mechanism does not apply them; [`Robot::closed`] does.
@@ -52,6 +57,36 @@ pub struct Geometry {
     pub shape: Shape,
     /// Red, green, blue and opacity, zero to one.
     pub colour: Option<[f64; 4]>,
+}
+
+/// What a file says of how a shape touches, in MuJoCo's terms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Two shapes may touch if one's `kind` shares a bit with the other's `affinity`.
+    pub kind: u32,
+    /// See `kind`.
+    pub affinity: u32,
+    /// 1 without friction, 3 with sliding, 4 with torsion, 6 with rolling.
+    pub dimensions: u32,
+    /// Of sliding, and in metres of torsion and rolling.
+    pub friction: [f64; 3],
+    /// Of two shapes that of the higher one counts.
+    pub priority: i32,
+    /// In which a contact comes out, in seconds.
+    pub time_constant: Option<f64>,
+}
+
+impl Default for Touch {
+    fn default() -> Self {
+        Self {
+            kind: 1,
+            affinity: 1,
+            dimensions: 3,
+            friction: [1.0, 0.005, 0.0001],
+            priority: 0,
+            time_constant: None,
+        }
+    }
 }
 
 /// What a shape is for.
@@ -223,6 +258,8 @@ impl From<Mechanism> for Robot {
             couplings: couplings.collect(),
             mechanism,
             geometry: Vec::new(),
+            touches: BTreeMap::new(),
+            untouching: Vec::new(),
             loops: Vec::new(),
             transmissions: Vec::new(),
             keyframes: Vec::new(),

@@ -5,8 +5,7 @@ use crate::scene::Collider;
 use crate::shape::Shape;
 use linkwork::Result;
 use linkwork::model::FrameId;
-use linkwork_formats::robot::{Role, Shape as Given};
-use linkwork_formats::Robot;
+use linkwork_formats::{Robot, Role, Shape as Given, Touch};
 
 /// Whether a scene has something to stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +73,7 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
 
 /// What the file says of a surface, in our terms: torsion and rolling as radii of friction, the time constant of a contact as
 /// its relaxation.
-fn matter(touch: linkwork_formats::robot::Touch) -> Matter {
+fn matter(touch: Touch) -> Matter {
     let mut matter = Matter {
         priority: touch.priority,
         kind: touch.kind,

@@ -67,7 +67,6 @@ struct Pair {
     a: usize,
     b: usize,
     surface: Surface,
-    reach: f64,
 }
 
 /// A mechanism's colliders, and which pairs of them may touch.
@@ -164,7 +163,11 @@ impl Scene {
 
     fn pair_up(&mut self, excluded: &[(String, String)]) -> Result<()> {
         let bodies = Bodies::of(&self.mechanism)?;
-        let body: Vec<usize> = self.colliders.iter().map(|c| bodies.of_frame(c.frame)).collect::<Result<_>>()?;
+        let body: Vec<usize> = self
+            .colliders
+            .iter()
+            .map(|c| bodies.of_frame(c.frame))
+            .collect::<Result<_>>()?;
         let mut out: Vec<(usize, usize)> = Vec::new();
         for (one, two) in excluded {
             out.push((bodies.of_link(one)?, bodies.of_link(two)?));
@@ -189,12 +192,10 @@ impl Scene {
                 match why {
                     Some(why) => self.left_out.push((a, b, why)),
                     None => {
-                        let reach = |c: &Collider| c.shape.reach().unwrap_or(f64::INFINITY);
                         self.pairs.push(Pair {
                             a,
                             b,
                             surface: combine(&one.matter, &two.matter),
-                            reach: reach(one) + reach(two),
                         });
                     }
                 }
@@ -251,7 +252,7 @@ impl Scene {
     /// The two colliders that are deepest inside each other at q, and how deep; none if nothing is.
     pub fn deepest(&mut self, q: &[f64]) -> Result<Option<(usize, usize, f64)>> {
         self.place(q)?;
-        let mut worst = None;
+        let mut worst: Option<(usize, usize, f64)> = None;
         for i in 0..self.pairs.len() {
             let depth = self.depth(i);
             if depth > worst.map_or(0.0, |(.., most)| most) {
@@ -287,7 +288,7 @@ impl Scene {
             };
             let margin = NEAR + 2.0 * (step * (speed(pair.a) + speed(pair.b)) + fall);
             let (at, bt) = (&self.poses[pair.a], &self.poses[pair.b]);
-            if far(&a.shape, at, &b.shape, bt, pair.reach + margin) {
+            if far(&a.shape, at, &b.shape, bt, margin) {
                 continue;
             }
             self.touches.clear();
@@ -308,25 +309,15 @@ impl Scene {
     }
 }
 
-/// Whether balls about two shapes are apart.
-fn far(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, reach: f64) -> bool {
-    let above = |plane: &Pose, p: Vec3, shape: &Shape| {
-        let own = shape.reach().unwrap_or(0.0);
-        (p - plane.translation).dot(plane.rotation.z) - own > reach_margin(reach)
-    };
-    match (a, b) {
-        (Shape::Plane, _) => above(at, bt.translation, b),
-        (_, Shape::Plane) => above(bt, at.translation, a),
-        _ => {
-            let d = at.translation - bt.translation;
-            d.dot(d) > reach * reach
-        }
+/// Whether balls about two shapes are further apart than a margin.
+fn far(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> bool {
+    let above = |plane: &Pose, p: Vec3, reach: f64| (p - plane.translation).dot(plane.rotation.z) > reach + margin;
+    match (a.reach(), b.reach()) {
+        (None, None) => true,
+        (None, Some(reach)) => above(at, bt.translation, reach),
+        (Some(reach), None) => above(bt, at.translation, reach),
+        (Some(one), Some(two)) => (at.translation - bt.translation).norm() > one + two + margin,
     }
-}
-
-/// Of a plane the reach is infinite: nothing is known to be far but by what a caller adds.
-fn reach_margin(reach: f64) -> f64 {
-    if reach.is_finite() { reach } else { f64::INFINITY }
 }
 
 /// Links that are welded together, as numbers; the world's is zero.
@@ -364,7 +355,9 @@ impl Bodies {
         }
         let number = |name: &str| of_name.get(name).copied().unwrap_or(0);
         let moving = m.joints().iter().filter(|joint| joint.kind.nv() > 0);
-        let joints = moving.map(|joint| (number(&joint.parent), number(&joint.child))).collect();
+        let joints = moving
+            .map(|joint| (number(&joint.parent), number(&joint.child)))
+            .collect();
         Ok(Self {
             of_name,
             of_frame,

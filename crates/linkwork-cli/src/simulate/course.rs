@@ -58,6 +58,8 @@ pub(crate) struct Outcome {
     pub(crate) interrupted: bool,
     /// The widest gap of closed loops, if there are any.
     pub(crate) closure: Option<f64>,
+    /// What touching came to, if anything could.
+    pub(crate) contact: Option<super::touching::Summary>,
 }
 
 /// Who is told how it goes.
@@ -101,6 +103,7 @@ pub(crate) fn run(
         problem: done.err(),
         state: course.state,
         closure: None,
+        contact: None,
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) struct Report {
     /// The widest gap of closed loops, in rad or m.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closure: Option<f64>,
+    /// What touching came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contact: Option<super::touching::Summary>,
     pub(crate) energy: Energy,
     /// The last state.
     pub(crate) end: End,
@@ -91,6 +94,9 @@ impl Report {
         }
         if let Some(closure) = self.closure {
             row("loops", format!("open by {closure:.1e} rad or m at most"))?;
+        }
+        if let Some(contact) = &self.contact {
+            row("contacts", contact.words())?;
         }
         for file in &self.written {
             row("written", file.clone())?;

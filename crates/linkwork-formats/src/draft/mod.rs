@@ -14,13 +14,13 @@ use crate::Options;
 use crate::drives::{Actuator, Sensor, Tendon};
 use crate::keyframe::KeyDraft;
 use crate::report::{Findings, Remedy, Severity};
-use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Transmission};
+use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Touch, Transmission};
 use crate::roots::Roots;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
 use linkwork::model::{Builder, Frame, Joint, Link, Mechanism, WORLD};
 use linkwork::spatial::Vec3;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 pub(crate) use motors::Motors;
@@ -49,6 +49,9 @@ pub(crate) struct Draft {
     pub(crate) joints: Vec<Placed<Joint>>,
     pub(crate) frames: Vec<Placed<Frame>>,
     pub(crate) geometry: Vec<Geometry>,
+    /// How shapes touch, by their places in `geometry`.
+    pub(crate) touches: BTreeMap<usize, Touch>,
+    pub(crate) untouching: Vec<(String, String)>,
     pub(crate) couplings: Vec<Placed<FileCoupling>>,
     pub(crate) loops: Vec<Loop>,
     pub(crate) transmissions: Vec<Transmission>,
@@ -297,6 +300,8 @@ impl Draft {
             tendons: self.tendons,
             mechanism,
             geometry: self.geometry,
+            touches: self.touches,
+            untouching: self.untouching,
             couplings,
             loops: self.loops,
             transmissions: self.transmissions,

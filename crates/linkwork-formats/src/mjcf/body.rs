@@ -5,7 +5,7 @@ use super::expand::{Item, Tree};
 use super::orientation::{plain_pose, pose};
 use super::stand::Coordinate;
 use super::weight::{self, Weight};
-use super::{Model, geom, joint};
+use super::{Model, geom, joint, touch};
 use crate::draft::Draft;
 use crate::draft::{Placed, free_name};
 use crate::numbers::{self, Range};
@@ -125,6 +125,7 @@ impl<'a> Bodies<'a> {
                     read.geometry.name = tree.name(item).unwrap_or_default();
                     read.geometry.link = link.to_owned();
                     read.geometry.pose = tree.pose(item) * read.geometry.pose;
+                    draft.touches.insert(draft.geometry.len(), touch::read(&d, e.at(), f));
                     draft.geometry.push(read.geometry);
                 }
                 "site" => {

@@ -20,6 +20,7 @@ mod motor;
 mod names;
 mod orientation;
 mod stand;
+mod touch;
 mod weight;
 
 use crate::draft::Draft;
@@ -88,6 +89,7 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Optio
     bodies.finish(&mut draft, f);
     drives.read(&bodies, &mut draft, f);
     motor::read(&mut draft, f);
+    touch::excluded(main.items("contact"), &mut draft, f);
     equality::read(&bodies, &mut draft, f);
     keys::read(&models, &bodies, &drives.actuators, &mut draft, f);
     if let Some(first) = main.items("deformable").next() {

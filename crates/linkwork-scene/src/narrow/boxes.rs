@@ -116,7 +116,11 @@ fn clip(
 ) {
     let h = half.to_array();
     let facing = (0..3).fold(0, |best: usize, i| {
-        if out_of.dot(other_axes[i]).abs() > out_of.dot(other_axes[best]).abs() { i } else { best }
+        if out_of.dot(other_axes[i]).abs() > out_of.dot(other_axes[best]).abs() {
+            i
+        } else {
+            best
+        }
     });
     let high = out_of.dot(other_axes[facing]) < 0.0;
     // Its corners, in order around it.

@@ -15,7 +15,12 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
         let gap = (point - plane.translation).dot(normal);
         if gap < margin {
             let feature = feature as u32;
-            out.push(Touch { feature, point, normal, gap });
+            out.push(Touch {
+                feature,
+                point,
+                normal,
+                gap,
+            });
         }
     };
     let down = at.rotation.inverse_mul(-normal);

@@ -41,7 +41,9 @@ impl Narrow for Closed {
         match (a, b) {
             (Plane, Plane) => return false,
             (_, Plane) => flat::on_plane(a, at, bt, margin, out),
-            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => round::rounds(a, at, b, bt, margin, out),
+            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => {
+                round::rounds(a, at, b, bt, margin, out)
+            }
             (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
                 round::ball_on(at.translation, *radius, 0, b, bt, margin, out);
             }

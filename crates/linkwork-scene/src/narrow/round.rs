@@ -34,11 +34,20 @@ pub(super) fn rounds(one: &Shape, at: &Pose, two: &Shape, bt: &Pose, margin: f64
     let mut add = |feature: u32, p: Vec3, q: Vec3| {
         let (away, apart) = ((p - q).norm(), p - q);
         // Centres that coincide have no direction between them: any will do.
-        let normal = if away > 1e-12 { apart * away.recip() } else { Vec3::new(0.0, 0.0, 1.0) };
+        let normal = if away > 1e-12 {
+            apart * away.recip()
+        } else {
+            Vec3::new(0.0, 0.0, 1.0)
+        };
         let gap = away - one.radius - two.radius;
         if gap < margin {
             let point = q + normal * (two.radius + 0.5 * gap);
-            out.push(Touch { feature, point, normal, gap });
+            out.push(Touch {
+                feature,
+                point,
+                normal,
+                gap,
+            });
         }
     };
     let parallel = l1 > 0.0 && l2 > 0.0 && d1.cross(d2).norm() < 0.02 * l1 * l2;
@@ -76,7 +85,11 @@ fn segments(one: Round, two: Round) -> (Vec3, Vec3) {
     }
     let (b, c) = (d1.dot(d2), d1.dot(r));
     let down = a * e - b * b;
-    let mut s = if down > 0.0 { ((b * f - c * e) / down).clamp(0.0, 1.0) } else { 0.0 };
+    let mut s = if down > 0.0 {
+        ((b * f - c * e) / down).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     let t = ((b * s + f) / e).clamp(0.0, 1.0);
     s = ((b * t - c) / a).clamp(0.0, 1.0);
     (one.a + d1 * s, two.a + d2 * t)
@@ -98,14 +111,24 @@ fn outside(shape: &Shape, p: Vec3) -> (f64, Vec3) {
             }
             // Inside: out through the nearest face.
             let (x, h) = (p.to_array(), half.to_array());
-            let axis = (0..3).fold(0, |best, i| if h[i] - x[i].abs() < h[best] - x[best].abs() { i } else { best });
+            let axis = (0..3).fold(0, |best, i| {
+                if h[i] - x[i].abs() < h[best] - x[best].abs() {
+                    i
+                } else {
+                    best
+                }
+            });
             let mut n = [0.0; 3];
             n[axis] = if x[axis] < 0.0 { -1.0 } else { 1.0 };
             (x[axis].abs() - h[axis], n.into())
         }
         Shape::Cylinder { radius, half } => {
             let across = p.x.hypot(p.y);
-            let (cx, cy) = if across > 1e-12 { (p.x / across, p.y / across) } else { (1.0, 0.0) };
+            let (cx, cy) = if across > 1e-12 {
+                (p.x / across, p.y / across)
+            } else {
+                (1.0, 0.0)
+            };
             let (r, z) = (across - radius, p.z.abs() - half);
             let up = if p.z < 0.0 { -1.0 } else { 1.0 };
             if r > 0.0 && z > 0.0 {
@@ -138,7 +161,12 @@ pub(super) fn ball_on(
     if gap < margin {
         let normal = at.rotation * normal;
         let point = centre - normal * (radius + 0.5 * gap);
-        out.push(Touch { feature, point, normal, gap });
+        out.push(Touch {
+            feature,
+            point,
+            normal,
+            gap,
+        });
     }
 }
 

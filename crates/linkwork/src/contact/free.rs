@@ -4,7 +4,7 @@
 //! √(1 + (ωΔt)²) every step. A single free body turns by the implicit midpoint, I(ω' − ω) + Δt ω_m × Iω_m = Δt N, which keeps its energy.
 
 use crate::model::{Hinge, Mechanism};
-use crate::spatial::{Rotation, Vec3};
+use crate::spatial::{Force, Rotation, Vec3};
 
 /// A root whose velocity is in the link's axes.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,16 @@ impl Root {
         out[5] += dt * x.z;
     }
 
-    /// v* of a single free body in gravity, given in the body's axes, and under a torque.
-    pub(super) fn fall(&self, m: &Mechanism, q: &[f64], v: &[f64], torque: &[f64], dt: f64, out: &mut [f64]) {
+    /// v* of a single free body in gravity, under a torque and a force from outside.
+    pub(super) fn fall(
+        &self,
+        m: &Mechanism,
+        q: &[f64],
+        v: &[f64],
+        (torque, load): (&[f64], Force),
+        dt: f64,
+        out: &mut [f64],
+    ) {
         let body = &m.compiled.bodies[self.body];
         let (v, torque) = (&v[self.v..], &torque[self.v..]);
         let inertia = &body.inertia;
@@ -80,8 +88,8 @@ impl Root {
         let times = |w: Vec3| Vec3::from(rows.map(|r| r[0] * w.x + r[1] * w.y + r[2] * w.z));
         let (w, u) = (Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]));
         let (n, f) = (
-            Vec3::new(torque[0], torque[1], torque[2]),
-            Vec3::new(torque[3], torque[4], torque[5]),
+            Vec3::new(torque[0], torque[1], torque[2]) + load.moment,
+            Vec3::new(torque[3], torque[4], torque[5]) + load.force,
         );
         let axes = body.placement.rotation * quaternion(&q[self.q..]);
         let gravity = axes.inverse_mul(m.gravity());

@@ -192,7 +192,9 @@ pub struct Settings {
     pub coulomb_tolerance: f64,
     /// Contacts bounce that close faster; without it 2·9.81·Δt.
     pub bounce_speed: Option<f64>,
-    /// Whether joints stop at their limits, and are held by dry friction.
+    /// Whether joints' springs and dampers act.
+    pub passive: bool,
+    /// Whether joints stop at their limits.
     pub joint_limits: bool,
     /// Whether dry friction holds joints.
     pub joint_friction: bool,
@@ -214,6 +216,7 @@ impl Settings {
             iterations: 50,
             coulomb_tolerance: 1e-6,
             bounce_speed: None,
+            passive: true,
             joint_limits: true,
             joint_friction: true,
         }

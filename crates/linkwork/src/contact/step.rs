@@ -9,8 +9,8 @@ use super::report::Report;
 use super::rows::{Line, Point, check};
 use super::{Contact, Friction, Settings, Start};
 use crate::model::Mechanism;
-use crate::spatial::Vec3;
-use crate::workspace::{Augmented, AugmentedMass, Masses, Posed};
+use crate::spatial::{Force, Vec3};
+use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
 use crate::{Error, Result, Workspace};
 
 /// Steps a mechanism in time, with contacts. All memory is here; what is remembered of contacts too.
@@ -27,6 +27,8 @@ pub struct Stepper {
 pub(super) struct Work {
     pub(super) settings: Settings,
     pub(super) roots: Vec<Root>,
+    /// Forces on them from outside, in their axes.
+    pub(super) loads: Vec<Force>,
     pub(super) stops: Vec<Stop>,
     /// Per degree of freedom, the body it moves.
     pub(super) bodies: Vec<usize>,
@@ -72,6 +74,7 @@ impl Stepper {
         }
         let work = Work {
             settings,
+            loads: vec![Force::ZERO; roots(mechanism).len()],
             roots: roots(mechanism),
             stops: stops(mechanism),
             bodies,
@@ -128,7 +131,22 @@ impl Stepper {
     /// Advances q and v by Δt under joint torques, damping, springs, limits and dry friction of joints, and contacts given
     /// at q. What is near must be among the contacts: each one that might close within the step.
     pub fn step(&mut self, q: &mut [f64], v: &mut [f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
-        self.solve(q, v, torque, contacts)?;
+        self.mechanism.check_vector("torque", torque)?;
+        self.step_driven(q, v, contacts, |_, tau| {
+            tau.copy_from_slice(torque);
+            Ok(())
+        })
+    }
+
+    /// The same with torques, and pushes on links, by something that sees the mechanism at the state.
+    pub fn step_driven(
+        &mut self,
+        q: &mut [f64],
+        v: &mut [f64],
+        contacts: &[Contact],
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+    ) -> Result<&Report> {
+        self.solve_driven(q, v, contacts, drive)?;
         let work = &mut self.work;
         let dt = work.settings.step;
         v.copy_from_slice(&work.report.velocity);
@@ -146,18 +164,32 @@ impl Stepper {
     /// v⁺ for a state and contacts, which stay as they are: it is in [`Report::velocity`]. What is remembered of contacts does
     /// change.
     pub fn solve(&mut self, q: &[f64], v: &[f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
-        self.mechanism.check_vector("v", v)?;
         self.mechanism.check_vector("torque", torque)?;
+        self.solve_driven(q, v, contacts, |_, tau| {
+            tau.copy_from_slice(torque);
+            Ok(())
+        })
+    }
+
+    fn solve_driven(
+        &mut self,
+        q: &[f64],
+        v: &[f64],
+        contacts: &[Contact],
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+    ) -> Result<&Report> {
+        self.mechanism.check_vector("v", v)?;
         check(&self.mechanism, contacts, &mut self.work.order)?;
         let mut posed = self.workspace.at(q)?;
-        let given = State {
-            m: &self.mechanism,
-            q,
-            v,
-            torque,
-        };
-        self.work.solve(&given, &mut posed, &mut self.augmented, contacts)?;
-        Ok(&self.work.report)
+        let (m, work) = (&self.mechanism, &mut self.work);
+        work.torque.fill(0.0);
+        drive(&mut posed.moving(v)?, &mut work.torque)?;
+        m.check_vector("torque", &work.torque)?;
+        for (load, root) in work.loads.iter_mut().zip(&work.roots) {
+            *load = posed.load(root.body);
+        }
+        work.solve(&State { m, q, v }, &mut posed, &mut self.augmented, contacts)?;
+        Ok(&work.report)
     }
 }
 
@@ -167,7 +199,6 @@ pub(super) struct State<'a> {
     pub(super) m: &'a Mechanism,
     pub(super) q: &'a [f64],
     pub(super) v: &'a [f64],
-    pub(super) torque: &'a [f64],
 }
 
 impl Work {
@@ -193,12 +224,7 @@ impl Work {
         self.start(given, &mut a, contacts);
         let bouncing = self.points.iter().any(|p| p.given.surface.restitution > 0.0);
         let energies = match bouncing {
-            true => [self.kinetic(&mut a, given.v), {
-                let v = core::mem::take(&mut self.newton.v_star);
-                let e = self.kinetic(&mut a, &v);
-                self.newton.v_star = v;
-                e
-            }],
+            true => [given.v, &self.newton.v_star.clone()].map(|v| self.kinetic(&mut a, v)),
             false => [0.0; 2],
         };
         (self.newton.iterations, self.newton.evaluations) = (0, 0);
@@ -260,9 +286,12 @@ impl Work {
 
     /// What springs and dampers are at a configuration: T with the springs' part, and what 𝓐₀ adds to 𝓜.
     fn passive(&mut self, given: &State<'_>) -> Result<()> {
+        if !self.settings.passive {
+            self.newton.diagonal.fill(0.0);
+            return Ok(());
+        }
         let (passive, dt) = (&given.m.passive, self.settings.step);
         let sprung = passive.stiffness.iter().any(|x| *x != 0.0);
-        self.torque.copy_from_slice(given.torque);
         if sprung {
             let away = &mut self.room[..given.v.len()];
             given.m.difference(&passive.rest, given.q, away)?;
@@ -306,12 +335,12 @@ impl Work {
         a.inverse_pivots(&mut self.newton.scale);
         a.solve_pushed(Some(&self.moved), false, &mut self.newton.v_star);
         if self.settings.gyroscopic {
-            for root in self.roots.iter().filter(|root| root.alone) {
+            for (root, load) in self.roots.iter().zip(&self.loads).filter(|(root, _)| root.alone) {
                 root.fall(
                     given.m,
                     given.q,
                     given.v,
-                    &self.torque,
+                    (&self.torque, *load),
                     self.settings.step,
                     &mut self.newton.v_star,
                 );

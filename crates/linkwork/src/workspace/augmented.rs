@@ -92,6 +92,11 @@ impl<S: Scalar> Configured<'_, S> {
 }
 
 impl<S: Scalar> Configured<'_, S> {
+    /// What pushes a link from outside, in its compiled frame.
+    pub(crate) fn load(&self, body: usize) -> Force<S> {
+        self.view.stages.loads[body]
+    }
+
     /// 𝓐 as it was left, at the same configuration.
     pub(crate) fn resume<'a>(&'a mut self, memory: &'a mut Augmented<S>) -> AugmentedMass<'a, S> {
         AugmentedMass {

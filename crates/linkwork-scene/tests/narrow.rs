@@ -1,0 +1,208 @@
+//! How shapes meet, against distances found by other means.
+
+use linkwork::spatial::{Pose, Rotation, Vec3};
+use linkwork_scene::{Closed, Narrow, Shape, Touch};
+
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+    fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.number()
+    }
+    fn vector(&mut self, size: f64) -> Vec3 {
+        Vec3::new(
+            self.within(-size, size),
+            self.within(-size, size),
+            self.within(-size, size),
+        )
+    }
+    fn pose(&mut self, size: f64) -> Pose {
+        let axis = self.vector(1.0);
+        let axis = axis * axis.norm().max(1e-6).recip();
+        Pose::new(Rotation::about(axis, self.within(0.0, 3.0)), self.vector(size))
+    }
+    fn shape(&mut self, kind: usize) -> Shape {
+        let mut size = || self.within(0.1, 0.5);
+        match kind {
+            0 => Shape::Sphere { radius: size() },
+            1 => Shape::Capsule {
+                radius: size(),
+                half: size(),
+            },
+            2 => Shape::Cuboid {
+                half: Vec3::new(size(), size(), size()),
+            },
+            3 => Shape::Cylinder {
+                radius: size(),
+                half: size(),
+            },
+            _ => Shape::Ellipsoid {
+                radii: Vec3::new(size(), size(), size()),
+            },
+        }
+    }
+}
+
+/// The nearest point of a solid shape, in its frame.
+fn nearest(shape: &Shape, p: Vec3) -> Vec3 {
+    let ball = |p: Vec3, c: Vec3, radius: f64| {
+        let d = p - c;
+        if d.norm() <= radius {
+            p
+        } else {
+            c + d * (radius / d.norm())
+        }
+    };
+    match *shape {
+        Shape::Sphere { radius } => ball(p, Vec3::ZERO, radius),
+        Shape::Capsule { radius, half } => ball(p, Vec3::new(0.0, 0.0, p.z.clamp(-half, half)), radius),
+        Shape::Cuboid { half } => Vec3::new(
+            p.x.clamp(-half.x, half.x),
+            p.y.clamp(-half.y, half.y),
+            p.z.clamp(-half.z, half.z),
+        ),
+        Shape::Cylinder { radius, half } => {
+            let across = p.x.hypot(p.y);
+            let scale = if across > radius { radius / across } else { 1.0 };
+            Vec3::new(p.x * scale, p.y * scale, p.z.clamp(-half, half))
+        }
+        _ => unreachable!(),
+    }
+}
+
+/// The distance of two solid shapes by projecting to and fro; zero where they meet.
+fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> f64 {
+    let onto = |shape: &Shape, pose: &Pose, p: Vec3| {
+        pose.point(nearest(shape, pose.rotation.inverse_mul(p - pose.translation)))
+    };
+    let mut p = at.translation;
+    let mut q = p;
+    for _ in 0..3000 {
+        q = onto(b, bt, p);
+        p = onto(a, at, q);
+    }
+    (p - q).norm()
+}
+
+fn touch(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> Vec<Touch> {
+    let mut out = Vec::new();
+    assert!(Closed.touch(a, at, b, bt, margin, &mut out));
+    out
+}
+
+#[test]
+fn the_nearest_point_of_two_shapes_that_are_apart_is_at_their_distance() {
+    let mut random = Random(1);
+    let mut met = 0;
+    for _ in 0..3000 {
+        let (i, j) = ((random.number() * 4.0) as usize, (random.number() * 4.0) as usize);
+        let (a, b) = (random.shape(i), random.shape(j));
+        if !Closed.knows(&a, &b) {
+            continue;
+        }
+        let (at, bt) = (random.pose(0.8), random.pose(0.8));
+        let apart = distance(&a, &at, &b, &bt);
+        let found = touch(&a, &at, &b, &bt, 10.0);
+        let gap = found.iter().fold(f64::INFINITY, |least, t| least.min(t.gap));
+        assert!(!found.is_empty());
+        if apart > 1e-3 {
+            met += 1;
+            let boxes = matches!((a, b), (Shape::Cuboid { .. }, Shape::Cuboid { .. }));
+            // Of boxes whose corners are nearest the separating axis says less.
+            let low = if boxes { 0.0 } else { 0.98 * apart };
+            assert!(
+                gap <= 1.02 * apart + 1e-3 && gap >= low - 1e-3,
+                "{a:?} {b:?}: {gap} {apart}"
+            );
+        } else {
+            assert!(gap < 1e-2, "{a:?} {b:?}: {gap} {apart}");
+        }
+        for t in &found {
+            assert!((t.normal.norm() - 1.0).abs() < 1e-9);
+        }
+    }
+    assert!(met > 300, "{met}");
+}
+
+#[test]
+fn exchanged_shapes_have_turned_normals() {
+    let mut random = Random(2);
+    for _ in 0..500 {
+        let (i, j) = ((random.number() * 4.0) as usize, (random.number() * 4.0) as usize);
+        let (a, b) = (random.shape(i), random.shape(j));
+        if !Closed.knows(&a, &b) {
+            continue;
+        }
+        let (at, bt) = (random.pose(0.5), random.pose(0.5));
+        let (one, two) = (touch(&a, &at, &b, &bt, 0.1), touch(&b, &bt, &a, &at, 0.1));
+        let least = |all: &[Touch]| all.iter().fold(f64::INFINITY, |least: f64, t| least.min(t.gap));
+        if one.is_empty() || two.is_empty() {
+            continue;
+        }
+        assert!(
+            (least(&one) - least(&two)).abs() < 2e-3,
+            "{a:?} {b:?} {} {}",
+            least(&one),
+            least(&two)
+        );
+    }
+}
+
+#[test]
+fn every_shape_stands_on_a_plane_at_its_support() {
+    let mut random = Random(3);
+    for _ in 0..500 {
+        let kind = (random.number() * 5.0) as usize;
+        let (shape, at, plane) = (random.shape(kind), random.pose(1.0), random.pose(1.0));
+        let found = touch(&shape, &at, &Shape::Plane, &plane, 10.0);
+        let gap = found.iter().fold(f64::INFINITY, |least: f64, t| least.min(t.gap));
+        // The lowest of many points of the surface.
+        let mut lowest = f64::INFINITY;
+        for _ in 0..4000 {
+            let d = random.vector(1.0);
+            let d = d * d.norm().max(1e-9).recip();
+            let p = match shape {
+                Shape::Ellipsoid { radii } => Vec3::new(radii.x * d.x, radii.y * d.y, radii.z * d.z),
+                _ => nearest(&shape, d * 10.0),
+            };
+            lowest = lowest.min((at.point(p) - plane.translation).dot(plane.rotation.z));
+        }
+        assert!(gap <= lowest + 1e-9 && gap > lowest - 0.05, "{shape:?}: {gap} {lowest}");
+    }
+}
+
+#[test]
+fn a_box_on_a_box_touches_at_four_points_that_keep_their_numbers() {
+    let half = Vec3::new(0.1, 0.1, 0.1);
+    let cube = Shape::Cuboid { half };
+    let below = Pose::IDENTITY;
+    let mut known: Option<Vec<u32>> = None;
+    for i in 0..50 {
+        let x = i as f64;
+        let turn = Rotation::about(Vec3::new(0.0, 0.0, 1.0), 1e-7 * x.sin());
+        let above = Pose::new(turn, [1e-8 * x, -1e-8 * x.cos(), 0.2 - 1e-6]);
+        let found = touch(&cube, &above, &cube, &below, 0.01);
+        assert_eq!(found.len(), 4, "{found:?}");
+        let mut features: Vec<u32> = found.iter().map(|t| t.feature).collect();
+        features.sort_unstable();
+        assert_eq!(*known.get_or_insert(features.clone()), features);
+        for t in found {
+            assert!((t.gap + 1e-6).abs() < 1e-7 && (t.normal.z - 1.0).abs() < 1e-12);
+        }
+    }
+    // Turned by an eighth, the overlap has eight corners.
+    let turn = Rotation::about(Vec3::new(0.0, 0.0, 1.0), std::f64::consts::FRAC_PI_4);
+    let found = touch(&cube, &Pose::new(turn, [0.0, 0.0, 0.2]), &cube, &below, 0.01);
+    assert_eq!(found.len(), 8);
+    let mut features: Vec<u32> = found.iter().map(|t| t.feature).collect();
+    features.sort_unstable();
+    features.dedup();
+    assert_eq!(features.len(), 8);
+}

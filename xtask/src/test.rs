@@ -87,6 +87,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
         "linkwork-formats",
         "--package",
         "linkwork-view",
+        "--package",
+        "linkwork-scene",
         "--no-deps",
     ];
     score.add(cargo(root, &docs, &[("RUSTDOCFLAGS", "-D warnings")])?);

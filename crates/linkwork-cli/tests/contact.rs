@@ -7,7 +7,7 @@ use program_support::{complaint, directory, linkwork, number, numbers, simulate,
 const FALLING: &str = r#"<mujoco model="falling">
   <worldbody>
     <geom type="plane" size="0 0 1"/>
-    <body name="box" pos="0 0 0.5">
+    <body name="box">
       <freejoint/>
       <geom name="cube" type="box" size="0.1 0.1 0.1" mass="2"/>
     </body>

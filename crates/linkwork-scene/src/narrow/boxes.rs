@@ -136,7 +136,8 @@ fn clip(
             }
         })
         .collect();
-    let tolerance = 1e-6 * half.norm();
+    // Corners that are hardly outside stay corners: those of equal boxes on each other keep their numbers.
+    let tolerance = 1e-3 * h[0].min(h[1]).min(h[2]);
     for side in (0..3).filter(|i| *i != axis) {
         for sign in [-1.0, 1.0] {
             let n = axes[side] * sign;

@@ -86,6 +86,15 @@ pub struct Scene {
     contacts: Vec<Contact>,
 }
 
+impl core::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Scene")
+            .field("mechanism", &self.mechanism.name())
+            .field("colliders", &self.colliders)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What is looked at beyond what might close in a step, in metres.
 const NEAR: f64 = 0.005;
 /// How many configurations tell whether two colliders always touch.

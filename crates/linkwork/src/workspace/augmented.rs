@@ -48,6 +48,14 @@ pub struct AugmentedMass<'a, S: 'static = f64> {
     memory: &'a mut Memory<S>,
 }
 
+impl<S> core::fmt::Debug for AugmentedMass<'_, S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("AugmentedMass")
+            .field("mechanism", &self.mechanism.name())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<S: Scalar> Configured<'_, S> {
     /// 𝓐 without any weights yet.
     ///

@@ -57,7 +57,7 @@ class _Dynamics(torch.autograd.Function):
         q, qd, other = map(_numpy, inputs)
         parts = getattr(ctx.model, ctx.adjoint)(q, qd, other, _numpy(given))
         gradients = [_gradients.of_coordinates(ctx.model, q, parts[..., 0, :]), parts[..., 1, :], parts[..., 2, :]]
-        back = [_tensor(_gradients.summed(g, x.shape), x) for g, x in zip(gradients, (q, qd, other))]
+        back = [_tensor(_gradients.summed(g, tuple(x.shape)), x) for g, x in zip(gradients, inputs)]
         return (None, None, None, *back)
 
 

@@ -55,7 +55,6 @@ impl Assets {
             return;
         }
         self.known.insert(uri.to_owned(), self.meshes.len());
-        let end = |p: &Path| p.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let kind = end(path.unwrap_or(Path::new(uri))).unwrap_or_default();
         let mut mesh = Mesh {
             uri: uri.to_owned(),
@@ -77,9 +76,9 @@ impl Assets {
     /// The mesh's file, or why it cannot be drawn.
     fn checked(&self, path: Option<&Path>, kind: &str) -> Result<PathBuf, String> {
         let path = path.ok_or("not found, or outside of the robot's directories")?;
-        if !["stl", "obj", "dae", "gltf", "glb"].contains(&kind) {
+        if !["stl", "obj", "dae", "gltf", "glb", "msh"].contains(&kind) {
             return Err(format!(
-                "`.{kind}` is no mesh that can be drawn; STL, OBJ, DAE and glTF are"
+                "`.{kind}` is no mesh that can be drawn; STL, OBJ, DAE, glTF and MSH are"
             ));
         }
         let path = path.canonicalize().map_err(|e| e.to_string())?;
@@ -132,12 +131,12 @@ impl Assets {
     pub(crate) fn read(&self, number: &str) -> Option<io::Result<Vec<u8>>> {
         // Only the one way to write a number is a name.
         let file = self.files.get(number.parse::<usize>().ok()?)?;
-        number.bytes().all(|b| b.is_ascii_digit()).then(|| std::fs::read(file))
+        number.bytes().all(|b| b.is_ascii_digit()).then(|| content(file))
     }
 
-    /// All files, in the order of their numbers.
-    pub(crate) fn files(&self) -> &[PathBuf] {
-        &self.files
+    /// The contents of all files, in the order of their numbers.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+        self.files.iter().map(|file| content(file))
     }
 
     /// The meshes, as a scene tells of them.
@@ -145,9 +144,34 @@ impl Assets {
         let meshes = self
             .meshes
             .iter()
-            .map(|m| json!({ "uri": m.uri, "kind": m.kind, "file": m.file, "problem": m.problem, "others": m.others }));
+            .map(|m| json!({ "uri": m.uri, "kind": if m.kind == "msh" { "stl" } else { &m.kind }, "file": m.file, "problem": m.problem, "others": m.others }));
         meshes.collect()
     }
+}
+
+fn end(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// A file as a page gets it: as it is, but for MuJoCo's own format, which becomes STL.
+fn content(file: &Path) -> io::Result<Vec<u8>> {
+    if end(file).as_deref() != Some("msh") {
+        return std::fs::read(file);
+    }
+    let mesh = linkwork_formats::Mesh::load(file).map_err(io::Error::other)?;
+    let mut out = vec![0; 80];
+    out.extend((mesh.triangles.len() as u32).to_le_bytes());
+    for triangle in &mesh.triangles {
+        let [a, b, c] = triangle.map(|i| mesh.vertices[i as usize]);
+        let normal = (b - a).cross(c - a);
+        let length = normal.norm();
+        let normal = if length > 0.0 { normal * (1.0 / length) } else { normal };
+        for number in [normal, a, b, c].iter().flat_map(|v| v.to_array()) {
+            out.extend((number as f32).to_le_bytes());
+        }
+        out.extend([0; 2]);
+    }
+    Ok(out)
 }
 
 /// The directory that a mesh's other files must lie in: the robot's, its package's, or the mesh's own.
@@ -173,7 +197,7 @@ fn within(root: &Path, folder: &Path, name: &str) -> Option<PathBuf> {
         return None;
     }
     let path = folder.join(decoded(name)).canonicalize().ok()?;
-    let end = path.extension()?.to_str()?.to_ascii_lowercase();
+    let end = end(&path)?;
     let kinds = ["mtl", "bin", "png", "jpg", "jpeg", "webp", "bmp", "gif"];
     let about = path.metadata().ok()?;
     let right = about.is_file() && about.len() <= LARGEST && kinds.contains(&&*end);
@@ -202,7 +226,7 @@ fn decoded(name: &str) -> String {
 
 /// The names of other files in a mesh or library of materials, as they stand there.
 fn named(path: &Path, kind: &str) -> Vec<String> {
-    if kind == "stl" {
+    if kind == "stl" || kind == "msh" {
         return Vec::new();
     }
     let Ok(mut bytes) = std::fs::read(path) else {
@@ -283,6 +307,29 @@ mod tests {
     }
 
     #[test]
+    fn a_mesh_of_mujoco_is_sent_as_stl() {
+        let file = std::env::temp_dir().join(format!("linkwork-mesh-{}.msh", std::process::id()));
+        // Three vertices, no normals, no texture, one triangle.
+        let mut bytes: Vec<u8> = [3_i32, 0, 0, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let corners = [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0, 0.0_f32];
+        bytes.extend(corners.iter().flat_map(|x| x.to_le_bytes()));
+        bytes.extend([0_i32, 1, 2].iter().flat_map(|n| n.to_le_bytes()));
+        std::fs::write(&file, bytes).unwrap();
+        let assets = Assets::of(&[mesh("a.msh", Some(file.clone()))], None);
+        assert_eq!(assets.to_json()[0]["kind"], "stl");
+        let stl = assets.read("0").unwrap().unwrap();
+        let numbers: Vec<f32> = stl[84..132]
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|x| f32::from_le_bytes(*x))
+            .collect();
+        assert_eq!((stl.len(), stl[80]), (134, 1));
+        assert_eq!((&numbers[..3], &numbers[3..]), (&[0.0, 0.0, 1.0][..], &corners[..]));
+        std::fs::remove_file(file).unwrap();
+    }
+
+    #[test]
     fn meshes_bring_what_they_name_and_nothing_from_outside() {
         let base = std::env::temp_dir().join(format!("linkwork-assets-{}", std::process::id()));
         let robot = base.join("robot");
@@ -323,7 +370,7 @@ mod tests {
         assert_eq!(others(1), ["../textures/skin%201.png"]);
         assert!(json[2]["file"].is_null() && json[2]["problem"].as_str().unwrap().contains("not found"));
         assert!(json[3]["problem"].as_str().unwrap().contains("`.mtl`"));
-        assert_eq!(assets.files().len(), 5);
+        assert_eq!(assets.contents().count(), 5);
         assert!(assets.read("5").is_none() && assets.read("+1").is_none() && assets.read("../x").is_none());
         assert_eq!(
             assets.read("1").unwrap().unwrap(),

@@ -61,7 +61,7 @@ pub fn export(
             .map_err(wrong)?,
         }
     }
-    let files: io::Result<Vec<String>> = assets.files().iter().map(|f| Ok(base64(&std::fs::read(f)?))).collect();
+    let files: io::Result<Vec<String>> = assets.contents().map(|bytes| Ok(base64(&bytes?))).collect();
     scene.insert("total".into(), framer.has_total_rates().into());
     scene.insert("files".into(), json!(files?));
     scene.insert(

@@ -370,7 +370,11 @@ fn what_a_format_cannot_say_is_refused_or_reported() {
     }
     let report = write(&simple, Format::Mjcf).unwrap().report;
     // Its mesh is nowhere.
-    assert!(report.findings.iter().all(|f| f.code == "lost-mesh"), "{:?}", report.findings);
+    assert!(
+        report.findings.iter().all(|f| f.code == "lost-mesh"),
+        "{:?}",
+        report.findings
+    );
 }
 
 #[test]

@@ -284,11 +284,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let written = written.map(|path| path.display().to_string()).collect();
     report(
         arguments,
-        &loaded.name,
-        mechanism,
+        (&loaded.name, mechanism),
         method,
-        &outcome,
-        &summary,
+        (&outcome, &summary),
         conserved,
         written,
     )
@@ -389,11 +387,9 @@ fn simulate(
 
 fn report(
     arguments: &Arguments,
-    robot: &str,
-    mechanism: &Mechanism,
+    (robot, mechanism): (&str, &Mechanism),
     method: Method,
-    outcome: &Outcome,
-    summary: &Summary,
+    (outcome, summary): (&Outcome, &Summary),
     conserved: bool,
     written: Vec<String>,
 ) -> Report {

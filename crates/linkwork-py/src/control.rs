@@ -36,7 +36,7 @@ impl control::Controller for Kind {
 /// What drives a simulation.
 pub(crate) enum Drives<'a> {
     None,
-    Controller(Controlled<Kind>),
+    Controller(Box<Controlled<Kind>>),
     /// A function of time, q and q̇, and where what it raises is kept.
     Function(Py<PyAny>, &'a mut Option<PyErr>),
 }

@@ -260,7 +260,7 @@ pub(crate) fn simulate(
     let drives = match drive {
         None => Drives::None,
         Some(drive) => match drive.cast::<Controller>() {
-            Ok(controller) => Drives::Controller(locked(&controller.get().0).clone()),
+            Ok(controller) => Drives::Controller(Box::new(locked(&controller.get().0).clone())),
             Err(_) => Drives::Function(drive.clone().unbind(), &mut failure),
         },
     };

@@ -67,7 +67,7 @@ fn a_block_holds_on_a_slope_below_its_friction_and_slides_above() {
     let (mu, dt) = (0.5, 0.01);
     let m = boxes(&[(1.0, flat())]);
     for (ratio, memory) in [(0.99, true), (0.99, false), (1.01, true)] {
-        let angle = (ratio * mu as f64).atan();
+        let angle = f64::atan(ratio * mu);
         let mut settings = Settings::new(dt);
         settings.memory = memory;
         let mut world = World::new(&m, settings, vec![block(0, flat())]);

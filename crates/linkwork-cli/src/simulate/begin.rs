@@ -112,8 +112,11 @@ pub(super) fn within_limits(arguments: &Arguments, mechanism: &Mechanism, state:
     Ok(())
 }
 
+/// A joint's name, where it is, and its limits.
+type Beyond = (String, f64, (f64, f64));
+
 /// Joints that are beyond their limits, followers included, with where they are.
-fn beyond_limits(mechanism: &Mechanism, q: &[f64]) -> Result<Vec<(String, f64, (f64, f64))>> {
+fn beyond_limits(mechanism: &Mechanism, q: &[f64]) -> Result<Vec<Beyond>> {
     let all = mechanism.all_coordinates(q)?;
     let (mut start, mut beyond) = (0, Vec::new());
     for joint in mechanism.joints() {

@@ -169,7 +169,7 @@ impl Control {
                 return Err(Complaint::failure(problem, DRIVE));
             }
         }
-        if idle.len() == mechanism.nv() && idle.len() > 0 {
+        if idle.len() == mechanism.nv() && !idle.is_empty() {
             let problem = format!("no motor drives any joint of `{}`", mechanism.name());
             return Err(Complaint::failure(problem, DRIVE));
         }

@@ -52,7 +52,6 @@ impl Work {
             let point = Point::new(given.m, *contact, |k| a.link(k));
             self.points.push(point);
         }
-        drop(a);
         let compiled = &given.m.compiled;
         for i in 0..self.points.len() {
             let point = self.points[i];

@@ -216,7 +216,6 @@ impl Work {
         self.find_lines(given, posed)?;
         let mut a = posed.augment(memory, Masses::Kept)?;
         self.free_velocity(given, &mut a)?;
-        drop(a);
         if self.settings.gyroscopic && self.roots.iter().any(|root| !root.alone) {
             self.turn_implicitly(given, posed, memory)?;
         }

@@ -202,7 +202,7 @@ pub fn forward_dynamics(m: &Mechanism, q: &[f64], qd: &[f64], tau: &[f64]) -> Re
                 .zip(&columns)
                 .fold(pushed, |sum, (x, column)| sum + *column * *x);
             shown[p] = shown[p].plus(&plus.seen_through(&link.pose));
-            z[p] = z[p] + link.pose.force_in(handed);
+            z[p] += link.pose.force_in(handed);
         }
         pivots.push((d, columns, eps));
     }

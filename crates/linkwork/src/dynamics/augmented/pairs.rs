@@ -215,7 +215,8 @@ impl<S: Scalar> Pairs<S> {
         self.between.clear();
         self.between
             .extend(between.iter().map(|&(a, b)| (node_of[a], node_of[b])));
-        (self.starts.clear(), self.near.clear());
+        self.starts.clear();
+        self.near.clear();
         for (node, step) in steps.iter().enumerate() {
             self.starts.push(self.near.len());
             self.near.extend(step.iter().map(|&(j, block)| Near {

@@ -20,6 +20,7 @@ const ROOMS: &[&str] = &[
     "control",
     "closed",
     "batch",
+    "motion",
     "quantity",
     "reference",
     "algebra",

@@ -13,7 +13,7 @@
 //! - [`model`]: build a [`Mechanism`], or take one of [`model::examples`].
 //! - [`Mechanism::workspace`]: all memory, allocated once; [`Workspace::at`] a configuration it answers what depends on q,
 //!   [`workspace::Posed::moving`] what depends on q̇ too, and [`workspace::Moving::with_torques`] what depends on torques.
-//! - [`simulate`]: motion in time; [`contact`]: steps with contact and friction.
+//! - [`simulate`]: motion in time; [`contact`]: steps with contact and friction; [`motion`]: inverse kinematics.
 //! - [`scalar`]: the same sweeps over `f64`, `f32`, dual numbers, and a counter of operations.
 //! - [`quantity`]: every quantity by name, for one state or many; [`Batch`]: many states at once.
 //! - [`closed`]: loops; [`control`] and [`state_space`]: controllers and linear models; [`algebra`]: operators as values.
@@ -45,6 +45,7 @@ mod dense;
 mod dynamics;
 mod error;
 pub mod model;
+pub mod motion;
 mod operator;
 pub mod quantity;
 pub mod reference;

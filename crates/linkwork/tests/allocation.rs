@@ -407,3 +407,27 @@ fn the_allocator_counts() {
     let x = std::hint::black_box(vec![1.0; 100]);
     assert!(ALLOCATIONS.get() > before && x.len() == 100);
 }
+
+#[test]
+fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
+    use linkwork::model::examples;
+    use linkwork::motion::{InverseKinematics, Task};
+    let m = examples::humanoid();
+    let mut names = m.links().iter().rev();
+    let mut next = || m.frame(&names.next().expect("there are links enough").name);
+    let (a, b) = (next()?, next()?);
+    let tasks = vec![
+        Task::position(a, [0.3, 0.2, 0.9]),
+        Task::direction(b, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
+        Task::centre_of_mass([0.0, 0.0, 0.8]).axis_weights([1.0, 1.0, 0.0]),
+        Task::posture(m.neutral()).weight(0.01).preferred(),
+    ];
+    let mut ik = InverseKinematics::new(&m, tasks)?;
+    let mut q = m.neutral();
+    m.clamp(&mut q)?;
+    let start = q.clone();
+    quietly("the first solution", || ik.solve(&mut q));
+    q.copy_from_slice(&start);
+    quietly("another", || ik.solve(&mut q));
+    Ok(())
+}

@@ -29,7 +29,7 @@ pub(crate) use bundles::{Abreast, Borne, Bundles, Course, Each, Met, Passed, Pic
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Body, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed};
-pub(crate) use configuration::check_length;
+pub(crate) use configuration::{Generator, check_length};
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use coupling::{Coupling, Function, Law};
 pub(crate) use coupling::{Elimination, Embedding, Follower, Piece, Reduction, Station};

@@ -1,0 +1,34 @@
+//! From a goal to a motion: inverse kinematics.
+//!
+//! Tasks i with errors eᵢ, Jacobians Jᵢ and weights Gᵢ are met by steps of damped least squares,
+//!
+//! ```text
+//! dq = (λI + ΣJᵢ*GᵢJᵢ)⁻¹ ΣJᵢ*Gᵢeᵢ
+//! ```
+//!
+//! which is the mass operator without masses, 𝓐 = A + ΣJ*GJ: two sweeps along the tree, for one hand or for twenty markers,
+//! and no matrix is made.
+//!
+//! ```
+//! use linkwork::motion::{InverseKinematics, Task};
+//! use linkwork::spatial::{Pose, Rotation};
+//! let arm = linkwork::model::examples::arm7();
+//! let hand = arm.frame("link7")?;
+//! let target = Pose::new(Rotation::from_rpy(3.0, 0.2, 0.4), [0.4, 0.2, 0.4]);
+//! let mut ik = InverseKinematics::new(&arm, vec![Task::pose(hand, target)])?;
+//! let found = ik.solve_from(&arm.neutral())?;
+//! assert!(found.reached, "{found}");
+//! let there = arm.workspace().at(&found.q)?.pose(hand)?;
+//! assert!((there.translation - target.translation).norm() < 1e-8);
+//! # Ok::<(), linkwork::Error>(())
+//! ```
+
+mod bounds;
+mod inverse_kinematics;
+mod outcome;
+mod step;
+mod task;
+
+pub use inverse_kinematics::{InverseKinematics, Options};
+pub use outcome::{Binding, Outcome, Solution};
+pub use task::{Residual, Task};

@@ -1,0 +1,82 @@
+//! What inverse kinematics found.
+
+use super::task::Residual;
+use core::fmt;
+
+/// How a solution went. What it left of each task is in [`super::InverseKinematics::residuals`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Whether every goal is met within the tolerance.
+    pub reached: bool,
+    /// Steps taken, those that were refused included.
+    pub iterations: usize,
+    /// How often it started elsewhere.
+    pub restarts: usize,
+    /// ½Σe*Ge of the goals.
+    pub cost: f64,
+}
+
+/// A joint at one of its limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// The joint.
+    pub joint: String,
+    /// Where it is.
+    pub at: f64,
+    /// Whether it is the upper limit.
+    pub is_upper: bool,
+}
+
+/// A solution, or the nearest that was found. Displays as a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The configuration, within all limits.
+    pub q: Vec<f64>,
+    /// Whether every goal is met within the tolerance.
+    pub reached: bool,
+    /// What is left of each task, in their order.
+    pub residuals: Vec<Residual>,
+    /// The joints that are at a limit.
+    pub bindings: Vec<Binding>,
+    /// Steps taken, those that were refused included.
+    pub iterations: usize,
+    /// How often it started elsewhere.
+    pub restarts: usize,
+    /// Per goal that is not met: what it is.
+    pub(super) unmet: Vec<(String, Residual)>,
+}
+
+impl fmt::Display for Solution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let largest = self.residuals.iter().fold(0.0, |m: f64, r| m.max(r.largest()));
+        if self.reached {
+            write!(f, "reached to {largest:.1e}")?;
+        } else {
+            write!(f, "not reachable: nearest is ")?;
+            for (i, (name, residual)) in self.unmet.iter().enumerate() {
+                let comma = if i == 0 { "" } else { ", " };
+                write!(f, "{comma}{name} off by {}", Off(*residual))?;
+            }
+        }
+        for (i, binding) in self.bindings.iter().enumerate() {
+            let start = if i == 0 { "; at a limit: " } else { ", " };
+            let side = if binding.is_upper { "upper" } else { "lower" };
+            write!(f, "{start}`{}` ({side}, {:.6})", binding.joint, binding.at)?;
+        }
+        Ok(())
+    }
+}
+
+/// A residual in words.
+struct Off(Residual);
+
+impl fmt::Display for Off {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Residual { angle, distance } = self.0;
+        match (angle > 0.0, distance > 0.0) {
+            (true, true) => write!(f, "{distance:.3e} m and {angle:.3e} rad"),
+            (true, false) => write!(f, "{angle:.3e} rad"),
+            _ => write!(f, "{distance:.3e} m"),
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod demo;
 mod derive;
 mod energy;
 mod eval;
+mod ik;
 mod info;
 mod linearize;
 mod manual;
@@ -61,6 +62,8 @@ enum Command {
     Derive(Box<derive::Arguments>),
     /// Show a robot, its simulation or a log in the browser; write pictures, films and files of it.
     View(Box<view::Arguments>),
+    /// Find a configuration that brings a frame somewhere, within the limits of the joints.
+    Ik(ik::Arguments),
     /// Show total joint rates and working moments, joint by joint.
     Rates(rates::Arguments),
     /// Compare decoupled control with computed torque and joint PD on one task.
@@ -85,6 +88,7 @@ Examples:
   linkwork simulate double_pendulum --q 1.5,0 --integrator adaptive --plot swing.png
   linkwork view arm7 --simulate
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
+  linkwork ik arm7 --frame flange --position 0.4,0.2,0.5
   linkwork linearize cart_pole --driven rail --lqr 1 --poles poles.svg
   linkwork rates puma560 --terms
   linkwork bench arm7
@@ -113,6 +117,7 @@ fn main() -> ExitCode {
         Command::Man(arguments) => manual::man(&arguments).map(fine),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
+        Command::Ik(arguments) => ik::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments).map(fine),
     };
     match done {

@@ -3,7 +3,7 @@
 use super::bounds::Limits;
 use super::outcome::{Binding, Outcome, Solution};
 use super::step::Step;
-use super::task::{Goal, Residual, Task, unsolved};
+use super::task::{Goal, Residual, Seen, Task, unsolved};
 use crate::model::{Generator, Mechanism};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -250,12 +250,6 @@ impl InverseKinematics {
         })
     }
 
-    /// Whether all goals are met where they were last seen.
-    fn reached(&self) -> bool {
-        let mut goals = self.tasks.iter().zip(&self.step.seen).filter(|(t, _)| !t.is_preferred);
-        goals.all(|(_, seen)| seen.residual.largest() <= self.options.tolerance)
-    }
-
     /// Levenberg and Marquardt's method from q on: whether the goals are met, and the cost.
     fn descend(&mut self, until: Until, iterations: &mut usize) -> Result<(bool, f64)> {
         let all = until == Until::Preferred;
@@ -281,10 +275,7 @@ impl InverseKinematics {
                 self.step.look(&mut posed, &self.q, &self.tasks, all)?;
             }
             let tired = until == Until::Progressing && slow >= PATIENCE;
-            let met = !all && {
-                let mut goals = self.tasks.iter().zip(&self.step.seen).filter(|(t, _)| !t.is_preferred);
-                goals.all(|(_, seen)| seen.residual.largest() <= self.options.tolerance)
-            };
+            let met = !all && met(&self.tasks, &self.step.seen, self.options.tolerance);
             if met || tired || lambda > most {
                 break;
             }
@@ -299,6 +290,12 @@ impl InverseKinematics {
             m.integrate_unchecked(&self.q, &self.step.dq, &mut self.trial);
             self.limits.clamp(&mut self.trial);
         }
-        Ok((!all && self.reached(), cost))
+        Ok((!all && met(&self.tasks, &self.step.seen, self.options.tolerance), cost))
     }
+}
+
+/// Whether all goals are met as they were last seen.
+fn met(tasks: &[Task], seen: &[Seen], tolerance: f64) -> bool {
+    let mut goals = tasks.iter().zip(seen).filter(|(task, _)| !task.is_preferred);
+    goals.all(|(_, seen)| seen.residual.largest() <= tolerance)
 }

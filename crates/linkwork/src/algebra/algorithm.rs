@@ -3,6 +3,7 @@
 use super::cost::Cost;
 use super::expression::Expression;
 use super::graph::{Graph, Sharing};
+use super::laws;
 use super::notation::Notation;
 use super::op::Op;
 use super::program::Program;
@@ -46,7 +47,7 @@ fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
 impl Algorithm {
     pub(crate) fn new(expression: &Expression, rotors: bool, given: &[&str]) -> Self {
         let given: Vec<String> = given.iter().map(|g| (*g).to_owned()).collect();
-        let defined = defined(&expression.sum, &given);
+        let defined = laws::resolved(&defined(&expression.sum, &given), rotors);
         let naive = Graph::new(&defined, Sharing::None, &given);
         let before = naive_cost(&naive);
         let cut = Cell::new(false);

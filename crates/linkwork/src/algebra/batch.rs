@@ -146,7 +146,7 @@ macro_rules! engines {
         impl Evaluates for $float {
             fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>> {
                 #[cfg(target_arch = "x86_64")]
-                if !one.mechanism.is_coupled() && Instructions::detect().avx2() {
+                if !one.mechanism.is_coupled() && !one.is_solving() && Instructions::detect().avx2() {
                     return Ok(Box::new(InLanes::<$avx2>::new(one)?));
                 }
                 Ok(Box::new($alone::new(one)?))
@@ -218,7 +218,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
             replace(&mut self.q, lane, &mechanism.neutral());
             self.inputs.iter_mut().for_each(|x| replace(x, lane, &[]));
         }
-        if const { S::LANES == 1 } && mechanism.is_coupled() {
+        if const { S::LANES == 1 } && (mechanism.is_coupled() || self.evaluator.is_solving()) {
             // Such states come one by one.
             bad[0] = bad[0].take().or(self.run_alone().err());
         } else {

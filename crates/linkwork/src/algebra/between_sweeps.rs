@@ -8,6 +8,10 @@ use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion};
 
+fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+    a.iter().zip(b).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum))
+}
+
 /// What is done for all links, or all frames, at once.
 #[inline(always)]
 pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps: &[Step]) {
@@ -69,6 +73,23 @@ pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps
                     }
                 }
                 memory.numbers[*to] = sum;
+            }
+            Step::Solve { which, space, from, to } => {
+                if *space == Space::Joint {
+                    let nv = memory.nv;
+                    for i in 0..nv {
+                        let row = &memory.solves[*which][i * nv..(i + 1) * nv];
+                        let x = &memory.joint[from * nv..(from + 1) * nv];
+                        memory.joint[to * nv + i] = dot(row, x);
+                    }
+                } else {
+                    let size = 6 * tips;
+                    for i in 0..size {
+                        let row = &memory.solves[*which][i * size..(i + 1) * size];
+                        let x = memory.tip[from * tips..(from + 1) * tips].as_flattened();
+                        memory.tip[to * tips + i / 6][i % 6] = dot(row, x);
+                    }
+                }
             }
             Step::Times {
                 space,

@@ -78,7 +78,7 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
     };
     match &graph.nodes[id] {
         Node::Unit | Node::Given(_) | Node::BaseAcceleration => operations(0, 0),
-        Node::Joint(_) | Node::Link(_) | Node::Spread(_) | Node::Pick(_) => operations(0, 0),
+        Node::Joint(_) | Node::Link(_) | Node::Spread(_) | Node::Pick(_) | Node::Solve(..) => operations(0, 0),
         Node::Coriolis(..) => operations(4, 0),
         Node::Gyroscopic(_) => RIGID + operations(18, 12),
         Node::Local(local, _) => operator(*local),

@@ -10,7 +10,10 @@ use super::algorithm::{Algorithm, defined};
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use super::graph::OPERAND;
+use super::laws;
+use super::notation::Notation;
 use super::op::Op;
+use super::solve;
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
 use crate::model::{FrameId, Mechanism};
@@ -36,6 +39,8 @@ enum Piece<S: 'static> {
     /// A vector, or the product with one.
     Vector(Vector, bool, Option<Box<Evaluator<S>>>),
     Sum(Pieces<S>),
+    /// The inverse of a dense matrix, and what it is the inverse of in words.
+    Solve(Pieces<S>, String),
     /// R*AṘẏ: what turns the rotors of followers faster.
     Rotors,
 }
@@ -101,7 +106,7 @@ impl<S: Scalar> CoupledEvaluator<S> {
     pub(crate) fn new(algorithm: &Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
         let given = &algorithm.given;
         let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
-        let sum = defined(&algorithm.expression.sum, &kept);
+        let sum = laws::resolved(&defined(&algorithm.expression.sum, &kept), algorithm.rotors);
         let columns = Sum::of(Factor::Op(Op::H, true));
         let m = &mechanism.compiled;
         let most = (6 * m.bodies.len()).max(m.nv).max(6 * frames.len()).max(1);
@@ -233,6 +238,11 @@ fn cut<S: Scalar>(
                     };
                     pieces.push(Piece::Vector(v.clone(), *adjoint, own));
                 }
+                Factor::Inverse(inner) => {
+                    finish(&mut run, &mut pieces)?;
+                    let text = inner.written(Notation::Ascii);
+                    pieces.push(Piece::Solve(cut(inner, mechanism, frames, given)?, text));
+                }
                 Factor::Sum(inner) => {
                     finish(&mut run, &mut pieces)?;
                     pieces.push(Piece::Sum(cut(inner, mechanism, frames, given)?));
@@ -272,6 +282,24 @@ fn apply<S: Scalar>(
                     value
                 }
                 Piece::Sum(inner) => apply(inner, columns, state, &now)?,
+                Piece::Solve(inner, text) => {
+                    let n = now.len();
+                    let mut matrix = vec![S::ZERO; n * n];
+                    for j in 0..n {
+                        let mut unit = state.room.take(n);
+                        unit[j] = S::ONE;
+                        let column = apply(inner, columns, state, &unit)?;
+                        (0..n).for_each(|i| matrix[i * n + j] = column[i]);
+                        state.room.give_back(unit);
+                        state.room.give_back(column);
+                    }
+                    solve::invert(&mut matrix, text)?;
+                    let mut out = state.room.take(n);
+                    for (out, row) in out.iter_mut().zip(matrix.chunks_exact(n.max(1))) {
+                        *out = row.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
+                    }
+                    out
+                }
                 Piece::Rotors => {
                     let mut torques = rotors(state);
                     torques.iter_mut().for_each(|x| *x = *x * now[0]);

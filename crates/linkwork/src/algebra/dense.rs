@@ -7,6 +7,7 @@ use super::algorithm::defined;
 use super::coupled::{of_joints, of_trees};
 use super::expression::Expression;
 use super::matrix::Matrix;
+use super::notation::Notation;
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
@@ -298,6 +299,13 @@ impl Dense {
             Factor::Vector(v, false) => Matrix::column(&self.vector(v, given)?),
             Factor::Vector(v, true) => Matrix::column(&self.vector(v, given)?).transposed(),
             Factor::Sum(inner) => self.sum(inner, given)?,
+            Factor::Inverse(inner) => {
+                let inverse = self.sum(inner, given)?.inverse();
+                inverse.ok_or_else(|| Error::Binding {
+                    name: inner.written(Notation::Ascii),
+                    problem: "it has no inverse at this configuration".to_owned(),
+                })?
+            }
         })
     }
 

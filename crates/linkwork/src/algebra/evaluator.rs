@@ -4,8 +4,10 @@ use super::algorithm::Algorithm;
 use super::coupled::CoupledEvaluator;
 use super::expression::Expression;
 use super::graph::OPERAND;
+use super::notation::Notation;
 use super::program::Program;
 use super::run::{Memory, execute, known};
+use super::solve;
 use super::space::Space;
 use super::sum::Vector;
 use super::upsilon;
@@ -27,6 +29,8 @@ pub struct Evaluator<S: 'static = f64> {
     memory: Memory<S>,
     /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
     upsilon: Option<(Program, Memory<S>)>,
+    /// What is inverted as dense matrices, in the order of the program.
+    solves: Vec<Self>,
     /// How many numbers joint space has.
     joints: usize,
     /// Where joints follow others, what runs in its place.
@@ -123,6 +127,16 @@ impl<S: Scalar> Evaluator<S> {
                 problem: "B, J and tip space need at least one frame; name the frames they belong to".to_owned(),
             });
         }
+        let mut solves = Vec::new();
+        for sum in &algorithm.graph.solves {
+            if const { S::LANES > 1 } {
+                let what =
+                    "it needs a dense solve, which runs one state at a time; take a scalar of one lane".to_owned();
+                return Err(problem(&sum.written(Notation::Ascii), what));
+            }
+            let inner = Expression::of(sum.clone()).compile(algorithm.rotors, &[]);
+            solves.push(Self::of_tree(inner, mechanism, frames)?);
+        }
         let upsilon = algorithm.operational().map(|_| {
             let program = Program::of_upsilon();
             let memory = Memory::new(&mechanism.compiled, &program, 0);
@@ -130,6 +144,7 @@ impl<S: Scalar> Evaluator<S> {
         });
         Ok(Self {
             memory: Memory::new(&mechanism.compiled, &algorithm.program, frames.len()),
+            solves,
             upsilon,
             mechanism: mechanism.clone(),
             algorithm,
@@ -195,12 +210,31 @@ impl<S: Scalar> Evaluator<S> {
             return coupled.run(view, moving, given, out);
         }
         self.bind(given, moving.then(|| &view.access(false).stages.qd[..]))?;
+        self.solve(view)?;
         self.execute(view);
         if self.algorithm.program.keeps.gains {
             view.check()?;
         }
         self.read(out);
         Ok(())
+    }
+
+    /// Inverts what is needed as dense matrices.
+    fn solve(&mut self, view: &mut Configured<'_, S>) -> Result<()> {
+        let (solves, memory) = (&mut self.solves, &mut self.memory);
+        memory.solves.resize_with(solves.len(), Vec::new);
+        for (inner, x) in solves.iter_mut().zip(&mut memory.solves) {
+            let n = inner.len();
+            x.resize(n * n, S::ZERO);
+            inner.matrix(view, false, &[], x)?;
+            solve::invert(x, &inner.algorithm.expression.text)?;
+        }
+        Ok(())
+    }
+
+    /// Whether dense matrices are solved on the way.
+    pub(crate) fn is_solving(&self) -> bool {
+        !self.solves.is_empty()
     }
 
     /// Runs on vectors that are bound.

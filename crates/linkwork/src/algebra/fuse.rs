@@ -57,6 +57,7 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
         }
         Step::Combine { space, terms, .. } => terms.iter().map(|t| (Among::of(*space), t.1)).collect(),
         Step::Spread { from, .. } => vec![(Tip, *from)],
+        Step::Solve { space, from, .. } => vec![(Among::of(*space), *from)],
         Step::Dot { space, a, b, .. } => vec![(Among::of(*space), *a), (Among::of(*space), *b)],
         Step::Times {
             space, number, from, ..

@@ -35,6 +35,8 @@ pub(crate) struct Graph {
     sharing: Sharing,
     /// Vectors of a state that the caller gives instead.
     given: Vec<String>,
+    /// What is inverted as a dense matrix.
+    pub(crate) solves: Vec<Sum>,
     pub(crate) result: Id,
     /// Sums that may still be merged.
     merges: usize,
@@ -55,6 +57,7 @@ impl Graph {
             known: HashMap::new(),
             sharing,
             given: given.to_vec(),
+            solves: Vec::new(),
             result: 0,
             merges: MOST_MERGES,
         };
@@ -145,6 +148,14 @@ impl Graph {
                 self.add(Node::Dot(y, x), Space::Number)
             }
             Factor::Op(op, adjoint) => self.operate(*op, *adjoint, x),
+            Factor::Inverse(inner) => {
+                let known = self.solves.iter().position(|s| s == &**inner);
+                let which = known.unwrap_or_else(|| {
+                    self.solves.push((**inner).clone());
+                    self.solves.len() - 1
+                });
+                self.add(Node::Solve(which, x), inner.domain)
+            }
         }
     }
 
@@ -489,7 +500,7 @@ impl Graph {
             Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
             Node::Gyroscopic(a) | Node::Local(_, a) | Node::Shift(_, a) => vec![*a],
-            Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) => vec![*a],
+            Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) | Node::Solve(_, a) => vec![*a],
             Node::Core(_, t, x) => t.iter().chain(x).copied().collect(),
             Node::Combine(terms, _) => terms.iter().map(|t| t.1).collect(),
         }
@@ -530,6 +541,7 @@ impl Graph {
                 Node::Link(a) => Node::Link(at(a)),
                 Node::Spread(a) => Node::Spread(at(a)),
                 Node::Pick(a) => Node::Pick(at(a)),
+                Node::Solve(which, a) => Node::Solve(which, at(a)),
                 Node::Core(c, t, x) => Node::Core(c, t.map(at), x.map(at)),
                 Node::Combine(terms, space) => {
                     Node::Combine(terms.into_iter().map(|(s, i)| (s, at(i))).collect(), space)

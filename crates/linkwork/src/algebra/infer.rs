@@ -229,8 +229,12 @@ impl Inference {
             let (range, domain) = (self.fixed(range), self.fixed(domain));
             return Ok(Kind { range, domain });
         }
-        if name == "I" {
-            let space = match given {
+        if let Some(own) = identity_of(name) {
+            if own.is_some() && given.is_some() {
+                let problem = format!("`{name}` has its space already");
+                return Err(Fault::at(at, problem, "leave the colon out"));
+            }
+            let space = match own.or(given) {
                 Some(space) => self.fixed(space),
                 None => self.fresh(),
             };
@@ -296,7 +300,10 @@ impl Inference {
                 if sum.is_zero() || sum.terms.iter().any(|t| !t.scale.recip().is_finite()) {
                     return Err(Fault::at(at(), "this divides by zero", "divide by something else"));
                 }
-                laws::inverse(&sum).ok_or_else(|| no_inverse(at(), &sum))?
+                match laws::inverse(&sum, true) {
+                    Some(inverse) => inverse,
+                    None => dense_inverse(at(), sum)?,
+                }
             }
             What::Root(inner) => self.root_of(inner, at())?,
             What::Power(inner, n) => {
@@ -352,7 +359,7 @@ impl Inference {
         if let Some(operator) = operator(name) {
             return Ok(operator);
         }
-        if name == "I" {
+        if identity_of(name).is_some() {
             return Ok(self.identity(ast));
         }
         let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
@@ -374,6 +381,8 @@ impl Inference {
             let root = match &term.factors[..] {
                 [] => Some(Sum::identity(sum.range)),
                 [Factor::Op(Op::D, _)] => Some(Sum::of(Factor::op(Op::Root))),
+                // D⁻¹ = D^-½*D^-½: the first factor.
+                [Factor::Op(Op::DInv, _)] => Some(Sum::of(Factor::Op(Op::RootInv, true))),
                 _ => None,
             };
             if let Some(root) = root {
@@ -382,10 +391,22 @@ impl Inference {
         }
         Err(Fault::at(
             at,
-            "only D and positive numbers have a root here",
-            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D))",
+            "only D, inv(D) and positive numbers have a root here",
+            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D)), and sqrt(inv(D)) its adjoint",
         ))
     }
+}
+
+/// The space of an identity, by its name: `I` may stand in any.
+fn identity_of(name: &str) -> Option<Option<Space>> {
+    Some(match name {
+        "I" => None,
+        "I_q" => Some(Space::Joint),
+        "I_V" => Some(Space::Motion),
+        "I_f" => Some(Space::Force),
+        "I_t" => Some(Space::Tip),
+        _ => return None,
+    })
 }
 
 /// An operator by name; the factors of 𝓜 are products.
@@ -402,7 +423,7 @@ fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
     let (l, r) = (short(left), short(right));
     let mut hint = "write an adjoint as ^* or '".to_owned();
     let problem = match &left.what {
-        What::Name(name, _) if operator(plain(name)).is_none() && plain(name) != "I" => {
+        What::Name(name, _) if operator(plain(name)).is_none() && identity_of(plain(name)).is_none() => {
             let names = Op::names().chain(["I", "m", "ell", "inv", "sqrt"]);
             let suggestion = did_you_mean(name, names);
             hint = format!("vectors stand last{suggestion}");
@@ -429,12 +450,30 @@ fn short(ast: &Ast) -> String {
     }
 }
 
-fn no_inverse(at: Range<usize>, sum: &Sum) -> Fault {
-    let problem = if sum.is_vector() {
-        "a vector has no inverse"
-    } else {
-        "this has no inverse in closed form"
-    };
-    let hint = "phi, psi, D, sqrt(D), Mass, I - H psi K, I + H phi K, numbers and products of these have one";
-    Fault::at(at, problem, hint)
+/// The inverse of what has none in closed form, if a dense matrix can be solved for it.
+fn dense_inverse(at: Range<usize>, sum: Sum) -> Result<Sum, Fault> {
+    let closed = "phi, psi, D, sqrt(D), Mass, I - H psi K, I + H phi K, numbers and products of these have one";
+    if sum.is_vector() || sum.range == Space::Number {
+        let problem = "a vector has no inverse";
+        return Err(Fault::at(at, problem, "only operators have one"));
+    }
+    let link = |space| matches!(space, Space::Motion | Space::Force);
+    if link(sum.range) && link(sum.domain) {
+        let problem = "this has no inverse in closed form, and link space is too large to solve as a dense matrix";
+        return Err(Fault::at(at, problem, closed));
+    }
+    if sum.range != sum.domain {
+        let problem = format!("this leads from {} to {}: it is not square", sum.domain, sum.range);
+        let hint = "a pseudo-inverse of J is J^* inv(J J^*), weighted by the masses inv(Mass) J^* inv(J inv(Mass) J^*)";
+        return Err(Fault::at(at, problem, hint));
+    }
+    if !sum.vectors().is_empty() {
+        let problem = "there are vectors in what is inverted";
+        return Err(Fault::at(
+            at,
+            problem,
+            "only operators can be inverted; take the vectors out",
+        ));
+    }
+    Ok(Sum::of(Factor::Inverse(Box::new(sum))))
 }

@@ -4,6 +4,7 @@
 
 use super::notation::Notation;
 use super::op::Op;
+use super::rewrite::kept;
 use super::sum::{Factor, Sum, Term};
 use std::sync::LazyLock;
 
@@ -183,22 +184,87 @@ pub(crate) fn has_rotors(term: &Term) -> bool {
     term.factors.iter().any(is)
 }
 
-/// The inverse in closed form, if there is one.
-pub(crate) fn inverse(sum: &Sum) -> Option<Sum> {
-    folded(sum).inverse()
+/// Sums that are products of operators with an inverse; read by [`inverse`] alone.
+const FOLDED: [(&str, &str); 4] = [
+    ("I - ψ K H", "ψ φ⁻"),
+    ("I - K H ψ", "φ⁻ ψ"),
+    ("I + K H φ", "ψ⁻ φ"),
+    ("I + φ K H", "φ ψ⁻"),
+];
+
+/// Products that are written out before terms are folded; none leads back to another.
+const REDUCED: [(&str, &str); 14] = [
+    ("H φ M φ* H*", "Mass - A"),
+    ("F D F*", "Mass"),
+    ("N* D⁻ N", "Mass⁻"),
+    ("E_φ G", "K"),
+    ("E_φ τ", "E_ψ"),
+    ("P H* D⁻", "G"),
+    ("H P H*", "D - A"),
+    ("H φ G", "F - A D⁻"),
+    ("H G", "I - A D⁻"),
+    ("E_φ φ", "φ - I"),
+    ("φ E_φ", "φ - I"),
+    ("E_ψ ψ", "ψ - I"),
+    ("ψ E_ψ", "ψ - I"),
+    ("L L*", "D"),
+];
+
+static FOLDED_LAWS: LazyLock<Vec<Law>> = LazyLock::new(|| with_adjoints(&FOLDED));
+static REDUCED_LAWS: LazyLock<Vec<Law>> = LazyLock::new(|| with_adjoints(&REDUCED));
+
+/// More terms than this are not multiplied out to look for an inverse, nor more laws applied.
+const MOST: usize = 64;
+
+/// The inverse in closed form, if there is one that is found.
+pub(crate) fn inverse(sum: &Sum, rotors: bool) -> Option<Sum> {
+    let sum = kept(sum.clone(), rotors);
+    let found = folded(&sum, rotors).inverse();
+    found.or_else(|| {
+        let mut flat = sum.expanded(MOST)?;
+        for _ in 0..MOST {
+            let next = REDUCED_LAWS
+                .iter()
+                .find_map(|law| apply_product(&flat, law).into_iter().next());
+            let Some(next) = next.filter(|next| next.terms.len() <= MOST) else {
+                break;
+            };
+            flat = kept(next, rotors);
+        }
+        folded(&flat, rotors).inverse()
+    })
+}
+
+/// With dense inverses in closed form where a mechanism with or without rotors has one.
+pub(crate) fn resolved(sum: &Sum, rotors: bool) -> Sum {
+    let mut sum = sum.clone();
+    for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+        match factor {
+            Factor::Sum(inner) => **inner = resolved(inner, rotors),
+            Factor::Inverse(inner) => {
+                **inner = resolved(inner, rotors);
+                if let Some(closed) = inverse(inner, rotors) {
+                    *factor = Factor::Sum(Box::new(closed));
+                }
+            }
+            _ => {}
+        }
+    }
+    Sum::of_terms(sum.range, sum.domain, opened(sum.terms))
 }
 
 /// With every two terms that have a name together written by that name.
-fn folded(sum: &Sum) -> Sum {
+fn folded(sum: &Sum, rotors: bool) -> Sum {
     let mut sum = sum.clone();
     for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
         if let Factor::Sum(inner) = factor {
-            **inner = folded(inner);
+            **inner = folded(inner, rotors);
         }
     }
     sum = Sum::of_terms(sum.range, sum.domain, opened(sum.terms));
-    while let Some(next) = pairs(true).find_map(|law| apply_pair(&sum, law).into_iter().next()) {
-        sum = next;
+    let laws = || pairs(rotors).chain(FOLDED_LAWS.iter());
+    while let Some(next) = laws().find_map(|law| apply_pair(&sum, law).into_iter().next()) {
+        sum = Sum::of_terms(next.range, next.domain, opened(next.terms));
     }
     sum
 }
@@ -340,7 +406,10 @@ mod tests {
     #[test]
     fn laws_keep_their_spaces() {
         let all = products(false).chain(products(true)).chain(pairs(false)).chain(named());
-        let all = all.chain(written_out().iter().flatten());
+        let all = all
+            .chain(written_out().iter().flatten())
+            .chain(FOLDED_LAWS.iter())
+            .chain(REDUCED_LAWS.iter());
         for law in all {
             let found: Vec<_> = law.left.iter().chain(&law.right).filter_map(spaces).collect();
             assert!(found.windows(2).all(|w| w[0] == w[1]), "{law:?}");

@@ -61,6 +61,7 @@ mod recursion;
 mod rewrite;
 mod run;
 mod schedule;
+mod solve;
 mod space;
 mod steps;
 mod sum;

@@ -81,4 +81,6 @@ pub(crate) enum Node {
     /// The pairing of two vectors, and a number times a vector.
     Dot(Id, Id),
     Times(Id, Id),
+    /// A dense inverse, by its place among those of the graph, times a vector of joint or tip space.
+    Solve(usize, Id),
 }

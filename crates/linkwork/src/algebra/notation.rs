@@ -109,6 +109,15 @@ fn factor_text(factor: &Factor, notation: Notation, run: usize) -> String {
         }
         Factor::Vector(v, adjoint) => (vector(&v.name, notation).to_owned(), *adjoint),
         Factor::Sum(sum) => (format!("({})", sum.written(notation)), false),
+        Factor::Inverse(sum) => {
+            let inner = sum.written(notation);
+            let text = match notation {
+                Notation::Ascii => format!("inv({inner})"),
+                Notation::Symbols => format!("({inner})⁻¹"),
+                Notation::Latex => format!("({inner})^{{-1}}"),
+            };
+            (text, false)
+        }
     };
     let mut text = name;
     if adjoint {

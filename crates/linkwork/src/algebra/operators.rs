@@ -200,7 +200,7 @@ impl<'a, R: Typed, D: Typed, S: Scalar> Operator<'a, R, D, S> {
 
     /// The inverse, where it exists in closed form.
     pub fn inverse(&self) -> Result<Operator<'a, D, R, S>> {
-        match super::laws::inverse(&self.sum) {
+        match super::laws::inverse(&self.sum, true) {
             Some(sum) => Ok(Operator::of(self.state, sum)),
             None => {
                 let text = format!("inv({})", self.expression());

@@ -109,7 +109,7 @@ fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
             '(' => Token::Open,
             ')' => Token::Close,
             '^' => Token::Caret,
-            '\'' | '′' => Token::Prime,
+            '\'' | '′' | 'ᵀ' => Token::Prime,
             ':' => Token::Colon,
             '⁻' if chars.get(i) == Some(&'¹') => {
                 i += 1;
@@ -299,7 +299,7 @@ impl Parser {
         fault
     }
 
-    /// An atom and what stands behind it: ^*, ', ^-1, ^2.
+    /// An atom and what stands behind it: ^*, ^T, ', ᵀ, ^-1, ^2.
     fn factor(&mut self) -> Result<Ast, Fault> {
         let start = self.here().start;
         let mut ast = self.atom()?;
@@ -316,7 +316,7 @@ impl Parser {
                 What::Inverse(boxed(ast))
             } else if self.take(&Token::Caret) {
                 let span = self.here();
-                if self.take(&Token::Times) {
+                if self.take(&Token::Times) || self.take(&Token::Name("T".to_owned())) {
                     What::Adjoint(boxed(ast))
                 } else if self.take(&Token::Minus) {
                     match self.whole_number()? {
@@ -346,7 +346,7 @@ impl Parser {
             self.at += 1;
             return Ok(x as u32);
         }
-        let problem = "`^` must be followed by `*`, `-1` or a whole number";
+        let problem = "`^` must be followed by `*`, `T`, `-1` or a whole number";
         Err(Fault::at(span, problem, format!("powers go up to {HIGHEST}")))
     }
 

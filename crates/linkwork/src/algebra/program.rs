@@ -70,6 +70,13 @@ pub(crate) enum Step {
         from: Slot,
         to: Slot,
     },
+    /// A dense inverse times a vector.
+    Solve {
+        which: usize,
+        space: Space,
+        from: Slot,
+        to: Slot,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -271,6 +278,12 @@ impl Writer<'_> {
                 space: self.graph.spaces[*a],
                 a: self.slot(*a),
                 b: self.slot(*b),
+                to,
+            },
+            Node::Solve(which, from) => Step::Solve {
+                which: *which,
+                space: self.graph.spaces[id],
+                from: self.slot(*from),
                 to,
             },
             Node::Times(number, from) => Step::Times {

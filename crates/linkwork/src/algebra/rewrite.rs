@@ -160,7 +160,7 @@ fn neighbours(now: &Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64, budget:
     found
 }
 
-fn kept(sum: Sum, rotors: bool) -> Sum {
+pub(crate) fn kept(sum: Sum, rotors: bool) -> Sum {
     if rotors { sum } else { without_rotors(&sum) }
 }
 
@@ -172,6 +172,7 @@ fn without_rotors(sum: &Sum) -> Sum {
         for factor in &term.factors {
             factors.push(match factor {
                 Factor::Sum(inner) => Factor::Sum(Box::new(without_rotors(inner))),
+                Factor::Inverse(inner) => Factor::Inverse(Box::new(without_rotors(inner))),
                 other => other.clone(),
             });
         }

@@ -25,6 +25,8 @@ pub(crate) struct Memory<S> {
     /// Link by link, each with all its slots.
     pub(crate) link: Vec<[S; 6]>,
     pub(crate) tip: Vec<[S; 6]>,
+    /// Dense inverses, row by row.
+    pub(crate) solves: Vec<Vec<S>>,
     /// Σ over the children; zero between sweeps.
     gathered: Vec<[S; 6]>,
     /// Υ(k), row by row.
@@ -46,6 +48,7 @@ impl<S: Scalar> Memory<S> {
             joint: vec![S::ZERO; room.joint * nv],
             link: vec![zero; room.link * n],
             tip: vec![zero; room.tip * tips],
+            solves: Vec::new(),
             gathered: vec![zero; room.gathered * n],
             upsilon: vec![[zero; 6]; if program.keeps.upsilon { n } else { 0 }],
             tips: vec![(None, Pose::IDENTITY); tips],

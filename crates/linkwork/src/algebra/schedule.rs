@@ -54,7 +54,7 @@ fn way(node: &Node) -> Option<bool> {
 fn between(graph: &Graph, id: Id) -> bool {
     match graph.nodes[id] {
         Node::Given(_) | Node::Unit => false,
-        Node::Spread(_) | Node::Pick(_) | Node::Dot(..) => true,
+        Node::Spread(_) | Node::Pick(_) | Node::Dot(..) | Node::Solve(..) => true,
         _ => matches!(graph.spaces[id], Space::Tip | Space::Number),
     }
 }

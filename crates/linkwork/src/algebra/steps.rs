@@ -188,6 +188,10 @@ impl<'a> Teller<'a> {
             Node::Unit => "1".to_owned(),
             Node::Spread(x) => format!("B {}", self.whole(*x)),
             Node::Pick(x) => format!("B* {}", self.whole(*x)),
+            Node::Solve(which, x) => {
+                let inner = self.graph.solves[*which].written(Notation::Symbols);
+                format!("({inner})⁻¹ {}, solved as a dense matrix", self.whole(*x))
+            }
             Node::Dot(a, b) => format!("Σ {}*{}", self.text(*a), self.text(*b)),
             _ => "?".to_owned(),
         }

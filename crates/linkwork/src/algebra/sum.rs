@@ -25,6 +25,8 @@ pub(crate) enum Factor {
     Op(Op, bool),
     Vector(Vector, bool),
     Sum(Box<Sum>),
+    /// The inverse of what has none in closed form: a dense solve, in joint or tip space.
+    Inverse(Box<Sum>),
 }
 
 /// A named vector.
@@ -55,6 +57,7 @@ impl Factor {
             Self::Vector(v, false) => v.space,
             Self::Vector(_, true) => Space::Number,
             Self::Sum(sum) => sum.range,
+            Self::Inverse(sum) => sum.domain,
         }
     }
 
@@ -65,6 +68,7 @@ impl Factor {
             Self::Vector(_, false) => Space::Number,
             Self::Vector(v, true) => v.space.dual(),
             Self::Sum(sum) => sum.domain,
+            Self::Inverse(sum) => sum.range,
         }
     }
 
@@ -73,6 +77,7 @@ impl Factor {
             Self::Op(op, adjoint) => Self::Op(*op, !adjoint && !op.self_adjoint()),
             Self::Vector(v, adjoint) => Self::Vector(v.clone(), !adjoint),
             Self::Sum(sum) => Self::Sum(Box::new(sum.adjoint())),
+            Self::Inverse(sum) => Self::Inverse(Box::new(sum.adjoint())),
         }
     }
 
@@ -82,6 +87,7 @@ impl Factor {
                 let inverse = op.inverse()?;
                 Some(Self::Op(inverse, *adjoint && !inverse.self_adjoint()))
             }
+            Self::Inverse(sum) => Some(Self::Sum(sum.clone())),
             _ => None,
         }
     }
@@ -92,6 +98,7 @@ impl Factor {
             Self::Op(op, true) => op.direction().reversed(),
             Self::Vector(..) => Direction::Memoryless,
             Self::Sum(sum) => sum.direction(),
+            Self::Inverse(_) => Direction::Both,
         }
     }
 }
@@ -288,7 +295,7 @@ impl Sum {
     /// How many factors it has.
     pub(crate) fn size(&self) -> usize {
         let of = |f: &Factor| match f {
-            Factor::Sum(inner) => inner.size(),
+            Factor::Sum(inner) | Factor::Inverse(inner) => inner.size(),
             _ => 1,
         };
         self.terms
@@ -304,7 +311,7 @@ impl Sum {
             let more = match factor {
                 Factor::Vector(v, _) => vec![v.clone()],
                 Factor::Sum(inner) => inner.vectors(),
-                Factor::Op(..) => continue,
+                Factor::Op(..) | Factor::Inverse(_) => continue,
             };
             for v in more {
                 if !found.contains(&v) {
@@ -321,7 +328,7 @@ impl Sum {
     pub(crate) fn mentions_tips(&self) -> bool {
         let tip = |space| space == Space::Tip;
         let inside = |f: &Factor| match f {
-            Factor::Sum(inner) => inner.mentions_tips(),
+            Factor::Sum(inner) | Factor::Inverse(inner) => inner.mentions_tips(),
             other => tip(other.range()) || tip(other.domain()),
         };
         tip(self.range) || tip(self.domain) || self.terms.iter().flat_map(|t| &t.factors).any(inside)

@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Print Markdown with formulas in LaTeX.
     #[arg(long, conflicts_with = "emit")]
     markdown: bool,
+    /// Print the expression, what it became and the laws on the way as LaTeX.
+    #[arg(long, conflicts_with_all = ["emit", "markdown", "json"])]
+    latex: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -60,7 +63,7 @@ enum Sight {
 
 const HELP: &str = "\
 Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A, or in Greek.
-Written together they multiply; + - add; ^* or ' is the adjoint, inv(…) the inverse, sqrt(D) the root, ^2 a power.
+Written together they multiply; + - add; ^* ^T ᵀ or ' is the adjoint, inv(…) the inverse, sqrt(D) the root, ^2 a power.
 Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip.
 C, g, V, a and b are computed from q and qd unless they are bound.
 
@@ -159,6 +162,14 @@ fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanis
             value: on.map(|(_, value)| value),
         };
         return Ok(writeln!(out, "{}", serde_json::to_string(&answer)?)?);
+    }
+    if arguments.latex {
+        let (given, found) = (expression.written(Notation::Latex), algorithm.rewritten());
+        let laws = algorithm.laws(Notation::Latex);
+        let mut lines = vec![format!("{given} &= {}", found.written(Notation::Latex))];
+        lines.extend(laws.iter().map(|law| law.replacen(" = ", " &= ", 1)));
+        let body = lines.join(" \\\\\n  ");
+        return Ok(writeln!(out, "\\begin{{align*}}\n  {body}\n\\end{{align*}}")?);
     }
     let look = match arguments.markdown {
         true => Look::Markdown,
@@ -352,6 +363,14 @@ fn source(
     let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
     trace::start();
     let mut evaluator = Evaluator::<Traced>::new(expression, mechanism, frames, &names)?;
+    if let Some(inner) = evaluator.algorithm().solves().first() {
+        // The pivots of one configuration are not those of the next.
+        let problem = format!("inv({inner}) is solved as a dense matrix, which source code cannot do");
+        return Err(Complaint::usage(
+            problem,
+            "emit what it is applied to, and solve outside",
+        ));
+    }
     let sample = |argument: usize, values: &[f64]| -> Vec<Traced> {
         let each = values.iter().enumerate();
         each.map(|(i, &x)| Traced::input(argument, i, x)).collect()

@@ -13,7 +13,7 @@ use support::random::Random;
 use support::{assert_close, assert_close_of};
 
 /// Vectors and operators of every space.
-const EXPRESSIONS: [&str; 14] = [
+const EXPRESSIONS: [&str; 17] = [
     "H phi M phi^* H^* y",
     "Mass y",
     "inv(Mass) y",
@@ -28,6 +28,9 @@ const EXPRESSIONS: [&str; 14] = [
     "phi^* H^* inv(Mass) H phi B",
     "E_phi M phi^* H^* y + phi M V",
     "y^* Mass y",
+    "inv(H phi M phi^* H^* + A) y",
+    "inv(I + J inv(Mass) J^*) J y",
+    "inv(Mass + J^T J)",
 ];
 
 #[test]

@@ -134,6 +134,11 @@ impl Algorithm {
         (term.factors.iter().cloned().eq(wanted)).then_some(term.scale)
     }
 
+    /// What is inverted as a dense matrix at each state, having no inverse in closed form.
+    pub fn solves(&self) -> Vec<Expression> {
+        self.graph.solves.iter().cloned().map(Expression::of).collect()
+    }
+
     /// The vectors it must be given, and their spaces.
     pub fn inputs(&self) -> Vec<(String, Space)> {
         let inputs = self.program.inputs.iter();

@@ -69,6 +69,7 @@ impl Algorithm {
 
     fn complexity(&self) -> &'static str {
         match self.cost().sweeps {
+            _ if !self.graph.solves.is_empty() => "O(N) for each column of what is inverted, and its dense inverse",
             0 if self.cost().total() == 0 => "nothing to compute",
             0 => "O(N), link by link in any order",
             _ => "O(N), no matrix is formed",
@@ -107,6 +108,10 @@ impl Algorithm {
             "per link",
             &format!("{} (operator by operator {})", count(after), count(before)),
         );
+        for (i, inner) in self.solves().iter().enumerate() {
+            let text = format!("{} as a dense matrix, once per state", inner.written(Notation::Symbols));
+            row(if i == 0 { "inverts" } else { "" }, &text);
+        }
         row("complexity", self.complexity());
         for told in steps::told(self) {
             writeln!(out, "\n{}", paint("1;36", &told.heading)).unwrap_or(());
@@ -144,6 +149,10 @@ impl Algorithm {
             ("additions per link", before.additions, after.additions),
         ] {
             line(&format!("| {name} | {a} | {b} |"));
+        }
+        for inner in self.solves() {
+            let text = inner.written(Notation::Latex);
+            line(&format!("\nInverted as a dense matrix, once per state: $ {text} $."));
         }
         line(&format!("\nComplexity: {}.", self.complexity()));
         for told in steps::told(self) {

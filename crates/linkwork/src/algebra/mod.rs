@@ -25,6 +25,10 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 //!
+//! Inverses are in closed form where the laws give one: `inv(H phi M phi^* H^*)` is 𝓜⁻¹ where there are no rotors. Others in
+//! joint or tip space, such as `inv(J inv(Mass) J^*)`, are small dense solves between sweeps ([`Algorithm::solves`]);
+//! they allocate, and are refused at configurations where the rank is too low.
+//!
 //! [`guide`] leads from an expression to its algorithm, level by level.
 //!
 //! # Link space

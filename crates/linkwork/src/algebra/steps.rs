@@ -88,7 +88,7 @@ impl<'a> Teller<'a> {
         for id in 0..n {
             let whole = matches!(
                 graph.nodes[id],
-                Node::Shift(..) | Node::Dot(..) | Node::Pick(_) | Node::Spread(_)
+                Node::Shift(..) | Node::Dot(..) | Node::Pick(_) | Node::Spread(_) | Node::Solve(..)
             );
             for read in graph.reads(id) {
                 uses[read] += 1;

@@ -80,7 +80,7 @@ impl Limits {
             }
             for (at, dof) in q.zip(v) {
                 let (lower, upper) = (bounds.lower[at], bounds.upper[at]);
-                if !(lower <= upper) {
+                if lower.is_nan() || upper.is_nan() || lower > upper {
                     return Err(Error::Joint {
                         joint: joint.name.clone(),
                         problem: format!(

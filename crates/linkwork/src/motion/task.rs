@@ -379,7 +379,7 @@ fn check_turn(target: &Rotation) -> Result<()> {
         for j in 0..3 {
             let dot: f64 = (0..3).map(|k| r[i][k] * r[j][k]).sum();
             let one = if i == j { 1.0 } else { 0.0 };
-            if !((dot - one).abs() < 1e-6) {
+            if dot.is_nan() || (dot - one).abs() >= 1e-6 {
                 return Err(unsolved(
                     "the target's axes are not of unit length and at right angles; make it by `Rotation::from_quaternion` \
                      of a unit quaternion, or by `from_rpy`"

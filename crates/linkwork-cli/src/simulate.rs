@@ -29,6 +29,7 @@ use linkwork::Mechanism;
 use linkwork::closed::{Closed, ClosedMotion};
 use linkwork::simulate::{Diagonalized, PassiveForces, Standard, State};
 use linkwork::workspace::Scaling;
+use linkwork_formats::Robot;
 use log::Log;
 use push::Push;
 use record::{Record, Recorder, Summary};
@@ -204,6 +205,31 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// What the robot may touch, if this run knows contact; says so where it does not.
+    fn scene(&self, robot: &Robot, is_closed: bool) -> Result<Option<linkwork_scene::Scene>> {
+        let Some(scene) = self.surroundings.scene(robot)? else {
+            return Ok(None);
+        };
+        let without = match () {
+            () if is_closed => "closed loops",
+            () if self.equations != Form::Standard => "the diagonalized equations",
+            () if self.view => "the page of --view",
+            () if self.integrator.is_some() => {
+                let problem = "with contact, steps are implicit ones of their own";
+                return Err(Complaint::usage(
+                    problem,
+                    "leave --integrator out, or contact with --no-contact",
+                ));
+            }
+            () => return Ok(Some(scene)),
+        };
+        let word = crate::style::paint(crate::style::HEAD, "warning");
+        anstream::eprintln!("{word}: {without} know no contact: the robot falls through what it stands on");
+        Ok(None)
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
@@ -224,6 +250,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let driver = || arguments.control.driver(mechanism, &pushes, arguments.ideal);
     let (driver, watched) = (driver()?, driver()?);
     let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state)?;
+    let scene = arguments.scene(&loaded.robot, closed.is_some())?;
     if arguments.view {
         return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
     }
@@ -253,10 +280,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             state = equations.state(state.t, &state.q, &state.v)?;
             Posing::Diagonalized(equations)
         }
-    };
-    let scene = match &equations {
-        Posing::Standard(_) => arguments.surroundings.scene(&loaded.robot)?,
-        _ => None,
     };
     let equations = match scene {
         Some(scene) => {

@@ -20,7 +20,9 @@ fn directory(test: &str, files: &[(&str, &str)]) -> PathBuf {
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).expect("a directory can be made");
     for (name, text) in files {
-        std::fs::write(path.join(name), text).expect("a file can be written");
+        let file = path.join(name);
+        std::fs::create_dir_all(file.parent().expect("a directory")).expect("a directory can be made");
+        std::fs::write(file, text).expect("a file can be written");
     }
     path
 }

@@ -53,6 +53,10 @@ const TEXT_MODEL: &str = "1\nRZ 0 1 0 0 0 1 0 0 0 1 0 0 0.5 2 0.1 0 0 0.1 0 0 0 
 
 /// Runs a line as a shell does, where the files that examples speak of are.
 fn run(here: &Path, line: &str) {
+    // Pages in the browser go on until someone ends them, and have tests of their own.
+    if line.starts_with("linkwork view") || line.contains("--view") {
+        return;
+    }
     // Rough times will do.
     let line = match line.strip_prefix("linkwork bench") {
         Some(rest) => format!("linkwork bench --quick{rest}"),
@@ -82,11 +86,16 @@ fn prepared(test: &str) -> std::path::PathBuf {
     }
     for (name, text) in [
         ("robot.urdf", URDF),
+        ("robot.urdf.xacro", URDF),
+        ("arm.urdf.xacro", URDF),
         ("robot.txt", TEXT_MODEL),
         ("states.jsonl", &states),
         ("state.json", "{\"q\": [0.4], \"v\": [0]}"),
     ] {
         std::fs::write(here.join(name), text).expect("a file can be written");
+    }
+    for package in ["arm", "path/to/it"] {
+        std::fs::create_dir_all(here.join(package)).expect("a directory can be made");
     }
     here
 }

@@ -53,7 +53,8 @@ impl Roots {
 
     /// The file that a URI means, relative to a directory of the robot or to that of its file, or why there is none.
     pub(crate) fn look(&self, from: Option<&Path>, uri: &str) -> Result<PathBuf, Lost> {
-        if uri.len() > 4096 || uri.contains('\0') {
+        // An empty one would be the robot's own directory.
+        if uri.is_empty() || uri.len() > 4096 || uri.contains('\0') {
             return Err(Lost::Missing);
         }
         if let Some(rest) = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://")) {
@@ -73,9 +74,6 @@ impl Roots {
     /// A file, links followed, if it lies in the robot's directory or repository, in a package, or in another root.
     fn allowed(&self, path: &Path, also: Option<&Path>) -> Result<PathBuf, Lost> {
         let real = path.canonicalize().map_err(|_| Lost::Missing)?;
-        if real.is_dir() {
-            return Err(Lost::Missing);
-        }
         let home = self.home.as_deref();
         let within = |root: &Path| root.canonicalize().is_ok_and(|r| real.starts_with(r));
         let named = self.named.iter().map(|(_, place)| place);

@@ -359,14 +359,12 @@ def main():
         "where": where_robots_are,
         "pinocchio": pinocchio,
         "mujoco": mujoco,
+        "drives": mujoco_drives,
         "drake": drake,
         "expanded": expanded,
         "schema": schema,
         "names": names,
     }
-
-
-    answers = {"where": where_robots_are, "pinocchio": pinocchio, "mujoco": mujoco, "drives": mujoco_drives, "schema": schema, "names": names}
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -10,6 +10,10 @@ use linkwork::{Error, Mechanism};
 
 /// An arm of three links with a rotor beside its elbow, geared by a ratio.
 fn geared(ratio: f64) -> Mechanism {
+    try_geared(ratio).unwrap()
+}
+
+fn try_geared(ratio: f64) -> linkwork::Result<Mechanism> {
     let rod = |name: &str| Link::new(name, Inertia::rod(1.0, [0.0, 0.0, -1.0]));
     let pin = |name: &str| Joint::revolute(name, [0.0, 1.0, 0.0]);
     Mechanism::builder("geared")
@@ -23,7 +27,6 @@ fn geared(ratio: f64) -> Mechanism {
         .joint(pin("spin").between("a", "rotor").at([0.0, 0.0, -0.9]))
         .couple(Coupling::gear("spin", "second", ratio, 0.0))
         .build()
-        .unwrap()
 }
 
 #[test]
@@ -56,8 +59,11 @@ fn the_inverse_of_a_coupled_mass_matrix_keeps_its_digits_at_large_ratios() {
 
 #[test]
 fn an_inverse_that_is_not_finite_is_an_error() {
-    for power in [100, 140, 154] {
-        let robot = geared(10f64.powi(power));
+    for power in [9, 20, 100, 140, 154] {
+        // Where the builder does not refuse it already.
+        let Ok(robot) = try_geared(10f64.powi(power)) else {
+            continue;
+        };
         match robot.mass_matrix_inverse(&[0.3, -0.8, 0.5]) {
             Ok(inverse) => assert!(inverse.iter().all(|x| x.is_finite()), "10^{power}"),
             Err(problem) => assert!(!problem.to_string().is_empty()),

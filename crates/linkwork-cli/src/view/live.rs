@@ -35,6 +35,12 @@ pub(super) fn serve(page: &Page, mut stage: Stage, source: Source) -> Result<Exi
         &stage.state.q,
         running.hub.clone(),
     );
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot listen for Ctrl-C")?;
     anstream::println!("{} is shown at {url}", stage.name);
     let opened = if page.no_open {
         Ok(())
@@ -47,12 +53,6 @@ pub(super) fn serve(page: &Page, mut stage: Stage, source: Source) -> Result<Exi
             anstream::eprintln!("No browser was opened ({problem}): open the address in one. Ctrl-C ends it.")
         }
     }
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .context("cannot listen for Ctrl-C")?;
     show.run(&receiver, &STOP);
     Ok(ExitCode::SUCCESS)
 }

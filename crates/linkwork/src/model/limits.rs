@@ -113,7 +113,7 @@ impl Mechanism {
     /// ```
     /// use linkwork::spatial::Inertia;
     /// let arm = linkwork::model::examples::arm7();
-    /// let loaded = arm.with_inertia("link7", Inertia::point(3.0, [0.0, 0.0, 0.1]))?;
+    /// let loaded = arm.with_inertia("link7", Inertia::sphere(3.0, 0.05))?;
     /// assert!(loaded.gravity_torque(&[0.5; 7])? != arm.gravity_torque(&[0.5; 7])?);
     /// # Ok::<(), linkwork::Error>(())
     /// ```
@@ -128,8 +128,8 @@ impl Mechanism {
     ///
     /// ```
     /// let arm = linkwork::model::examples::arm7();
-    /// let name = arm.joints()[3].name.clone();
-    /// let sticky = arm.with_joint(&name, |joint| joint.damping(0.5).position_limits(-1.0, 1.0))?;
+    /// let name = &arm.position_names()[3];
+    /// let sticky = arm.with_joint(name, |joint| joint.damping(0.5).position_limits(-1.0, 1.0))?;
     /// assert_eq!(sticky.position_bounds().upper[3], 1.0);
     /// # Ok::<(), linkwork::Error>(())
     /// ```

@@ -46,7 +46,7 @@ Examples:
   linkwork simulate double_pendulum --q 1.5708,0 --integrator adaptive
   linkwork simulate arm7 --random 1 --controller computed-torque --seconds 3 --plot reach.svg
   linkwork simulate puma560 -c gravity --push link6:0.5:0.7:0,40,0 --log push.csv --log push.mcap
-  linkwork simulate robot.xml --start-key home -c gravity
+  linkwork simulate arm.xml --start-key home -c gravity
   linkwork simulate cart_pole --q 0,0.2 -c lqr --driven rail --plot balance.svg
   linkwork simulate quadruped --gravity 0,0,0 --v 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --seconds 2 --json
 

@@ -49,6 +49,11 @@ const URDF: &str = r#"<robot name="robot">
 </robot>
 "#;
 
+const MJCF: &str = r#"<mujoco model="arm"><worldbody><body name="arm"><joint name="shoulder" type="hinge" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.03"/></body></worldbody>
+  <keyframe><key name="home" qpos="0.5"/></keyframe></mujoco>
+"#;
+
 const TEXT_MODEL: &str = "1\nRZ 0 1 0 0 0 1 0 0 0 1 0 0 0.5 2 0.1 0 0 0.1 0 0 0 0.1 0 0 0 0.1 0 0 0\n";
 
 /// Runs a line as a shell does, where the files that examples speak of are.
@@ -88,6 +93,7 @@ fn prepared(test: &str) -> std::path::PathBuf {
         ("robot.urdf", URDF),
         ("robot.urdf.xacro", URDF),
         ("arm.urdf.xacro", URDF),
+        ("arm.xml", MJCF),
         ("robot.txt", TEXT_MODEL),
         ("states.jsonl", &states),
         ("state.json", "{\"q\": [0.4], \"v\": [0]}"),

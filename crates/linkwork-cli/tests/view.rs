@@ -33,7 +33,7 @@ fn scene(file: &Path) -> Value {
 fn logs_of_every_format_play_the_same_motion() {
     let here = directory("view_logs");
     let logs = ["csv", "npz", "parquet", "mcap"].map(|end| format!("run.{end}"));
-    let mut run = vec!["quadruped", "--random", "4", "--seconds", "0.3", "-c", "rate-damping"];
+    let mut run = vec!["quadruped", "--random", "4", "--seconds", "0.3"];
     run.extend(logs.iter().flat_map(|log| ["--log", log]));
     simulate(&here, &run);
     if !has_page() {

@@ -254,7 +254,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.view {
         return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
     }
-    let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any();
+    let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any() && scene.is_none();
     let mut plan = Plan {
         method,
         end: arguments.seconds,

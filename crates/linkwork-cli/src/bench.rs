@@ -12,7 +12,7 @@ use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
-use linkwork::simulate::{self, Integrator, PassiveForces, RungeKutta4, Standard};
+use linkwork::simulate::{self, Dynamics, Integrator, PassiveForces, RungeKutta4};
 use linkwork::workspace::Derivatives;
 use linkwork::workspace::Scaling;
 use linkwork::{Mechanism, Workspace};
@@ -274,7 +274,7 @@ fn tenths(x: f64) -> f64 {
 /// A robot, its states, and room for results.
 struct Bench {
     workspace: Workspace,
-    equations: Standard<()>,
+    equations: Dynamics<()>,
     stepper: RungeKutta4,
     state: simulate::State,
     states: Vec<State>,
@@ -303,7 +303,7 @@ impl Bench {
         });
         Self {
             workspace: mechanism.workspace(),
-            equations: Standard::with(mechanism, (), PassiveForces::none(mechanism)),
+            equations: Dynamics::with(mechanism, (), PassiveForces::none(mechanism)),
             stepper: RungeKutta4::new(mechanism),
             state: simulate::State::at_rest(mechanism, &mechanism.neutral()),
             states: states.collect(),

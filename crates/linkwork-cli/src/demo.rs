@@ -14,7 +14,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use linkwork::Mechanism;
 use linkwork::model::{JointKind, examples};
-use linkwork::simulate::{Integrator, PassiveForces, RungeKutta4, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, PassiveForces, RungeKutta4, State};
 use linkwork::spatial::Vec3;
 use report::{Kept, Report};
 use std::path::PathBuf;
@@ -128,7 +128,7 @@ fn ideal(robot: &Mechanism) -> Result<(Mechanism, bool)> {
 fn simulate(robot: &Mechanism, throw: bool, seconds: f64) -> Result<Course> {
     let steps = (seconds / STEP).round().max(1.0) as u64;
     let stride = steps.div_ceil(SAMPLES as u64);
-    let mut equations = Standard::with(robot, (), PassiveForces::none(robot));
+    let mut equations = Dynamics::with(robot, (), PassiveForces::none(robot));
     let mut integrator = RungeKutta4::new(robot);
     let mut workspace = robot.workspace();
     let mut state = State::at_rest(robot, &robot.random(SEED));

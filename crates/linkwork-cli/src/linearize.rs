@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.open && !loaded.robot.loops.is_empty() {
         return Err(Complaint::failure(
             format!("{} has closed loops, about which no linear model is made", loaded.name),
-            "--open leaves them open; in Rust, `Closed::linearize` gives the derivatives of closed mechanisms",
+            "--open leaves them open; in Rust, `ClosedMechanism::linearize` gives the derivatives of closed mechanisms",
         ));
     }
     let mechanism = &loaded.robot.mechanism;

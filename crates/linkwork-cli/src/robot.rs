@@ -146,7 +146,7 @@ impl Loading {
             arguments,
             environment: self.env,
             anywhere: self.anywhere,
-            independent: self.ignore_couplings,
+            ignore_couplings: self.ignore_couplings,
             collision_density: self.collision_density,
         })
     }

@@ -26,8 +26,8 @@ use control::{Control, Driver};
 use course::{Method, Outcome, Plan};
 use keep::{Listener, WAITING, keep, listen};
 use linkwork::Mechanism;
-use linkwork::closed::{Closed, ClosedMotion};
-use linkwork::simulate::{Diagonalized, PassiveForces, Standard, State};
+use linkwork::closed::{ClosedMechanism, ClosedMotion};
+use linkwork::simulate::{Diagonalized, Dynamics, PassiveForces, State};
 use linkwork::workspace::Scaling;
 use linkwork_formats::Robot;
 use log::Log;
@@ -182,7 +182,7 @@ impl Arguments {
     fn show(
         &self,
         loaded: &crate::robot::Loaded,
-        closed: Option<&Closed>,
+        closed: Option<&ClosedMechanism>,
         start: State,
         driver: Driver,
         (method, resistance): (Method, PassiveForces),
@@ -197,7 +197,7 @@ impl Arguments {
             Method::Midpoint => linkwork_view::Method::Midpoint,
             Method::Adaptive => linkwork_view::Method::Adaptive,
         };
-        let mechanism = closed.map_or(&loaded.robot.mechanism, Closed::mechanism);
+        let mechanism = closed.map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
         let steps = (method, self.dt.unwrap_or(STEP));
         let drive = Box::new(driver);
         let run = linkwork_view::Simulation::new(mechanism, closed, start, drive, resistance, steps, self.seconds);
@@ -235,7 +235,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
     let loaded = arguments.chosen.load()?.driven(&arguments.driven)?;
     let closed = closed::close(&loaded.robot)?;
-    let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
+    let mechanism = closed
+        .as_ref()
+        .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
     if closed.is_some() {
         begin::check_closed(arguments, &loaded.name)?;
     }
@@ -274,7 +276,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     );
     let equations = match (&closed, arguments.equations.scaling()) {
         (Some(closed), _) => Posing::Closed(Box::new(ClosedMotion::with(closed, driver, resistance))),
-        (None, None) => Posing::Standard(Standard::with(mechanism, driver, resistance)),
+        (None, None) => Posing::Dynamics(Dynamics::with(mechanism, driver, resistance)),
         (None, Some(scaling)) => {
             let mut equations = Diagonalized::with(mechanism, scaling, driver, resistance);
             state = equations.state(state.t, &state.q, &state.v)?;
@@ -353,7 +355,7 @@ pub(crate) fn resistance(
 
 /// The equations of motion that a run is posed in.
 enum Posing {
-    Standard(Standard<Driver>),
+    Dynamics(Dynamics<Driver>),
     Diagonalized(Diagonalized<Driver>),
     Closed(Box<ClosedMotion<Driver>>),
     Touching(Box<touching::Touching>),
@@ -382,7 +384,7 @@ fn simulate(
         let recording = scope.spawn(move || listen(recorder, &receiver, &rows));
         let mut audience = Listener::new(sender, plan.end);
         let outcome = match equations {
-            Posing::Standard(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
+            Posing::Dynamics(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
             Posing::Diagonalized(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
             Posing::Touching(mut e) => {
                 let outcome = e.course(plan, start, &STOP, &mut audience);

@@ -13,7 +13,7 @@ use crate::simulate::{closed, resistance};
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::simulate::State;
 use linkwork_view::{Assets, Method, Recording, Simulation, Source};
 use serde_json::{Map, Value};
@@ -92,7 +92,7 @@ pub(crate) struct Page {
 pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) mechanism: Mechanism,
-    pub(crate) closed: Option<Closed>,
+    pub(crate) closed: Option<ClosedMechanism>,
     pub(crate) assets: Assets,
     pub(crate) scene: Map<String, Value>,
     /// Where it starts.
@@ -104,7 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.output.check()?;
     let (loaded, recording, home) = arguments.load()?;
     let closed = closed::close(&loaded.robot)?;
-    let mechanism = closed.as_ref().map_or(&loaded.robot.mechanism, Closed::mechanism);
+    let mechanism = closed
+        .as_ref()
+        .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
     let mut state = arguments.start.state(mechanism, &loaded.robot)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
@@ -167,9 +169,14 @@ impl Arguments {
 
 impl Stage {
     /// The stage of a robot. `home` is the directory of its file.
-    pub(crate) fn new(loaded: &Loaded, home: Option<&Path>, closed: Option<&Closed>, state: State) -> Result<Self> {
+    pub(crate) fn new(
+        loaded: &Loaded,
+        home: Option<&Path>,
+        closed: Option<&ClosedMechanism>,
+        state: State,
+    ) -> Result<Self> {
         let robot = &loaded.robot;
-        let mechanism = closed.map_or(&robot.mechanism, Closed::mechanism).clone();
+        let mechanism = closed.map_or(&robot.mechanism, ClosedMechanism::mechanism).clone();
         let assets = Assets::of(&robot.geometry, home);
         let scene = linkwork_view::describe(robot, &mechanism, &assets)?;
         let missing: Vec<_> = assets.meshes().iter().filter(|m| m.file.is_none()).collect();
@@ -197,7 +204,7 @@ impl Stage {
 pub(crate) fn show_simulation(
     loaded: &Loaded,
     robot: &str,
-    closed: Option<&Closed>,
+    closed: Option<&ClosedMechanism>,
     simulation: Simulation,
 ) -> Result<ExitCode> {
     let path = Path::new(robot);

@@ -82,7 +82,7 @@ pub struct Options {
     /// Whether meshes and included files may lie outside of the robot's directory and the packages.
     pub anywhere: bool,
     /// Whether joints that follow others, as mimic joints do, move on their own. Otherwise they have no coordinates.
-    pub independent: bool,
+    pub ignore_couplings: bool,
     /// The density, in kg/m³, by which links without an inertia of their own get that of their collision shapes, meshes
     /// included. Without it they weigh nothing.
     pub collision_density: Option<f64>,

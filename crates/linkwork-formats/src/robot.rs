@@ -5,7 +5,7 @@ use crate::drives::{Actuator, Sensor, Tendon};
 use crate::keyframe::Keyframe;
 use crate::report::Report;
 use linkwork::Mechanism;
-use linkwork::closed::{Closed, Constraint, ConstraintKind};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind};
 use linkwork::model::{Law, WORLD};
 use linkwork::spatial::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ impl Robot {
     /// The mechanism with its loops closed.
     ///
     /// Every loop adds two frames, named as the loop with `_a` and `_b`; loops without a name are `loop1`, `loop2` …
-    pub fn closed(&self) -> linkwork::Result<Closed> {
+    pub fn closed(&self) -> linkwork::Result<ClosedMechanism> {
         let mut builder = self.mechanism.to_builder();
         let mut constraints = Vec::new();
         for (i, l) in self.loops.iter().enumerate() {
@@ -237,7 +237,7 @@ impl Robot {
             let [(a, ..), (b, ..)] = ends;
             constraints.push(Constraint::new(name, l.kind, a, b));
         }
-        Closed::new(builder.build()?, constraints)
+        ClosedMechanism::new(builder.build()?, constraints)
     }
 }
 

@@ -66,7 +66,7 @@ fn every_example_robot_loads_and_agrees_with_pinocchio() {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         // The other library lets joints that follow others move on their own.
         let independent = Options {
-            independent: true,
+            ignore_couplings: true,
             ..Options::default()
         };
         let fixed = load(file, &independent).unwrap_or_else(|e| panic!("{e}")).mechanism;

@@ -35,7 +35,7 @@ fn robots_agree_with_mujoco() {
     for name in ["arm.xml", "legged.xml", "pendulums.xml"] {
         // Equality constraints are not part of what is compared.
         let options = Options {
-            independent: true,
+            ignore_couplings: true,
             ..Options::default()
         };
         let robot = load(&file(name), &options).unwrap_or_else(|e| panic!("{e}"));

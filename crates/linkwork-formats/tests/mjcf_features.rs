@@ -21,7 +21,7 @@ fn written(test: &str, files: &[(&str, &[u8])]) -> PathBuf {
 
 fn loaded(path: &Path) -> Robot {
     let options = Options {
-        independent: true,
+        ignore_couplings: true,
         ..Options::default()
     };
     load(path, &options).unwrap_or_else(|e| panic!("{}: {e}", path.display()))

@@ -188,7 +188,7 @@ fn robots() -> Vec<(String, Robot, Vec<Format>)> {
     };
     let file = |name: &str| file_with(name, &Options::default());
     let independent = Options {
-        independent: true,
+        ignore_couplings: true,
         ..Options::default()
     };
     let plain: Vec<&str> = ALL

@@ -125,7 +125,7 @@ fn mimic_joints_follow() {
     );
     // The follower has no coordinate of its own.
     let independent = Options {
-        independent: true,
+        ignore_couplings: true,
         ..Options::default()
     };
     let whole_text = format!("<robot name=\"r\">{text}</robot>");

@@ -5,7 +5,7 @@ use crate::errors::{Error, findings, raised, refused};
 use crate::evaluate::Spare;
 use crate::inertia::Inertia;
 use linkwork::Mechanism;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::model::{Base, Joint, examples as built_in};
 use linkwork_formats::{Format, Mode, Options, Robot};
 use numpy::{PyArray1, PyArray2};
@@ -30,7 +30,7 @@ pub(crate) struct Model {
     pub(crate) robot: Arc<Robot>,
     pub(crate) spare: Mutex<Spare>,
     /// The mechanism with its loops closed, once asked for.
-    closed: OnceLock<linkwork::Result<Closed>>,
+    closed: OnceLock<linkwork::Result<ClosedMechanism>>,
 }
 
 impl Model {
@@ -43,7 +43,7 @@ impl Model {
     }
 
     /// The mechanism with its loops closed; none if it has none.
-    pub(crate) fn closed(&self) -> PyResult<Option<&Closed>> {
+    pub(crate) fn closed(&self) -> PyResult<Option<&ClosedMechanism>> {
         if self.robot.loops.is_empty() {
             return Ok(None);
         }
@@ -118,7 +118,7 @@ fn options(mode: &str, packages: Vec<PathBuf>, anywhere: bool, ignore_couplings:
         mode,
         packages,
         anywhere,
-        independent: ignore_couplings,
+        ignore_couplings,
         ..Options::default()
     })
 }

@@ -9,7 +9,7 @@ use crate::pool;
 use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::closed::ClosedMotion;
 use linkwork::simulate::{
-    DormandPrince, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard,
+    DormandPrince, Dynamics, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler,
     State, Tolerance,
 };
 use linkwork::{Batch, Mechanism};
@@ -271,7 +271,7 @@ pub(crate) fn simulate(
                 simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
             }
             None => {
-                let mut equations = Standard::with(m, drives, passive);
+                let mut equations = Dynamics::with(m, drives, passive);
                 simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
             }
         }

@@ -36,7 +36,7 @@ mod scene;
 mod shape;
 
 pub use combine::{Matter, combine};
-pub use narrow::{Closed, Narrow, Touch};
+pub use narrow::{ClosedForm, Narrow, Touch};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};
 pub use shape::Shape;

@@ -1,7 +1,7 @@
 //! Colliders, the pairs of them that may touch, and their contacts at a state.
 
 use crate::combine::{Matter, combine};
-use crate::narrow::{Closed, Narrow, Touch};
+use crate::narrow::{ClosedForm, Narrow, Touch};
 use crate::shape::Shape;
 use linkwork::contact::{Contact, Surface};
 use linkwork::model::{FrameId, WORLD};
@@ -105,7 +105,7 @@ const FEATURES: u64 = 1 << 20;
 impl Scene {
     /// Colliders by closed forms; pairs that cannot or must not touch are left out, see [`Scene::left_out`].
     pub fn new(mechanism: &Mechanism, colliders: Vec<Collider>) -> Result<Self> {
-        Self::with(mechanism, colliders, &[], Box::new(Closed))
+        Self::with(mechanism, colliders, &[], Box::new(ClosedForm))
     }
 
     /// The same without pairs of links by name, and with another way to find the points of a pair.

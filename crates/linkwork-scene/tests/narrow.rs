@@ -1,7 +1,7 @@
 //! How shapes meet, against distances found by other means.
 
 use linkwork::spatial::{Pose, Rotation, Vec3};
-use linkwork_scene::{Closed, Narrow, Shape, Touch};
+use linkwork_scene::{ClosedForm, Narrow, Shape, Touch};
 
 struct Random(u64);
 
@@ -93,7 +93,7 @@ fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> f64 {
 
 fn touch(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> Vec<Touch> {
     let mut out = Vec::new();
-    assert!(Closed.touch(a, at, b, bt, margin, &mut out));
+    assert!(ClosedForm.touch(a, at, b, bt, margin, &mut out));
     out
 }
 
@@ -104,7 +104,7 @@ fn the_nearest_point_of_two_shapes_that_are_apart_is_at_their_distance() {
     for _ in 0..3000 {
         let (i, j) = ((random.number() * 4.0) as usize, (random.number() * 4.0) as usize);
         let (a, b) = (random.shape(i), random.shape(j));
-        if !Closed.knows(&a, &b) {
+        if !ClosedForm.knows(&a, &b) {
             continue;
         }
         let (at, bt) = (random.pose(0.8), random.pose(0.8));
@@ -138,7 +138,7 @@ fn exchanged_shapes_have_turned_normals() {
     for _ in 0..500 {
         let (i, j) = ((random.number() * 4.0) as usize, (random.number() * 4.0) as usize);
         let (a, b) = (random.shape(i), random.shape(j));
-        if !Closed.knows(&a, &b) {
+        if !ClosedForm.knows(&a, &b) {
             continue;
         }
         let (at, bt) = (random.pose(0.5), random.pose(0.5));

@@ -4,7 +4,7 @@ use linkwork::contact::{Settings, Stepper, Surface};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Vec3};
 use linkwork_formats::{Format, Options, read};
-use linkwork_scene::{Closed, Collider, Ground, LeftOut, Scene, Shape, colliders};
+use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, Shape, colliders};
 
 fn run(scene: &mut Scene, stepper: &mut Stepper, q: &mut [f64], v: &mut [f64], torque: &[f64], seconds: f64) -> f64 {
     let dt = stepper.settings().step;
@@ -177,7 +177,7 @@ fn a_file_says_what_touches_and_how() {
     let robot = read("toy.xml", WORLD.as_bytes(), Format::Mjcf, &Options::default()).unwrap();
     let (all, ground, notes) = colliders(&robot).unwrap();
     assert_eq!((all.len(), ground), (4, Ground::Present), "{notes:?}");
-    let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(Closed)).unwrap();
+    let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(ClosedForm)).unwrap();
     let why = |a: &str, b: &str| {
         let at = |name: &str| scene.colliders().iter().position(|c| c.name == name).unwrap();
         let pair = (at(a).min(at(b)), at(a).max(at(b)));

@@ -4,7 +4,7 @@
 //! found by inverse iteration, in complex numbers. Closed loops leave only some directions free: x = N y, and the model is
 //! that of y.
 
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::state_space::{OperatingPoint, Pole, StateSpace};
 use linkwork::{Error, Mechanism, Result};
 
@@ -61,7 +61,7 @@ impl Mode {
 }
 
 /// The modes of a mechanism at rest, slowest first.
-pub fn modes(mechanism: &Mechanism, closed: Option<&Closed>, q: &[f64]) -> Result<Vec<Mode>> {
+pub fn modes(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, q: &[f64]) -> Result<Vec<Mode>> {
     let nv = mechanism.nv();
     if nv > MOST {
         let problem = format!(
@@ -107,7 +107,7 @@ fn open(mechanism: &Mechanism, q: &[f64]) -> Result<Model> {
     })
 }
 
-fn constrained(closed: &Closed, q: &[f64]) -> Result<Model> {
+fn constrained(closed: &ClosedMechanism, q: &[f64]) -> Result<Model> {
     let mechanism = closed.mechanism();
     let nv = mechanism.nv();
     let (zero, mut tau) = (vec![0.0; nv], vec![0.0; nv]);
@@ -394,7 +394,7 @@ mod tests {
             )
             .build()
             .unwrap();
-        let closed = Closed::new(robot, vec![Constraint::distance("rod", "a", "b", 1.0)]).unwrap();
+        let closed = ClosedMechanism::new(robot, vec![Constraint::distance("rod", "a", "b", 1.0)]).unwrap();
         let found = modes(closed.mechanism(), Some(&closed), &[0.0, 0.0]).unwrap();
         assert_eq!(found.len(), 1);
         let known = (-closed.mechanism().gravity().z).sqrt();

@@ -10,7 +10,7 @@ use crate::recording::{Recording, Row};
 use crate::server::error;
 use crate::simulation::Simulation;
 use linkwork::Mechanism;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use serde_json::json;
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub enum Source {
 /// A robot on a stage.
 pub struct Show {
     mechanism: Mechanism,
-    closed: Option<Closed>,
+    closed: Option<ClosedMechanism>,
     source: Source,
     framer: Framer,
     hub: Arc<Hub>,
@@ -73,7 +73,13 @@ impl fmt::Debug for Show {
 
 impl Show {
     /// A show of a mechanism, which starts at a configuration. `closed` is its loops, if it has any.
-    pub fn new(mechanism: &Mechanism, closed: Option<&Closed>, source: Source, q: &[f64], hub: Arc<Hub>) -> Self {
+    pub fn new(
+        mechanism: &Mechanism,
+        closed: Option<&ClosedMechanism>,
+        source: Source,
+        q: &[f64],
+        hub: Arc<Hub>,
+    ) -> Self {
         let t = match &source {
             Source::Recording(log) => log.span().0,
             _ => 0.0,

@@ -1,11 +1,11 @@
 //! A simulation that can be stopped, stepped, set back, and pulled at with a spring.
 
 use crate::frame::{Arrow, ArrowKind, compliance_at, principal};
-use linkwork::closed::{Closed, ClosedMotion};
+use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::model::LinkId;
 use linkwork::simulate::{
-    DormandPrince, Drive, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4, SemiImplicitEuler,
-    Standard, State,
+    DormandPrince, Drive, Dynamics, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4,
+    SemiImplicitEuler, State,
 };
 use linkwork::spatial::{Force, Vec3};
 use linkwork::workspace::Moving;
@@ -79,7 +79,7 @@ impl Drive for Pulled {
 }
 
 enum Posing {
-    Standard(Box<Standard<Pulled>>),
+    Dynamics(Box<Dynamics<Pulled>>),
     Closed(Box<ClosedMotion<Pulled>>),
 }
 
@@ -118,7 +118,7 @@ impl Simulation {
     /// From a state, until a time. `closed` is the mechanism's loops, if it has any.
     pub fn new(
         mechanism: &Mechanism,
-        closed: Option<&Closed>,
+        closed: Option<&ClosedMechanism>,
         start: State,
         drive: Box<dyn Drive + Send>,
         resistance: PassiveForces,
@@ -132,7 +132,7 @@ impl Simulation {
         };
         let posing = match closed {
             Some(closed) => Posing::Closed(Box::new(ClosedMotion::with(closed, drive, resistance))),
-            None => Posing::Standard(Box::new(Standard::with(mechanism, drive, resistance))),
+            None => Posing::Dynamics(Box::new(Dynamics::with(mechanism, drive, resistance))),
         };
         let stepper = match method {
             Method::Euler => Stepper::Euler(SemiImplicitEuler::new(mechanism)),
@@ -165,7 +165,7 @@ impl Simulation {
     /// T of the last step, resistance included.
     pub fn torques(&self) -> &[f64] {
         match &self.posing {
-            Posing::Standard(e) => e.torques(),
+            Posing::Dynamics(e) => e.torques(),
             Posing::Closed(e) => e.torques(),
         }
     }
@@ -173,7 +173,7 @@ impl Simulation {
     /// One step. After an error the state is as it was.
     pub fn step(&mut self) -> Result<()> {
         match &mut self.posing {
-            Posing::Standard(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
+            Posing::Dynamics(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
             Posing::Closed(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
         }
     }

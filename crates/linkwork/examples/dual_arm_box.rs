@@ -7,7 +7,7 @@ mod drawing;
 
 use drawing::{BLUE, Drawing, GREEN, GREY, RED};
 use linkwork::Reference::Aligned;
-use linkwork::closed::{Closed, ClosedMotion, Constraint};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint};
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{Integrator, Now, RungeKutta4, State};
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
@@ -18,7 +18,7 @@ const SQUEEZE: f64 = 25.0;
 const MASS: f64 = 4.0;
 
 /// Two arms that face each other, and a box between their flanges, held at two handles.
-fn carrying() -> linkwork::Result<(Closed, Vec<f64>)> {
+fn carrying() -> linkwork::Result<(ClosedMechanism, Vec<f64>)> {
     let place = |y: f64, turn: f64| Pose::new(Rotation::about(Vec3::new(0.0, 0.0, 1.0), turn), [0.0, y, 0.0]);
     let arm = examples::arm7();
     let arms = Mechanism::builder("two arms and a box")
@@ -45,12 +45,12 @@ fn carrying() -> linkwork::Result<(Closed, Vec<f64>)> {
     q.extend([0.0, 0.0, 0.0, 1.0, middle.x, middle.y, middle.z]);
     let holds =
         ["left", "right"].map(|s| Constraint::weld(format!("{s} hand"), format!("{s}_flange"), format!("{s} handle")));
-    let closed = Closed::new(arms, holds.to_vec())?;
+    let closed = ClosedMechanism::new(arms, holds.to_vec())?;
     Ok((closed, q))
 }
 
 /// How hard the hands press the box together, from the forces on its handles.
-fn pressure(closed: &Closed, state: &State, tau: &[f64]) -> linkwork::Result<f64> {
+fn pressure(closed: &ClosedMechanism, state: &State, tau: &[f64]) -> linkwork::Result<f64> {
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&state.q)?;
     let [left, right] = ["left handle", "right handle"].map(|f| closed.mechanism().frame(f));
@@ -66,7 +66,7 @@ fn pressure(closed: &Closed, state: &State, tau: &[f64]) -> linkwork::Result<f64
 const SIZE: [f64; 3] = [0.2, 0.5, 0.2];
 
 /// Adds the arms and the box, seen along x.
-fn draw(picture: &mut Drawing, closed: &Closed, q: &[f64], colour: &'static str) -> linkwork::Result<()> {
+fn draw(picture: &mut Drawing, closed: &ClosedMechanism, q: &[f64], colour: &'static str) -> linkwork::Result<()> {
     let (m, mut workspace) = (closed.mechanism(), closed.workspace());
     let mut posed = workspace.at(q)?;
     let seen = |point: Vec3| [point.y, point.z];

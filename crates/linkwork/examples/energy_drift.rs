@@ -6,7 +6,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use linkwork::simulate::{Diagonalized, Integrator, PassiveForces, RungeKutta4, Standard, State};
+use linkwork::simulate::{Diagonalized, Dynamics, Integrator, PassiveForces, RungeKutta4, State};
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
 use linkwork::{Mechanism, Result};
 use std::time::Instant;
@@ -38,7 +38,7 @@ fn energy(mechanism: &Mechanism, state: &State, scaling: Option<Scaling>) -> Res
 }
 
 fn courses<'a>(mechanism: &'a Mechanism, q: &[f64], qd: &[f64]) -> Result<Vec<Course<'a>>> {
-    let mut standard = Standard::with(mechanism, (), PassiveForces::none(mechanism));
+    let mut standard = Dynamics::with(mechanism, (), PassiveForces::none(mechanism));
     let mut integrator = RungeKutta4::new(mechanism);
     let mut all = vec![Course {
         name: "(q, q̇)",

@@ -5,13 +5,13 @@
 mod drawing;
 
 use drawing::{BLUE, Drawing, GREY, RED};
-use linkwork::closed::{Closed, ClosedMotion, Constraint};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::simulate::{Integrator, RungeKutta4, State};
 use linkwork::spatial::{Inertia, Pose};
 
 /// Two chains of crank and rod, whose ends are one point.
-fn five_bar() -> linkwork::Result<Closed> {
+fn five_bar() -> linkwork::Result<ClosedMechanism> {
     let mut builder = Mechanism::builder("five-bar").gravity([0.0, -9.81, 0.0]);
     for (side, x) in [("left", -0.1), ("right", 0.1)] {
         for (part, length, mass, inner, at) in [
@@ -39,11 +39,17 @@ fn five_bar() -> linkwork::Result<Closed> {
         }
     }
     let tie = Constraint::point("tip", "left rod end", "right rod end");
-    Closed::new(builder.build()?, vec![tie])
+    ClosedMechanism::new(builder.build()?, vec![tie])
 }
 
 /// Torques on the two cranks that accelerate them as wanted, whatever the rods then do.
-fn computed_torque(robot: &Closed, q: &[f64], qd: &[f64], wanted: [f64; 2], tau: &mut [f64]) -> linkwork::Result<()> {
+fn computed_torque(
+    robot: &ClosedMechanism,
+    q: &[f64],
+    qd: &[f64],
+    wanted: [f64; 2],
+    tau: &mut [f64],
+) -> linkwork::Result<()> {
     const CRANKS: [usize; 2] = [0, 2];
     let mut workspace = robot.workspace();
     let mut posed = workspace.at(q)?;

@@ -6,7 +6,7 @@ mod drawing;
 
 use drawing::{BLUE, Drawing, GREY};
 use linkwork::model::{Coupling, Joint, Link, Mechanism};
-use linkwork::simulate::{Integrator, Now, RungeKutta4, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, Now, RungeKutta4, State};
 use linkwork::spatial::{Inertia, Pose};
 use linkwork::workspace::Moving;
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tau[0] = (0.05 * (0.1 - now.q[0]) - 0.004 * now.v[0]).clamp(-0.02, 0.02);
         Ok(())
     };
-    let mut equations = Standard::new(&gripper, close)?;
+    let mut equations = Dynamics::new(&gripper, close)?;
     let mut integrator = RungeKutta4::new(&gripper);
     let mut state = State::at_rest(&gripper, &open);
     let mut picture = Drawing::new("Two fingers on one motor, closing", "x, m", "y, m").in_metres();

@@ -4,14 +4,14 @@
 //! accelerations are written there as JSON, for other libraries. `cargo xtask arms` gives them to Pinocchio.
 
 use linkwork::Mechanism;
-use linkwork::closed::{Closed, Constraint};
+use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{Joint, JointKind, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// ℓ arms in a circle, and an object that their flanges are welded to.
-fn grasp(arms: usize) -> linkwork::Result<(Closed, Vec<f64>)> {
+fn grasp(arms: usize) -> linkwork::Result<(ClosedMechanism, Vec<f64>)> {
     let arm = examples::arm7();
     let mut world = Mechanism::builder("grasp");
     for i in 0..arms {
@@ -41,11 +41,11 @@ fn grasp(arms: usize) -> linkwork::Result<(Closed, Vec<f64>)> {
         holds.push(Constraint::weld(format!("hand{i}"), flange, format!("handle{i}")));
     }
     q.extend([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
-    Ok((Closed::new(builder.build()?, holds)?, q))
+    Ok((ClosedMechanism::new(builder.build()?, holds)?, q))
 }
 
 /// q̈ from [𝓜 −J*; J 0], by elimination with pivoting.
-fn dense(closed: &Closed, q: &[f64], tau: &[f64]) -> linkwork::Result<Vec<f64>> {
+fn dense(closed: &ClosedMechanism, q: &[f64], tau: &[f64]) -> linkwork::Result<Vec<f64>> {
     let (nv, rows) = (closed.mechanism().nv(), closed.rows());
     let n = nv + rows;
     let mut workspace = closed.workspace();
@@ -100,7 +100,7 @@ fn least(times: usize, mut call: impl FnMut()) -> f64 {
 }
 
 /// A grasp, its state and accelerations as JSON. Names are plain, and numbers of Rust are numbers of JSON.
-fn described(closed: &Closed, q: &[f64], tau: &[f64], qdd: &[f64]) -> String {
+fn described(closed: &ClosedMechanism, q: &[f64], tau: &[f64], qdd: &[f64]) -> String {
     let mechanism = closed.mechanism();
     let pose = |pose: &Pose| {
         let mut numbers = pose.rotation.to_rows().concat();

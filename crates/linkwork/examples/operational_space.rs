@@ -7,7 +7,7 @@ mod drawing;
 use drawing::{BLUE, Drawing, GREEN, RED};
 use linkwork::Reference::Aligned;
 use linkwork::model::examples;
-use linkwork::simulate::{Integrator, Now, RungeKutta4, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, Now, RungeKutta4, State};
 use linkwork::spatial::{Motion, Vec3};
 use linkwork::workspace::{Moving, Part};
 
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tau.iter_mut().zip(&idle).for_each(|(tau, idle)| *tau += idle);
         Ok(())
     };
-    let mut equations = Standard::new(&arm, control)?;
+    let mut equations = Dynamics::new(&arm, control)?;
     let mut integrator = RungeKutta4::new(&arm);
     let mut state = State::at_rest(&arm, &q);
     let (mut wanted, mut got, mut conditions) = (Vec::new(), Vec::new(), Vec::new());

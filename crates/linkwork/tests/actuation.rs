@@ -1,6 +1,6 @@
 //! Motors: what the model says of them holds everywhere.
 
-use linkwork::closed::{Closed, Constraint};
+use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Regulator};
 use linkwork::model::{Coupling, Joint, Link, Motor, examples};
 use linkwork::simulate::{Drive, Now};
@@ -213,7 +213,7 @@ fn closed_inverse_dynamics_refuses_joints_without_motors() {
         .frame("end", "c", Pose::from_translation([0.0, 0.0, -1.0]))
         .build()
         .unwrap();
-    let closed = Closed::new(robot, vec![Constraint::distance("string", "world", "end", 2.0)]).unwrap();
+    let closed = ClosedMechanism::new(robot, vec![Constraint::distance("string", "world", "end", 2.0)]).unwrap();
     let q = closed.assemble(&[0.3, 0.4]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();

@@ -7,7 +7,7 @@ use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::model::{Coupling, Joint, JointKind, Link, Mechanism};
 use linkwork::scalar::Scalar;
 use linkwork::simulate::{
-    Diagonalized, DormandPrince, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, Standard, State,
+    Diagonalized, DormandPrince, Dynamics, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, State,
 };
 use linkwork::spatial::{Force, Inertia, Pose, Rotation, Vec3};
 use linkwork::workspace::Scaling;
@@ -285,7 +285,7 @@ fn integrators_step_in_place() {
 fn steps_in_place(mechanism: &Mechanism) {
     let mut start = State::at_rest(mechanism, &random_state(mechanism, 5).q);
     start.v.fill(0.1);
-    let mut equations = Standard::new(mechanism, ()).unwrap();
+    let mut equations = Dynamics::new(mechanism, ()).unwrap();
     let (mut euler, mut runge_kutta) = (SemiImplicitEuler::new(mechanism), RungeKutta4::new(mechanism));
     let (mut midpoint, mut adaptive) = (ImplicitMidpoint::new(mechanism), DormandPrince::new(mechanism));
     let mut state = start.clone();

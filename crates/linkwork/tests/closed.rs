@@ -3,7 +3,7 @@
 
 mod support;
 
-use linkwork::closed::{Closed, Constraint, ConstraintKind};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Vec3};
 use support::assert_close;
@@ -56,7 +56,7 @@ fn constraints_given_twice_change_no_motion() {
             again.name += " again";
             constraints.push(again);
         }
-        let closed = Closed::new(known.closed.mechanism().clone(), constraints).unwrap();
+        let closed = ClosedMechanism::new(known.closed.mechanism().clone(), constraints).unwrap();
         let mut workspace = closed.workspace();
         let mut posed = workspace.at(&known.q).unwrap();
         let report = posed.report().unwrap();
@@ -164,7 +164,7 @@ fn random_loops_accelerate_as_the_dense_equations_say() {
             ][random.below(3)];
             constraints.push(Constraint::new(format!("c{i}"), kind, a, b));
         }
-        let Ok(closed) = Closed::new(mechanism.clone(), constraints.clone()) else {
+        let Ok(closed) = ClosedMechanism::new(mechanism.clone(), constraints.clone()) else {
             continue;
         };
         let mut workspace = closed.workspace();
@@ -241,7 +241,7 @@ fn every_kind_keeps_its_equations() {
     let names: Vec<String> = arms.links().iter().map(|l| l.name.clone()).collect();
     let (a, b) = (&names[names.len() / 2 - 1], &names[names.len() - 1]);
     for kind in kinds {
-        let closed = Closed::new(arms.clone(), vec![Constraint::new("tie", kind, a, b)]).unwrap();
+        let closed = ClosedMechanism::new(arms.clone(), vec![Constraint::new("tie", kind, a, b)]).unwrap();
         let State { q, qd, tau, .. } = random_state(&arms, 4);
         let q = closed.assemble(&q).unwrap_or_else(|e| panic!("{kind:?}: {e}"));
         let mut workspace = closed.workspace();
@@ -272,7 +272,7 @@ fn every_kind_keeps_its_equations() {
 
 #[test]
 fn inverse_dynamics_inverts_forward_dynamics() {
-    let closed = Closed::new(chain(0.0), vec![Constraint::point("loop", "end", "ground")]).unwrap();
+    let closed = ClosedMechanism::new(chain(0.0), vec![Constraint::point("loop", "end", "ground")]).unwrap();
     let q = closed.assemble(&[1.2, -0.4, -1.0, -1.1]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
@@ -302,7 +302,7 @@ fn inverse_dynamics_inverts_forward_dynamics() {
 
 #[test]
 fn free_directions_and_their_mass_matrix_are_consistent() {
-    let closed = Closed::new(chain(0.1), vec![Constraint::distance("bar", "end", "ground", 0.5)]).unwrap();
+    let closed = ClosedMechanism::new(chain(0.1), vec![Constraint::distance("bar", "end", "ground", 0.5)]).unwrap();
     let q = closed.assemble(&[1.2, -0.4, -1.0, -1.1]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
@@ -323,7 +323,7 @@ fn free_directions_and_their_mass_matrix_are_consistent() {
 
 #[test]
 fn impulses_take_exactly_what_breaks_the_constraints() {
-    let closed = Closed::new(chain(0.1), vec![Constraint::point("loop", "end", "ground")]).unwrap();
+    let closed = ClosedMechanism::new(chain(0.1), vec![Constraint::point("loop", "end", "ground")]).unwrap();
     let q = closed.assemble(&[1.2, -0.4, -1.0, -1.1]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
@@ -343,7 +343,7 @@ fn impulses_take_exactly_what_breaks_the_constraints() {
 
 #[test]
 fn forces_on_the_two_frames_are_opposite() {
-    let closed = Closed::new(chain(0.1), vec![Constraint::point("loop", "end", "ground")]).unwrap();
+    let closed = ClosedMechanism::new(chain(0.1), vec![Constraint::point("loop", "end", "ground")]).unwrap();
     let q = closed.assemble(&[1.2, -0.4, -1.0, -1.1]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
@@ -369,7 +369,7 @@ fn forces_on_the_two_frames_are_opposite() {
 
 #[test]
 fn bad_mechanisms_are_refused_with_reasons() {
-    let text = |constraints| Closed::new(chain(0.0), constraints).err().unwrap().to_string();
+    let text = |constraints| ClosedMechanism::new(chain(0.0), constraints).err().unwrap().to_string();
     let point = |a: &str, b: &str| vec![Constraint::point("loop", a, b)];
     assert!(text(point("end", "rod3")).contains("same rigid body"));
     assert!(text(point("world", "ground")).contains("same rigid body"));
@@ -384,11 +384,11 @@ fn bad_mechanisms_are_refused_with_reasons() {
         .frame("far", "world", Pose::from_translation([9.0, 0.0, 0.0]))
         .build()
         .unwrap();
-    let closed = Closed::new(far, point("end", "far")).unwrap();
+    let closed = ClosedMechanism::new(far, point("end", "far")).unwrap();
     let text = closed.assemble(&[0.3, 0.2, 0.1, 0.0]).unwrap_err().to_string();
     assert!(text.contains("`loop` does not close") && text.contains("5.0"), "{text}");
     // More constraints than freedom: a truss that stands still, and a report that says so.
-    let truss = Closed::new(
+    let truss = ClosedMechanism::new(
         chain(0.0),
         vec![
             Constraint::weld("clamp", "end", "ground"),
@@ -406,7 +406,7 @@ fn bad_mechanisms_are_refused_with_reasons() {
 
 #[test]
 fn joints_can_be_held_while_loops_close() {
-    let closed = Closed::new(chain(0.0), vec![Constraint::point("loop", "end", "ground")]).unwrap();
+    let closed = ClosedMechanism::new(chain(0.0), vec![Constraint::point("loop", "end", "ground")]).unwrap();
     for crank in [0.3, 0.9, 1.5] {
         let q = closed
             .assemble_holding(&[crank, -0.4, -1.0, -1.1], &["joint0"])
@@ -437,7 +437,7 @@ fn linearized_dynamics_are_the_slopes_of_forward_dynamics() {
     let (a, b) = (&names[names.len() / 2 - 1], &names[names.len() - 1]);
     let nv = arms.nv();
     for (k, kind) in kinds.into_iter().enumerate() {
-        let mut closed = Closed::new(arms.clone(), vec![Constraint::new("tie", kind, a, b)]).unwrap();
+        let mut closed = ClosedMechanism::new(arms.clone(), vec![Constraint::new("tie", kind, a, b)]).unwrap();
         if k == 0 {
             closed = closed
                 .stabilised(linkwork::closed::Stabilisation::critical(3.0))

@@ -3,10 +3,10 @@
 
 mod support;
 
-use linkwork::closed::{Closed, ClosedMotion, Constraint};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint};
 use linkwork::model::{Coupling, Joint, Link};
 use linkwork::scalar::{Dual, Scalar};
-use linkwork::simulate::{Integrator, RungeKutta4, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
 use linkwork::spatial::{Inertia, Pose};
 use linkwork::{Mechanism, Reference};
 use support::coupled::{Case, cases};
@@ -59,7 +59,7 @@ fn constraints_on_coupled_trees_obey_the_dense_equations() {
             if least < 1e-3 * W.max_abs().sqrt() || W.max_abs() < 1e-9 || mass.condition() > 1e5 {
                 continue;
             }
-            let closed = match Closed::new(with, vec![Constraint::point("tie", a, "there")]) {
+            let closed = match ClosedMechanism::new(with, vec![Constraint::point("tie", a, "there")]) {
                 Ok(closed) => closed,
                 Err(problem) => {
                     assert!(problem.to_string().contains("same rigid body"), "{problem}");
@@ -210,7 +210,7 @@ fn a_four_bar_embedded_by_a_function_moves_as_its_closed_loop() {
     assert_eq!(embedded.nv(), 1);
     let start = 0.6;
     let q = embedded.all_coordinates(&[start]).unwrap();
-    let closed = Closed::new(
+    let closed = ClosedMechanism::new(
         bars().build().unwrap(),
         vec![Constraint::point("loop", "coupler end", "rocker end")],
     )
@@ -258,7 +258,7 @@ fn a_four_bar_embedded_by_a_function_moves_as_its_closed_loop() {
     );
 
     // Two seconds of motion, dampers at both joints included.
-    let mut one = Standard::new(&embedded, ()).unwrap();
+    let mut one = Dynamics::new(&embedded, ()).unwrap();
     let mut state = State {
         t: 0.0,
         q: vec![start],
@@ -306,7 +306,7 @@ fn a_gripper_with_mimic_fingers_in_a_loop_keeps_its_energy() {
         .frame("tip", "left", Pose::from_translation([0.0, 0.0, 0.3]))
         .build()
         .unwrap();
-    let hold = Closed::new(gripper, vec![Constraint::weld("grasp", "tip", "ball")]).unwrap();
+    let hold = ClosedMechanism::new(gripper, vec![Constraint::weld("grasp", "tip", "ball")]).unwrap();
     let mut start = hold.mechanism().neutral();
     start[0] = 0.4;
     start[1] = 0.02;

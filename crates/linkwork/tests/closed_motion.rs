@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::closed::{Closed, ClosedMotion, Constraint, Stabilisation};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint, Stabilisation};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::simulate::{DormandPrince, Integrator, RungeKutta4, State, Tolerance};
 use linkwork::spatial::{Inertia, Pose, Vec3};
@@ -18,7 +18,7 @@ fn rod(name: &str) -> Link {
 }
 
 /// Steps to a time; the largest gap and error of energy on the way.
-fn run(closed: &Closed, state: &mut State, until: f64, steps: usize) -> (f64, f64) {
+fn run(closed: &ClosedMechanism, state: &mut State, until: f64, steps: usize) -> (f64, f64) {
     let mut motion = ClosedMotion::new(closed, ()).unwrap();
     let mut integrator = RungeKutta4::new(closed.mechanism());
     let (start, _) = motion.check(&state.q, &state.v).unwrap();
@@ -42,7 +42,7 @@ fn a_point_on_a_string_is_a_pendulum() {
         .joint(Joint::translation("slides").between("world", "bob"))
         .build()
         .unwrap();
-    let closed = Closed::new(point, vec![Constraint::distance("string", "world", "bob", 1.0)]).unwrap();
+    let closed = ClosedMechanism::new(point, vec![Constraint::distance("string", "world", "bob", 1.0)]).unwrap();
     let mut state = State::at_rest(closed.mechanism(), &[-1.0, 0.0, 0.0]);
     let (gap, drift) = run(&closed, &mut state, 10.0, 10_000);
     assert!(gap < 1e-10 && drift < 1e-6, "{gap:e} {drift:e}");
@@ -51,7 +51,7 @@ fn a_point_on_a_string_is_a_pendulum() {
 }
 
 /// Three upright rods from the ground and two couplers: a chain rod, coupler, rod and a second coupler with its rod.
-fn double_parallelogram() -> Closed {
+fn double_parallelogram() -> ClosedMechanism {
     let turn = |name: &str| Joint::revolute(name, Z);
     let mut builder = Mechanism::builder("double parallelogram").gravity([0.0, -9.81, 0.0]);
     for k in 0..3 {
@@ -75,7 +75,7 @@ fn double_parallelogram() -> Closed {
             .frame(format!("end{k}"), format!("coupler{k}"), Pose::from_translation(X));
     }
     let tie = |k: usize| Constraint::point(format!("loop{k}"), format!("end{k}"), format!("top{}", k + 1));
-    Closed::new(builder.build().unwrap(), vec![tie(0), tie(1)]).unwrap()
+    ClosedMechanism::new(builder.build().unwrap(), vec![tie(0), tie(1)]).unwrap()
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_double_parallelogram_passes_its_singular_configuration() {
 }
 
 /// Bricard's loop of six unit links along edges of a cube; every axis is at right angles to its two edges.
-fn bricard() -> Closed {
+fn bricard() -> ClosedMechanism {
     let points = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -147,7 +147,7 @@ fn bricard() -> Closed {
         .frame("ground", "world", ground)
         .build()
         .unwrap();
-    Closed::new(tree, vec![Constraint::hinge("last", "end", "ground", axis(5))]).unwrap()
+    ClosedMechanism::new(tree, vec![Constraint::hinge("last", "end", "ground", axis(5))]).unwrap()
 }
 
 #[test]

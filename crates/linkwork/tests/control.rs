@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Trial};
 use linkwork::model::examples;
-use linkwork::simulate::{Drive, Integrator, Now, PassiveForces, RungeKutta4, Standard, State};
+use linkwork::simulate::{Drive, Dynamics, Integrator, Now, PassiveForces, RungeKutta4, State};
 use linkwork::workspace::Moving;
 use linkwork::{Mechanism, Result};
 
@@ -43,7 +43,7 @@ fn watch<C: Controller>(
     steps: usize,
     mut value: impl FnMut(&mut Moving<'_>, &[f64]) -> f64,
 ) -> Vec<f64> {
-    let mut equations = Standard::with(arm, control, PassiveForces::none(arm));
+    let mut equations = Dynamics::with(arm, control, PassiveForces::none(arm));
     let mut integrator = RungeKutta4::new(arm);
     let mut state = start(arm);
     let mut workspace = arm.workspace();
@@ -59,7 +59,7 @@ fn watch<C: Controller>(
     values
 }
 
-fn equations_torques<D: Drive>(equations: &Standard<D>) -> &[f64] {
+fn equations_torques<D: Drive>(equations: &Dynamics<D>) -> &[f64] {
     equations.torques()
 }
 
@@ -181,7 +181,7 @@ fn gravity_is_held() {
     for arm in arms() {
         let q = start(&arm).q;
         let control = Controlled::new(&arm, RateDamping::new(&arm, 1.0).unwrap());
-        let mut equations = Standard::with(&arm, control, PassiveForces::none(&arm));
+        let mut equations = Dynamics::with(&arm, control, PassiveForces::none(&arm));
         let mut state = State::at_rest(&arm, &q);
         for _ in 0..200 {
             RungeKutta4::new(&arm).step(&mut equations, &mut state, H).unwrap();
@@ -201,7 +201,7 @@ fn computed_torque_makes_every_joint_a_damped_oscillator() {
         let target = vec![0.2; n];
         let control = ComputedTorque::new(&arm, &target, &vec![25.0; n], &vec![10.0; n]).unwrap();
         let control = Controlled::new(&arm, control).limits(&vec![f64::INFINITY; n]).unwrap();
-        let mut equations = Standard::with(&arm, control, PassiveForces::none(&arm));
+        let mut equations = Dynamics::with(&arm, control, PassiveForces::none(&arm));
         let mut state = start(&arm);
         let (e0, v0): (Vec<f64>, Vec<f64>) = (state.q.iter().map(|q| q - 0.2).collect(), state.v.clone());
         let mut integrator = RungeKutta4::new(&arm);

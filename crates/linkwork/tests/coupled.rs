@@ -4,7 +4,7 @@
 mod support;
 
 use linkwork::model::{Coupling, FrameId, Joint, JointKind, Link, examples};
-use linkwork::simulate::{Integrator, RungeKutta4, Standard, State as Now};
+use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State as Now};
 use linkwork::spatial::{Force, Inertia, Pose};
 use linkwork::{Mechanism, Reference};
 use support::coupled::{Case, cases};
@@ -312,7 +312,7 @@ fn coupled_mechanisms_keep_their_energy() {
         potential + posed.moving(&state.v).unwrap().kinetic_energy()
     };
     let start = energy(&state);
-    let mut equations = Standard::new(&four, ()).unwrap();
+    let mut equations = Dynamics::new(&four, ()).unwrap();
     let mut integrator = RungeKutta4::new(&four);
     for _ in 0..2000 {
         integrator.step(&mut equations, &mut state, 5e-4).unwrap();

@@ -5,7 +5,7 @@ mod support;
 
 use linkwork::Mechanism;
 use linkwork::model::{Coupling, Joint, Link, examples};
-use linkwork::simulate::{Diagonalized, Integrator, RungeKutta4, Standard, State};
+use linkwork::simulate::{Diagonalized, Dynamics, Integrator, RungeKutta4, State};
 use linkwork::spatial::Inertia;
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
 use support::coupled::{Case, cases};
@@ -235,7 +235,7 @@ fn a_geared_rotor_on_the_base_is_an_armature_in_curvature_and_motion() {
     assert!(!a.is_flat());
     assert!((a.symbol(0, 1, 0, 1) - b.symbol(0, 1, 0, 1)).abs() < 1e-12 * a.largest());
     // The same motion, through the diagonalized equations of one and the standard ones of the other.
-    let mut standard = Standard::new(&armature, ()).unwrap();
+    let mut standard = Dynamics::new(&armature, ()).unwrap();
     let mut expect = State::at_rest(&armature, &[1.2, -0.4]);
     for scaling in [Normalized, Unnormalized] {
         let mut diagonal = Diagonalized::new(&rotor, scaling, ()).unwrap();

@@ -5,7 +5,7 @@ mod support;
 
 use linkwork::model::{Coupling, examples};
 use linkwork::scalar::Scalar;
-use linkwork::simulate::{Integrator, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, SemiImplicitEuler, State};
 use linkwork::spatial::Force;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace};
 use linkwork::workspace::Posed;
@@ -260,7 +260,7 @@ fn linear_models_follow_couplings_springs_and_steps() {
                     out.copy_from_slice(&tau);
                     Ok(())
                 };
-            let mut equations = Standard::new(&arm, hold).unwrap();
+            let mut equations = Dynamics::new(&arm, hold).unwrap();
             match method {
                 Method::SemiImplicitEuler => SemiImplicitEuler::new(&arm)
                     .step(&mut equations, &mut state, h)

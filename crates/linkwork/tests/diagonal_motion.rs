@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::simulate::{
-    Diagonalized, DormandPrince, Equations, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
+    Diagonalized, DormandPrince, Dynamics, Equations, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, State,
 };
 use linkwork::workspace::Scaling::{self, Normalized, Unnormalized};
 use linkwork::{Mechanism, Result};
@@ -65,7 +65,7 @@ fn cases() -> Vec<(Mechanism, Vec<f64>, Vec<f64>)> {
 fn trajectories_are_those_of_the_standard_equations_at_the_order_of_the_integrator() {
     let time = 0.25;
     for (mechanism, q, qd) in cases() {
-        let mut standard = Standard::with(&mechanism, (), PassiveForces::none(&mechanism));
+        let mut standard = Dynamics::with(&mechanism, (), PassiveForces::none(&mechanism));
         let start = State {
             t: 0.0,
             q: q.clone(),
@@ -157,7 +157,7 @@ fn torques_pushes_and_resistance_act_alike_in_both_formulations() {
         Ok(())
     };
     let (steps, h) = (200, 1e-3);
-    let mut standard = Standard::new(mechanism, drive).unwrap();
+    let mut standard = Dynamics::new(mechanism, drive).unwrap();
     let start = State {
         t: 0.0,
         q: q.clone(),
@@ -233,7 +233,7 @@ fn energy_strays_about_as_little_as_with_the_standard_equations() {
             };
             potential + moving.kinetic_energy()
         };
-        let mut standard = Standard::with(mechanism, (), PassiveForces::none(mechanism));
+        let mut standard = Dynamics::with(mechanism, (), PassiveForces::none(mechanism));
         let start = State {
             t: 0.0,
             q: q.clone(),

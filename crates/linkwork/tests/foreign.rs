@@ -1,11 +1,11 @@
 //! What belongs to one mechanism is refused by every other, also by one that has as many links, joints and frames.
 
 use linkwork::algebra::{Dense, Evaluator, Expression};
-use linkwork::closed::{Closed, ClosedMotion};
+use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Regulator, Trial};
 use linkwork::model::{FrameId, JointId, LinkId, examples};
 use linkwork::simulate::{
-    DormandPrince, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
+    DormandPrince, Dynamics, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, State,
 };
 use linkwork::spatial::{Force, Pose};
 use linkwork::state_space::{OperatingPoint, Push, StateSpace};
@@ -137,15 +137,15 @@ fn batches_expressions_and_linear_models_refuse_frames_of_others() {
 fn steps_refuse_integrators_resistances_and_controllers_of_others() {
     let Pair { own, other, frame, .. } = pair();
     let start = State::at_rest(&own, &[0.3; 7]);
-    let free = || Standard::with(&own, (), PassiveForces::none(&own));
+    let free = || Dynamics::with(&own, (), PassiveForces::none(&own));
     let mut state = start.clone();
     refused(RungeKutta4::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(SemiImplicitEuler::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(ImplicitMidpoint::new(&other).step(&mut free(), &mut state, 1e-3));
     refused(DormandPrince::new(&other).step(&mut free(), &mut state, 1e-3));
-    let mut resisted = Standard::with(&own, (), PassiveForces::of(&other).unwrap());
+    let mut resisted = Dynamics::with(&own, (), PassiveForces::of(&other).unwrap());
     refused(RungeKutta4::new(&own).step(&mut resisted, &mut state, 1e-3));
-    let open = Closed::new(own.clone(), Vec::new()).unwrap();
+    let open = ClosedMechanism::new(own.clone(), Vec::new()).unwrap();
     let mut held = ClosedMotion::with(&open, (), PassiveForces::none(&other));
     refused(RungeKutta4::new(&own).step(&mut held, &mut state, 1e-3));
     assert_eq!(state, start);
@@ -154,7 +154,7 @@ fn steps_refuse_integrators_resistances_and_controllers_of_others() {
     refused(PoseControl::tuned(&own, frame, Pose::IDENTITY, &[0.3; 7], 1.0));
     refused(Trial::new(&own, &[0.3; 7], &[0.4; 7], frame, 1.0));
     fn driven(own: &Mechanism, controller: impl Controller) {
-        let mut equations = Standard::new(own, Controlled::new(own, controller)).unwrap();
+        let mut equations = Dynamics::new(own, Controlled::new(own, controller)).unwrap();
         let mut state = State::at_rest(own, &[0.3; 7]);
         refused(RungeKutta4::new(own).step(&mut equations, &mut state, 1e-3));
     }
@@ -171,6 +171,6 @@ fn steps_refuse_integrators_resistances_and_controllers_of_others() {
         Regulator::new(&other, &q, &[] as &[&str], &[1.0; 14], &gains).unwrap(),
     );
     let foreign = Controlled::new(&other, JointPd::new(&own, &q, &gains, &gains).unwrap());
-    let mut equations = Standard::new(&own, foreign).unwrap();
+    let mut equations = Dynamics::new(&own, foreign).unwrap();
     refused(RungeKutta4::new(&own).step(&mut equations, &mut state, 1e-3));
 }

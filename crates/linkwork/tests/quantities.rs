@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::closed::{Closed, Constraint};
+use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{JointKind, examples};
 use linkwork::quantity::{BatchEvaluation, Element, Evaluation, Given, Input, Quantity};
 use linkwork::spatial::Pose;
@@ -63,7 +63,7 @@ fn names_and_aliases_are_unique_and_lead_to_their_quantities() {
 }
 
 /// Every quantity of one state, and of the same state among others, in `T`.
-fn check<T: Element>(mechanism: &Mechanism, closed: Option<&Closed>, tolerance: f64, seed: u64) -> usize {
+fn check<T: Element>(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, tolerance: f64, seed: u64) -> usize {
     let states = 19;
     let inputs = Inputs::new(mechanism, states, seed);
     let rounded: [Vec<T>; 6] = inputs
@@ -154,7 +154,7 @@ fn loops_have_quantities_of_their_own() {
         .frame("hook", "world", Pose::from_translation(at.translation))
         .build()
         .unwrap();
-    let closed = Closed::new(held, vec![Constraint::point("held", "flange", "hook")]).unwrap();
+    let closed = ClosedMechanism::new(held, vec![Constraint::point("held", "flange", "hook")]).unwrap();
     let mut evaluation = Evaluation::of_closed(&closed);
     let zero = [0.0; 7];
     let given = Given {

@@ -2,9 +2,9 @@
 
 mod support;
 
-use linkwork::closed::{Closed, Constraint};
+use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{Coupling, Joint, Link, examples};
-use linkwork::simulate::{DormandPrince, Integrator, RungeKutta4, Standard, State, Tolerance};
+use linkwork::simulate::{DormandPrince, Dynamics, Integrator, RungeKutta4, State, Tolerance};
 use linkwork::spatial::{Inertia, Pose};
 use linkwork::{Error, Mechanism};
 
@@ -86,7 +86,7 @@ fn inverse_dynamics_takes_what_forward_dynamics_gives_on_a_locked_mechanism() {
         .frame("ground", "world", Pose::from_translation([1.2, 0.0, 0.0]))
         .build()
         .unwrap();
-    let closed = Closed::new(chain, vec![Constraint::point("pin", "end", "ground")]).unwrap();
+    let closed = ClosedMechanism::new(chain, vec![Constraint::point("pin", "end", "ground")]).unwrap();
     let q = closed.assemble(&[0.9, -1.8]).unwrap();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
@@ -104,7 +104,7 @@ fn inverse_dynamics_takes_what_forward_dynamics_gives_on_a_locked_mechanism() {
 #[test]
 fn a_step_at_no_time_is_refused() {
     let robot = examples::pendulum();
-    let mut equations = Standard::new(&robot, ()).unwrap();
+    let mut equations = Dynamics::new(&robot, ()).unwrap();
     for t in [f64::NAN, f64::INFINITY] {
         let mut state = State {
             t,
@@ -129,7 +129,7 @@ fn a_step_at_no_time_is_refused() {
 #[test]
 fn a_tolerance_below_rounding_is_refused() {
     let robot = examples::pendulum();
-    let mut equations = Standard::new(&robot, ()).unwrap();
+    let mut equations = Dynamics::new(&robot, ()).unwrap();
     let mut state = State::at_rest(&robot, &[1.0]);
     let tolerance = Tolerance {
         relative: 1e-18,

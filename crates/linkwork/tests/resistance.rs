@@ -1,13 +1,13 @@
 //! Stops and dry friction in simulation, of joints and of those that follow them.
 
 use linkwork::model::{Coupling, Joint, Link, Mechanism};
-use linkwork::simulate::{DormandPrince, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::simulate::{DormandPrince, Dynamics, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, State};
 use linkwork::spatial::Inertia;
 
 /// The equations of a mechanism for explicit steps of a millisecond.
-fn stepped(robot: &Mechanism) -> Standard<()> {
+fn stepped(robot: &Mechanism) -> Dynamics<()> {
     let resistance = PassiveForces::of(robot).unwrap().for_steps(1e-3);
-    Standard::with(robot, (), resistance)
+    Dynamics::with(robot, (), resistance)
 }
 
 fn slide(name: &str, axis: [f64; 3]) -> Joint {
@@ -50,7 +50,7 @@ fn a_stop_gives_back_a_small_share_of_any_speed() {
             q: vec![0.5 * v.signum() - 1e-3 * v],
             v: vec![v],
         };
-        let mut equations = Standard::new(&robot, ()).unwrap();
+        let mut equations = Dynamics::new(&robot, ()).unwrap();
         let mut integrator = DormandPrince::new(&robot);
         let (mut state, mut deepest) = (start.clone(), 0.0_f64);
         while state.t < 0.1 {

@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::batch::{Rollout, RolloutMethod};
 use linkwork::model::{Coupling, Joint, Link, examples};
-use linkwork::simulate::{Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State};
+use linkwork::simulate::{Dynamics, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, State};
 use linkwork::spatial::Inertia;
 use linkwork::{Error, Mechanism};
 use support::random::{Random, random_tree};
@@ -52,7 +52,7 @@ fn simulated(mechanism: &Mechanism, rollout: Rollout, s: &Start) -> (Vec<f64>, V
                 out.iter_mut().zip(tau).for_each(|(out, x)| *out = *x);
                 Ok(())
             };
-            let mut equations = Standard::with(mechanism, drive, PassiveForces::none(mechanism));
+            let mut equations = Dynamics::with(mechanism, drive, PassiveForces::none(mechanism));
             match rollout.method {
                 RolloutMethod::SemiImplicitEuler => {
                     SemiImplicitEuler::new(mechanism).step(&mut equations, &mut state, rollout.dt)

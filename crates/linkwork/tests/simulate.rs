@@ -5,16 +5,16 @@ mod support;
 use linkwork::Error;
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{
-    Diagonalized, DormandPrince, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4,
-    SemiImplicitEuler, Standard, State, Tolerance,
+    Diagonalized, DormandPrince, Dynamics, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4,
+    SemiImplicitEuler, State, Tolerance,
 };
 use linkwork::spatial::{Inertia, Vec3};
 use linkwork::workspace::{Moving, Scaling};
 use support::random::{random_state, random_tree};
 
 /// The equations of a mechanism without anything that resists.
-fn free(mechanism: &Mechanism) -> Standard<()> {
-    Standard::with(mechanism, (), PassiveForces::none(mechanism))
+fn free(mechanism: &Mechanism) -> Dynamics<()> {
+    Dynamics::with(mechanism, (), PassiveForces::none(mechanism))
 }
 
 fn run(integrator: &mut impl Integrator, equations: &mut impl Equations, from: &State, h: f64, steps: usize) -> State {
@@ -107,7 +107,7 @@ fn errors_fall_with_the_order_of_the_method() {
     for (robot, start) in &cases {
         let mut equations = free(robot);
         let exact = run(&mut RungeKutta4::new(robot), &mut equations, start, 0.25 / 2000.0, 2000);
-        let mut order = |integrator: &mut dyn FnMut(&mut Standard<()>, f64, usize) -> State, n: usize| {
+        let mut order = |integrator: &mut dyn FnMut(&mut Dynamics<()>, f64, usize) -> State, n: usize| {
             let coarse = apart(robot, &exact, &integrator(&mut equations, 0.25 / n as f64, n));
             let fine = apart(robot, &exact, &integrator(&mut equations, 0.125 / n as f64, 2 * n));
             println!("{}: {coarse:e} {fine:e}", robot.name());
@@ -316,7 +316,7 @@ fn shake(now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<
 #[test]
 fn all_integrators_agree_under_a_drive_that_varies_in_time() {
     let (robot, start) = tree(4);
-    let equations = || Standard::with(&robot, shake, PassiveForces::none(&robot));
+    let equations = || Dynamics::with(&robot, shake, PassiveForces::none(&robot));
     let exact = adaptively(&mut DormandPrince::new(&robot), &mut equations(), &start, 0.5);
     let apart = |state: State| apart(&robot, &exact, &state);
     let fourth = apart(run(&mut RungeKutta4::new(&robot), &mut equations(), &start, 1e-3, 500));
@@ -354,7 +354,7 @@ fn the_implicit_rule_bears_what_explicit_ones_do_not() {
     let mut implicit = ImplicitMidpoint::new(&robot);
     let end = run(
         &mut implicit,
-        &mut Standard::new(&robot, ()).unwrap(),
+        &mut Dynamics::new(&robot, ()).unwrap(),
         &start,
         1e-2,
         100,
@@ -366,7 +366,7 @@ fn the_implicit_rule_bears_what_explicit_ones_do_not() {
         "{}",
         end.q[0] - 1.0
     );
-    let mut equations = Standard::new(&robot, ()).unwrap();
+    let mut equations = Dynamics::new(&robot, ()).unwrap();
     let mut explicit = RungeKutta4::new(&robot);
     let mut state = start;
     let failed = (0..100).find_map(|_| explicit.step(&mut equations, &mut state, 1e-2).err());
@@ -382,7 +382,7 @@ fn the_implicit_rule_comes_to_rest_by_friction_and_stops() {
     // The arm falls, slides to rest against its friction, and lies on its stops.
     let robot = examples::puma560();
     let start = State::at_rest(&robot, &robot.random(2));
-    let mut equations = Standard::new(&robot, ()).unwrap();
+    let mut equations = Dynamics::new(&robot, ()).unwrap();
     let end = run(&mut ImplicitMidpoint::new(&robot), &mut equations, &start, 1e-3, 1500);
     let exact = adaptively(&mut DormandPrince::new(&robot), &mut equations, &start, 1.5);
     let error = apart(&robot, &exact, &end);
@@ -402,7 +402,7 @@ fn stops_hold_and_friction_stops() {
     let robot = build(hinge().position_limits(0.5, 2.0));
     let start = State::at_rest(&robot, &[1.0]);
     let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
-    let mut equations = Standard::with(&robot, (), resistance);
+    let mut equations = Dynamics::with(&robot, (), resistance);
     let mut state = start.clone();
     let mut integrator = RungeKutta4::new(&robot);
     let mut deepest = 0.0_f64;
@@ -420,7 +420,7 @@ fn stops_hold_and_friction_stops() {
         joint.friction = vec![friction];
         let robot = build(joint);
         let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
-        let mut equations = Standard::with(&robot, (), resistance);
+        let mut equations = Dynamics::with(&robot, (), resistance);
         let start = State::at_rest(&robot, &[1.0]);
         let end = run(&mut RungeKutta4::new(&robot), &mut equations, &start, 1e-3, 300);
         println!("friction {friction}: {} after 0.3 s", end.q[0]);
@@ -511,7 +511,7 @@ fn a_state_that_is_not_finite_is_not_blamed_on_steps() {
 fn a_step_that_ends_out_of_bounds_is_too_long() {
     let robot = point_pendulum(1);
     let mut state = State::at_rest(&robot, &[1.0]);
-    let mut equations = Standard::with(
+    let mut equations = Dynamics::with(
         &robot,
         |_: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| {
             tau[0] = 1e59;
@@ -544,7 +544,7 @@ fn a_drive_that_gives_no_number_is_named() {
         for t in [0.0, 0.2] {
             let mut state = State::at_rest(&robot, &[0.1, 0.2]);
             state.t = t;
-            let mut standard = Standard::with(&robot, drive(bad), PassiveForces::none(&robot));
+            let mut standard = Dynamics::with(&robot, drive(bad), PassiveForces::none(&robot));
             let mut diagonal = Diagonalized::with(&robot, Scaling::Normalized, drive(bad), PassiveForces::none(&robot));
             let mut from = [(); 5].map(|()| state.clone());
             for result in [

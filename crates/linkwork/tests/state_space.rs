@@ -6,7 +6,7 @@ mod support;
 use linkwork::Mechanism;
 use linkwork::model::{Joint, Link, examples};
 use linkwork::simulate::{
-    DormandPrince, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4, SemiImplicitEuler, Standard, State,
+    DormandPrince, Dynamics, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4, SemiImplicitEuler, State,
     Tolerance,
 };
 use linkwork::spatial::Inertia;
@@ -51,7 +51,7 @@ fn simulated(
             let mut pushes = point.pushes.iter();
             pushes.try_for_each(|push| moving.apply_force(push.frame, push.reference, push.force))
         };
-        let mut equations = Standard::with(mechanism, drive, resistance.clone());
+        let mut equations = Dynamics::with(mechanism, drive, resistance.clone());
         let v = add(&point.qd, &moved[n..2 * n]);
         let mut state = State { t: 0.0, q, v };
         match method {
@@ -217,7 +217,7 @@ fn a_regulator_balances_a_cart_pole() {
         tau[0] = -gain.iter().zip(x).map(|(k, x)| k * x).sum::<f64>();
         Ok(())
     };
-    let mut equations = Standard::with(&robot, drive, PassiveForces::none(&robot));
+    let mut equations = Dynamics::with(&robot, drive, PassiveForces::none(&robot));
     let mut state = State::at_rest(&robot, &[0.0, 0.17]);
     let mut integrator = RungeKutta4::new(&robot);
     for _ in 0..4000 {

@@ -2,7 +2,7 @@
 
 use super::state::States;
 use anyhow::Result;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::model::{FrameId, JointId};
 use linkwork::quantity::{BatchEvaluation, Evaluation, Given, Input, Quantity, Room};
 use linkwork::{Mechanism, Reference, Workspace};
@@ -11,7 +11,7 @@ use linkwork::{Mechanism, Reference, Workspace};
 #[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) mechanism: Mechanism,
-    pub(crate) closed: Option<Closed>,
+    pub(crate) closed: Option<ClosedMechanism>,
     pub(crate) quantities: Vec<&'static Quantity>,
     pub(crate) frame: FrameId,
     pub(crate) reference: Reference,

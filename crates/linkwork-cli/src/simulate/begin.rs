@@ -8,14 +8,14 @@ use crate::numbers::significant;
 use crate::style;
 use anyhow::Result;
 use linkwork::Mechanism;
-use linkwork::closed::{Closed, ClosedMotion};
-use linkwork::simulate::{PassiveForces, Standard, State};
+use linkwork::closed::{ClosedMechanism, ClosedMotion};
+use linkwork::simulate::{Dynamics, PassiveForces, State};
 
 /// How to step, and what resists the joints meanwhile.
 pub(super) fn method(
     arguments: &Arguments,
     mechanism: &Mechanism,
-    closed: Option<&Closed>,
+    closed: Option<&ClosedMechanism>,
     state: &State,
 ) -> Result<(Method, PassiveForces)> {
     let asked = arguments.integrator.unwrap_or(Method::Rk4);
@@ -50,7 +50,7 @@ pub(super) fn method(
 fn stiff(
     arguments: &Arguments,
     mechanism: &Mechanism,
-    closed: Option<&Closed>,
+    closed: Option<&ClosedMechanism>,
     start: &State,
     resistance: &PassiveForces,
     method: Method,
@@ -71,7 +71,7 @@ fn stiff(
             stiffness::find(&mut equations, &states, method, step)?
         }
         None => {
-            let mut equations = Standard::with(mechanism, driver, resistance);
+            let mut equations = Dynamics::with(mechanism, driver, resistance);
             stiffness::find(&mut equations, &states, method, step)?
         }
     })

@@ -2,12 +2,12 @@
 
 use crate::complaint::Complaint;
 use anyhow::Result;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::simulate::State;
 use linkwork_formats::Robot;
 
 /// The robot with its loops closed; none if it has none.
-pub(crate) fn close(robot: &Robot) -> Result<Option<Closed>> {
+pub(crate) fn close(robot: &Robot) -> Result<Option<ClosedMechanism>> {
     if robot.loops.is_empty() {
         return Ok(None);
     }
@@ -15,7 +15,7 @@ pub(crate) fn close(robot: &Robot) -> Result<Option<Closed>> {
 }
 
 /// Brings a state onto the constraints.
-pub(crate) fn settle(closed: &Closed, state: &mut State) -> Result<()> {
+pub(crate) fn settle(closed: &ClosedMechanism, state: &mut State) -> Result<()> {
     let assembled = closed.assemble(&state.q).and_then(|q| {
         let mut v = state.v.clone();
         closed.workspace().at(&q)?.project_velocity(&mut v)?;

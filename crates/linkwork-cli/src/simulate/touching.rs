@@ -10,7 +10,7 @@ use linkwork::contact::{Report, Settings, Stepper, Surface};
 use linkwork::simulate::{Drive, Now, State};
 use linkwork::spatial::Pose;
 use linkwork_formats::Robot;
-use linkwork_scene::{Closed, Collider, Ground, LeftOut, Scene, colliders};
+use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, colliders};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -59,7 +59,7 @@ impl Surroundings {
         for note in &notes {
             anstream::eprintln!("{}: {note}", style::paint(style::HEAD, "note"));
         }
-        let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(Closed))?;
+        let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(ClosedForm))?;
         for why in [LeftOut::AlwaysTouching, LeftOut::Unknown] {
             let found: Vec<_> = scene.left_out().iter().filter(|(.., w)| *w == why).collect();
             if let Some((a, b, _)) = found.first() {

@@ -126,7 +126,7 @@ impl Draft {
         let physical = self.inertias(&mut f);
         self.joints(&mut f);
         self.check_couplings(&mut f);
-        if options.independent {
+        if options.ignore_couplings {
             self.uncouple(&mut f);
         }
         self.check_motors(&mut f);

@@ -31,11 +31,11 @@ pub trait Narrow {
     fn knows(&self, a: &Shape, b: &Shape) -> bool;
 }
 
-/// Closed forms: everything against planes; spheres, capsules and boxes against each other; spheres against cylinders.
+/// ClosedMechanism forms: everything against planes; spheres, capsules and boxes against each other; spheres against cylinders.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Closed;
+pub struct ClosedForm;
 
-impl Narrow for Closed {
+impl Narrow for ClosedForm {
     fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool {
         use Shape::{Capsule, Cuboid, Cylinder, Plane, Sphere};
         match (a, b) {

@@ -3,7 +3,7 @@
 use super::{Show, Source};
 use crate::command::Command;
 use crate::frame::Shown;
-use linkwork::closed::Closed;
+use linkwork::closed::ClosedMechanism;
 use linkwork::spatial::Vec3;
 use std::time::Instant;
 
@@ -161,7 +161,7 @@ impl Show {
 
 /// Leads a closed mechanism from a configuration to another in small steps, each of which closes the loops: they stay in the
 /// form they have, where a wide step may turn them over.
-fn led(closed: &Closed, from: &[f64], to: &[f64], held: &[&str]) -> linkwork::Result<Vec<f64>> {
+fn led(closed: &ClosedMechanism, from: &[f64], to: &[f64], held: &[&str]) -> linkwork::Result<Vec<f64>> {
     const STEP: f64 = 0.1;
     let mechanism = closed.mechanism();
     let mut way = vec![0.0; mechanism.nv()];

@@ -1,6 +1,6 @@
 //! Configurations that close the loops.
 
-use super::Closed;
+use super::ClosedMechanism;
 use super::posed::{ClosedPosed, ClosedWorkspace, Memory};
 use crate::dense::{Semidefinite, add_scaled, dot};
 use crate::workspace::Configured;
@@ -13,7 +13,7 @@ const EXACT: f64 = 1e-14;
 /// J's remainder below this part of the largest column counts as zero.
 const INDEPENDENT: f64 = 1e-7;
 
-impl Closed {
+impl ClosedMechanism {
     /// A configuration near q that closes all loops, by damped Gauss–Newton steps of least norm.
     pub fn assemble(&self, q: &[f64]) -> Result<Vec<f64>> {
         self.assemble_holding(q, &[])
@@ -226,7 +226,7 @@ impl ClosedPosed<'_> {
 }
 
 impl Memory {
-    pub(super) fn free_directions(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Vec<f64> {
+    pub(super) fn free_directions(&mut self, closed: &ClosedMechanism, tree: &mut Configured<'_>) -> Vec<f64> {
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
         self.fill_jacobian(closed, tree);
         let rank = self

@@ -5,7 +5,7 @@
 //! δq̈ solves the same system as q̈: free accelerations −𝓜⁻¹δT, then the multipliers that make up for δg̈.
 
 use super::constraint::{self, Row};
-use super::{Closed, Stabilisation};
+use super::{ClosedMechanism, Stabilisation};
 use crate::Result;
 use crate::dense::dot;
 use crate::model::check_length;
@@ -25,7 +25,7 @@ pub struct ClosedLinearization {
     pub by_tau: Vec<f64>,
 }
 
-impl Closed {
+impl ClosedMechanism {
     /// Forward dynamics and its derivatives, in O(n²).
     pub fn linearize(&self, q: &[f64], qd: &[f64], tau: &[f64]) -> Result<ClosedLinearization> {
         let m = &self.mechanism;
@@ -87,7 +87,7 @@ type Number = Dual<f64>;
 
 /// The residuals of the equations of motion as one coordinate varies.
 struct Vary<'a> {
-    closed: &'a Closed,
+    closed: &'a ClosedMechanism,
     workspace: crate::Workspace<Number>,
     q: Vec<Number>,
     qd: Vec<Number>,
@@ -103,7 +103,7 @@ struct Vary<'a> {
 }
 
 impl<'a> Vary<'a> {
-    fn new(closed: &'a Closed, [q, qd]: [&[f64]; 2], qdd: &[f64], lambda: &'a [f64]) -> Self {
+    fn new(closed: &'a ClosedMechanism, [q, qd]: [&[f64]; 2], qdd: &[f64], lambda: &'a [f64]) -> Self {
         let constant = |x: &[f64]| x.iter().map(|&x| Number::constant(x)).collect::<Vec<_>>();
         let (nv, rows) = (closed.mechanism.nv(), closed.plan.rows);
         Self {

@@ -11,7 +11,7 @@
 //! Redundant constraints get the multipliers of least norm, and [`ConstraintReport`] names them.
 //!
 //! ```
-//! use linkwork::closed::{Closed, Constraint};
+//! use linkwork::closed::{ClosedMechanism, Constraint};
 //! use linkwork::model::{Joint, Link, Mechanism};
 //! use linkwork::spatial::{Inertia, Pose};
 //! // A four-bar: a chain of three rods, whose end is held to the ground.
@@ -26,7 +26,7 @@
 //!     .frame("end", "rocker", Pose::from_translation([1.0, 0.0, 0.0]))
 //!     .frame("ground", "world", Pose::from_translation([1.6, 0.0, 0.0]))
 //!     .build()?;
-//! let loop_ = Closed::new(chain, vec![Constraint::point("loop", "end", "ground")])?;
+//! let loop_ = ClosedMechanism::new(chain, vec![Constraint::point("loop", "end", "ground")])?;
 //! let q = loop_.assemble(&[1.0, -0.5, -2.0])?;
 //! let mut workspace = loop_.workspace();
 //! let mut posed = workspace.at(&q)?;
@@ -85,7 +85,7 @@ impl Stabilisation {
 
 /// A tree and the constraints that close it: checked, planned and never changed. Clones share all that is large.
 #[derive(Clone, Debug)]
-pub struct Closed {
+pub struct ClosedMechanism {
     mechanism: Mechanism,
     constraints: Arc<[Constraint]>,
     ties: Arc<[Tie]>,
@@ -93,7 +93,7 @@ pub struct Closed {
     stabilisation: Stabilisation,
 }
 
-impl Closed {
+impl ClosedMechanism {
     /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
     /// exist, names given twice, axes without direction and distances of zero.
     pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {

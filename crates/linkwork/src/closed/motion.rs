@@ -1,7 +1,7 @@
 //! Closed mechanisms in time.
 
 use super::posed::ClosedWorkspace;
-use super::{Closed, Stabilisation};
+use super::{ClosedMechanism, Stabilisation};
 use crate::simulate::{Drive, Equations, Now, PassiveForces, driven};
 use crate::{Mechanism, Result};
 
@@ -12,7 +12,7 @@ use crate::{Mechanism, Result};
 /// configurations does no harm, and rows that are redundant only where the loops close stay so.
 ///
 /// ```
-/// use linkwork::closed::{Closed, ClosedMotion, Constraint};
+/// use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint};
 /// use linkwork::model::{Joint, Link, Mechanism};
 /// use linkwork::simulate::{Integrator, RungeKutta4, State};
 /// use linkwork::spatial::Inertia;
@@ -21,7 +21,7 @@ use crate::{Mechanism, Result};
 ///     .link(Link::new("bob", Inertia::point(1.0, [0.0; 3])))
 ///     .joint(Joint::translation("slides").between("world", "bob"))
 ///     .build()?;
-/// let pendulum = Closed::new(point, vec![Constraint::distance("string", "world", "bob", 1.0)])?;
+/// let pendulum = ClosedMechanism::new(point, vec![Constraint::distance("string", "world", "bob", 1.0)])?;
 /// let mut motion = ClosedMotion::new(&pendulum, ())?;
 /// let mut state = State::at_rest(pendulum.mechanism(), &[1.0, 0.0, 0.0]);
 /// let mut integrator = RungeKutta4::new(pendulum.mechanism());
@@ -34,7 +34,7 @@ use crate::{Mechanism, Result};
 /// ```
 #[derive(Debug)]
 pub struct ClosedMotion<D> {
-    closed: Closed,
+    closed: ClosedMechanism,
     workspace: ClosedWorkspace,
     drive: D,
     resistance: PassiveForces,
@@ -48,12 +48,12 @@ pub struct ClosedMotion<D> {
 
 impl<D: Drive> ClosedMotion<D> {
     /// The equations of a closed mechanism under a drive, with the [`PassiveForces`] that its joints have.
-    pub fn new(closed: &Closed, drive: D) -> Result<Self> {
+    pub fn new(closed: &ClosedMechanism, drive: D) -> Result<Self> {
         Ok(Self::with(closed, drive, PassiveForces::of(closed.mechanism())?))
     }
 
     /// The same with another [`PassiveForces`].
-    pub fn with(closed: &Closed, drive: D, resistance: PassiveForces) -> Self {
+    pub fn with(closed: &ClosedMechanism, drive: D, resistance: PassiveForces) -> Self {
         Self {
             closed: closed.clone(),
             workspace: closed.workspace(),

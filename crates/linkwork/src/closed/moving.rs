@@ -1,7 +1,7 @@
 //! A closed mechanism in motion.
 
 use super::posed::Memory;
-use super::{Closed, Stabilisation};
+use super::{ClosedMechanism, Stabilisation};
 use crate::dense::{Orthogonal, dot};
 use crate::model::check_length;
 use crate::spatial::{Force, Reference};
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// A closed mechanism in motion.
 #[derive(Debug)]
 pub struct ClosedMoving<'w> {
-    pub(super) closed: &'w Closed,
+    pub(super) closed: &'w ClosedMechanism,
     pub(super) tree: Moving<'w>,
     pub(super) memory: &'w mut Memory,
 }
@@ -19,7 +19,7 @@ pub struct ClosedMoving<'w> {
 /// The forces of the constraints.
 #[derive(Debug)]
 pub struct Multipliers<'a> {
-    closed: &'a Closed,
+    closed: &'a ClosedMechanism,
     memory: &'a Memory,
 }
 

@@ -1,6 +1,6 @@
 //! A closed mechanism at a configuration.
 
-use super::Closed;
+use super::ClosedMechanism;
 use super::constraint::{self, Row};
 use super::moving::ClosedMoving;
 use super::system::System;
@@ -16,7 +16,7 @@ const TINY: f64 = 1e-11;
 /// All memory that a closed mechanism's algorithms need.
 #[derive(Clone, Debug)]
 pub struct ClosedWorkspace {
-    pub(super) closed: Closed,
+    pub(super) closed: ClosedMechanism,
     tree: Workspace,
     memory: Memory,
     /// A configuration on the way to a closed one.
@@ -46,7 +46,7 @@ pub(super) struct Memory {
     pub(super) decomposed: Orthogonal,
 }
 
-impl Closed {
+impl ClosedMechanism {
     /// Memory for calls.
     pub fn workspace(&self) -> ClosedWorkspace {
         let (n, rows, nv) = (self.ties.len(), self.plan.rows, self.mechanism.nv());
@@ -95,7 +95,7 @@ impl ClosedWorkspace {
 /// A closed mechanism at a configuration.
 #[derive(Debug)]
 pub struct ClosedPosed<'w> {
-    pub(super) closed: &'w Closed,
+    pub(super) closed: &'w ClosedMechanism,
     pub(super) tree: Posed<'w>,
     pub(super) memory: &'w mut Memory,
 }
@@ -224,7 +224,7 @@ impl<'w> ClosedPosed<'w> {
 
 impl Memory {
     /// Rows of D^-½HψB, W and its factors.
-    pub(super) fn factor(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Result<()> {
+    pub(super) fn factor(&mut self, closed: &ClosedMechanism, tree: &mut Configured<'_>) -> Result<()> {
         if self.is_factored {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl Memory {
     }
 
     /// λ ← W⁺λ, and `change` = 𝓜⁻¹J*λ.
-    pub(super) fn resolve(&mut self, closed: &Closed, tree: &mut Configured<'_>) -> Result<()> {
+    pub(super) fn resolve(&mut self, closed: &ClosedMechanism, tree: &mut Configured<'_>) -> Result<()> {
         self.factor(closed, tree)?;
         self.system.solve(&closed.plan, &mut self.lambda);
         self.innovations.fill(0.0);
@@ -259,7 +259,7 @@ impl Memory {
     }
 
     /// J from the Jacobians of the frames.
-    pub(super) fn fill_jacobian(&mut self, closed: &Closed, tree: &mut Configured<'_>) {
+    pub(super) fn fill_jacobian(&mut self, closed: &ClosedMechanism, tree: &mut Configured<'_>) {
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
         self.jacobian.clear();
         self.jacobian.resize((rows + 6) * nv, 0.0);

@@ -11,10 +11,10 @@
 //! ```
 //! use linkwork::control::{Controlled, RateDamping};
 //! use linkwork::model::examples;
-//! use linkwork::simulate::{Integrator, RungeKutta4, Standard, State};
+//! use linkwork::simulate::{Integrator, RungeKutta4, Dynamics, State};
 //! let arm = examples::arm7();
 //! let control = Controlled::new(&arm, RateDamping::new(&arm, 4.0)?);
-//! let mut equations = Standard::new(&arm, control)?;
+//! let mut equations = Dynamics::new(&arm, control)?;
 //! let mut state = State { t: 0.0, q: arm.neutral(), v: vec![0.4; 7] };
 //! let mut integrator = RungeKutta4::new(&arm);
 //! for _ in 0..2000 {

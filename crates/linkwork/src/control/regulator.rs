@@ -13,10 +13,10 @@ use crate::{Error, Mechanism, Result};
 /// ```
 /// use linkwork::control::{Controlled, Regulator};
 /// use linkwork::model::examples;
-/// use linkwork::simulate::{Integrator, RungeKutta4, Standard, State};
+/// use linkwork::simulate::{Integrator, RungeKutta4, Dynamics, State};
 /// let robot = examples::cart_pole();
 /// let law = Regulator::new(&robot, &robot.neutral(), &["rail"], &[1.0; 4], &[0.1])?;
-/// let mut equations = Standard::new(&robot, Controlled::new(&robot, law).without_gravity())?;
+/// let mut equations = Dynamics::new(&robot, Controlled::new(&robot, law).without_gravity())?;
 /// let mut state = State::at_rest(&robot, &[0.0, 0.2]);
 /// let mut integrator = RungeKutta4::new(&robot);
 /// for _ in 0..10_000 {

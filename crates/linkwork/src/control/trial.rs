@@ -2,7 +2,7 @@
 
 use super::{ComputedTorque, Controlled, Controller, JointPd, PoseControl};
 use crate::model::FrameId;
-use crate::simulate::{Integrator, PassiveForces, RungeKutta4, Standard, State};
+use crate::simulate::{Dynamics, Integrator, PassiveForces, RungeKutta4, State};
 use crate::{Mechanism, Result};
 
 /// A robot at rest that is to bring a frame to where it would be at another configuration.
@@ -97,7 +97,7 @@ impl Trial {
     /// Runs a controller.
     pub fn run(&self, controller: impl Controller) -> Result<Outcome> {
         let m = &self.mechanism;
-        let mut equations = Standard::with(m, Controlled::new(m, controller), PassiveForces::none(m));
+        let mut equations = Dynamics::with(m, Controlled::new(m, controller), PassiveForces::none(m));
         let mut integrator = RungeKutta4::new(m);
         let mut state = State::at_rest(m, &self.start);
         let mut workspace = m.workspace();

@@ -3,7 +3,7 @@
 use super::{Element, Evaluation, Given, Input, Quantity};
 use crate::Result;
 use crate::batch::{Batch, Failures, Real, check_states, share_out};
-use crate::closed::Closed;
+use crate::closed::ClosedMechanism;
 use crate::model::Mechanism;
 use core::ops::Range;
 
@@ -46,7 +46,7 @@ impl<T: Element> BatchEvaluation<T> {
     }
 
     /// For a mechanism whose loops are closed; quantities of the tree are there too.
-    pub fn of_closed(closed: &Closed) -> Self {
+    pub fn of_closed(closed: &ClosedMechanism) -> Self {
         Self::with(closed.mechanism(), Evaluation::of_closed(closed))
     }
 

@@ -1,7 +1,7 @@
 //! Quantities of one state.
 
 use super::{Compute, Given, Input, Quantity, Size};
-use crate::closed::{Closed, ClosedWorkspace};
+use crate::closed::{ClosedMechanism, ClosedWorkspace};
 use crate::model::Mechanism;
 use crate::workspace::{Derivatives, Moving, Workspace};
 use crate::{Error, Result};
@@ -31,7 +31,7 @@ impl Room {
 pub struct Evaluation {
     mechanism: Mechanism,
     tree: Option<Workspace>,
-    loops: Option<(Closed, ClosedWorkspace)>,
+    loops: Option<(ClosedMechanism, ClosedWorkspace)>,
     still: Vec<f64>,
     room: Room,
 }
@@ -49,7 +49,7 @@ impl Evaluation {
     }
 
     /// For a mechanism whose loops are closed; quantities of the tree are there too.
-    pub fn of_closed(closed: &Closed) -> Self {
+    pub fn of_closed(closed: &ClosedMechanism) -> Self {
         Self {
             loops: Some((closed.clone(), closed.workspace())),
             ..Self::new(closed.mechanism())

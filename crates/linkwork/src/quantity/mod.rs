@@ -341,7 +341,7 @@ impl Quantity {
         Error::Unsupported {
             mechanism: mechanism.name().to_owned(),
             what: self.name,
-            needs: "a mechanism whose loops are closed; give a `Closed`, or a file that has loops",
+            needs: "a mechanism whose loops are closed; give a `ClosedMechanism`, or a file that has loops",
         }
     }
 }

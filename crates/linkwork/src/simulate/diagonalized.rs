@@ -4,7 +4,7 @@ use super::{Drive, Equations, Now, PassiveForces, driven};
 use crate::workspace::{Moving, Scaling};
 use crate::{Mechanism, Result, Workspace};
 
-/// ν̇ + 𝒞(q, ν) = ε in q and ν, or Dξ̇ + 𝒞(q, ξ) = κ in q and ξ: the same motion as [`super::Standard`], and a state whose
+/// ν̇ + 𝒞(q, ν) = ε in q and ν, or Dξ̇ + 𝒞(q, ξ) = κ in q and ξ: the same motion as [`super::Dynamics`], and a state whose
 /// kinetic energy is ½ν\*ν at every q.
 ///
 /// ```

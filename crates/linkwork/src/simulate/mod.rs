@@ -2,7 +2,7 @@
 //!
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
 //! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
-//! [`Standard`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
+//! [`Dynamics`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
 //! the same in total joint rates.
 //!
 //! Every integrator steps with q ⊕ u, so that quaternions stay of unit length, and in the coordinates u around the
@@ -10,9 +10,9 @@
 //!
 //! ```
 //! use linkwork::model::examples;
-//! use linkwork::simulate::{DormandPrince, Standard, State};
+//! use linkwork::simulate::{DormandPrince, Dynamics, State};
 //! let robot = examples::double_pendulum();
-//! let mut equations = Standard::new(&robot, ())?;     // no torques
+//! let mut equations = Dynamics::new(&robot, ())?;     // no torques
 //! let mut integrator = DormandPrince::new(&robot);
 //! let mut state = State::at_rest(&robot, &[1.5, 0.0]);
 //! while state.t < 2.0 {
@@ -25,21 +25,21 @@
 mod adaptive;
 pub(crate) mod chart;
 mod diagonalized;
+mod dynamics;
 mod explicit;
 mod implicit;
 mod lu;
 mod resistance;
-mod standard;
 
 pub(crate) use adaptive::{A3, A4, A5, A6, A7};
 pub use adaptive::{DormandPrince, Tolerance};
 pub use diagonalized::Diagonalized;
+pub(crate) use dynamics::driven;
+pub use dynamics::{Drive, Dynamics, Now};
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub(crate) use lu::Lu;
 pub use resistance::PassiveForces;
-pub(crate) use standard::driven;
-pub use standard::{Drive, Now, Standard};
 
 use crate::model::all_usable;
 use crate::{Error, Mechanism, Result};
@@ -51,7 +51,7 @@ pub struct State {
     pub t: f64,
     /// Configuration.
     pub q: Vec<f64>,
-    /// What the equations take for velocities, nv numbers: q̇ itself for [`Standard`].
+    /// What the equations take for velocities, nv numbers: q̇ itself for [`Dynamics`].
     pub v: Vec<f64>,
 }
 

@@ -4,7 +4,7 @@ use super::{Method, OperatingPoint, push};
 use crate::dense::dot;
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Dual;
-use crate::simulate::{A3, A4, A5, A6, A7, ImplicitMidpoint, Integrator, Lu, Now, PassiveForces, Standard, State};
+use crate::simulate::{A3, A4, A5, A6, A7, Dynamics, ImplicitMidpoint, Integrator, Lu, Now, PassiveForces, State};
 use crate::spatial::{Rotation, Vec3};
 use crate::workspace::Moving;
 use crate::{Error, Result, Workspace};
@@ -97,7 +97,7 @@ impl Stepper {
             out.copy_from_slice(&point.tau);
             push::act(&point.pushes, moving)
         };
-        let mut equations = Standard::with(&self.mechanism, hold, self.resistance.clone());
+        let mut equations = Dynamics::with(&self.mechanism, hold, self.resistance.clone());
         let (q, v) = (self.point.q.clone(), self.point.qd.clone());
         let mut state = State { t: 0.0, q, v };
         ImplicitMidpoint::new(&self.mechanism).step(&mut equations, &mut state, self.h.value)?;

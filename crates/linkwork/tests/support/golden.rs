@@ -2,7 +2,7 @@
 
 use super::matrix::Matrix;
 use linkwork::Mechanism;
-use linkwork::closed::{Closed, Constraint, ConstraintKind};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind};
 use linkwork::model::{Joint, JointKind, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use serde_json::Value;
@@ -88,7 +88,7 @@ pub fn load_all() -> impl Iterator<Item = Golden> {
 
 /// A closed mechanism at one state, and what is known about it.
 pub struct Loop {
-    pub closed: Closed,
+    pub closed: ClosedMechanism,
     pub rank: usize,
     pub q: Vec<f64>,
     pub qd: Vec<f64>,
@@ -122,7 +122,7 @@ pub fn load_loop(name: &str) -> Loop {
         };
         constraints.push(Constraint::new(format!("loop{i}"), kind, &ends[0], &ends[1]));
     }
-    let closed = Closed::new(builder.build().unwrap(), constraints).unwrap();
+    let closed = ClosedMechanism::new(builder.build().unwrap(), constraints).unwrap();
     Loop {
         rank: file["rank"].as_u64().map_or(closed.rows(), |r| r as usize),
         closed,

@@ -55,14 +55,14 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
 
 /// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
 #[derive(Debug)]
-pub struct Standard<D> {
+pub struct Dynamics<D> {
     workspace: Workspace,
     drive: D,
     resistance: PassiveForces,
     tau: Vec<f64>,
 }
 
-impl<D: Drive> Standard<D> {
+impl<D: Drive> Dynamics<D> {
     /// The equations of a mechanism under a drive, with the [`PassiveForces`] that its joints have.
     pub fn new(mechanism: &Mechanism, drive: D) -> Result<Self> {
         Ok(Self::with(mechanism, drive, PassiveForces::of(mechanism)?))
@@ -89,7 +89,7 @@ impl<D: Drive> Standard<D> {
     }
 }
 
-impl<D: Drive> Equations for Standard<D> {
+impl<D: Drive> Equations for Dynamics<D> {
     fn mechanism(&self) -> &Mechanism {
         self.workspace.mechanism()
     }

@@ -7,11 +7,13 @@ use std::path::Path;
 const ROOMS: &[&str] = &[
     "dense",
     "scalar",
+    "simd",
     "spatial",
+    "body",
+    "plan",
     "model",
     "stage",
-    "simd",
-    "operator",
+    "sweep",
     "dynamics",
     "workspace",
     "simulate",
@@ -25,6 +27,10 @@ const ROOMS: &[&str] = &[
     "reference",
     "algebra",
 ];
+
+/// A wing: what it gathers concerns several rooms, and each of its modules has the name of the room that it stands beside and
+/// keeps to that room's imports.
+const WING: &str = "coupled";
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.
 const EXPORTS: [(&str, &str); 5] = [
@@ -41,9 +47,16 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for file in sources(std::slice::from_ref(&source))? {
         let inner = file.strip_prefix(&source).unwrap_or(&file);
-        let first = inner.iter().next().and_then(|s| s.to_str()).unwrap_or_default();
-        let room = first.strip_suffix(".rs").unwrap_or(first);
-        if room == "lib" || room == "error" {
+        let mut names = inner
+            .iter()
+            .filter_map(|s| s.to_str())
+            .map(|s| s.strip_suffix(".rs").unwrap_or(s));
+        let mut room = names.next().unwrap_or_default();
+        if room == WING {
+            room = names.next().unwrap_or_default();
+        }
+        // The roots of the crate and of the wing only name what is inside.
+        if ["lib", "error", "mod"].contains(&room) {
             continue;
         }
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
@@ -84,8 +97,9 @@ fn against(into: usize, import: &str) -> Option<String> {
     }
 }
 
-/// The first word after each `crate::`, with its line, comments left out; of `crate::{a, b::c}`, the first word of each.
+/// The room after each `crate::`, with its line, comments and tests left out; of `crate::{a, b::c}`, that of each.
 fn imports(text: &str) -> Vec<(usize, String)> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let code: Vec<&str> = text.lines().map(|l| l.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");
     let mut found = Vec::new();
@@ -123,8 +137,13 @@ fn listed(list: &str) -> Vec<String> {
     words
 }
 
+/// The first word; of a path into the wing, the second.
 fn word(text: &str) -> String {
     let text = text.trim_start();
+    let text = text
+        .strip_prefix(WING)
+        .and_then(|t| t.strip_prefix("::"))
+        .unwrap_or(text);
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
@@ -134,9 +153,9 @@ mod tests {
 
     #[test]
     fn imports_are_found_in_code_only() {
-        let text = "use crate::model::Body;\n// use crate::workspace;\nuse crate::{\n    Error,\n    model::{A, B},\n};\nf($crate::stage::x);";
+        let text = "use crate::model::Body;\n// use crate::workspace;\nuse crate::{\n    Error,\n    model::{A, B},\n};\nf($crate::stage::x);\nuse crate::coupled::stage::Coupled;\n#[cfg(test)]\nmod tests {\n    use crate::workspace::View;\n}";
         let words: Vec<_> = imports(text).into_iter().map(|(_, w)| w).collect();
-        assert_eq!(words, ["model", "Error", "model", "stage"]);
+        assert_eq!(words, ["model", "Error", "model", "stage", "stage"]);
         assert_eq!(imports(text)[3].0, 7);
     }
 

@@ -38,15 +38,17 @@
 
 pub mod algebra;
 pub mod batch;
+mod body;
 pub mod closed;
 pub mod contact;
 pub mod control;
+mod coupled;
 mod dense;
 mod dynamics;
 mod error;
 pub mod model;
 pub mod motion;
-mod operator;
+mod plan;
 pub mod quantity;
 pub mod reference;
 pub mod scalar;
@@ -56,6 +58,8 @@ pub mod simulate;
 pub mod spatial;
 mod stage;
 pub mod state_space;
+#[allow(unsafe_code)]
+mod sweep;
 pub mod workspace;
 
 pub use batch::Batch;

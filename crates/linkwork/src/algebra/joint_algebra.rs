@@ -3,7 +3,7 @@
 //! A joint of several degrees of freedom is released one after the other; then D = L₁ diag(pivots) L₁* with L₁ unit
 //! lower triangular, its columns in the gains, and G = (gains) L₁⁻¹. For one degree of freedom L₁ is one.
 
-use crate::model::{Body, Gain, Hinge};
+use crate::body::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion};
 use crate::stage::riccati::Riccati;

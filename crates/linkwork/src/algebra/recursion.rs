@@ -6,7 +6,7 @@ use super::graph::Core;
 use super::joint_algebra::Joint;
 use super::program::Step;
 use super::run::Memory;
-use crate::model::Body;
+use crate::body::Body;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion};
 use crate::stage::riccati::Riccati;

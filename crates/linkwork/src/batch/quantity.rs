@@ -3,7 +3,8 @@
 use crate::Result;
 use crate::dynamics::linearized::inverse_in_lanes;
 use crate::dynamics::{centroidal, composite, elements, forward, inverse, kinematics};
-use crate::model::{FrameId, Mechanism, path_order};
+use crate::model::{FrameId, Mechanism};
+use crate::plan::path_order;
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::spatial::Reference;

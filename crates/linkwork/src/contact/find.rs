@@ -3,7 +3,8 @@
 use super::Contact;
 use super::rows::{Hold, Line, Point};
 use super::step::{State, Work};
-use crate::model::{Follower, FrameId, JointId, Mechanism, per_dof};
+use crate::coupled::model::Follower;
+use crate::model::{FrameId, JointId, Mechanism, per_dof};
 use crate::spatial::Vec3;
 use crate::workspace::{Augmented, Masses, Posed};
 use crate::{Reference, Result};

@@ -3,7 +3,8 @@
 //! The linear velocity of a free or planar root is advanced in fixed axes: in the link's own, explicit, it would grow by
 //! √(1 + (ωΔt)²) every step. A single free body turns by the implicit midpoint, I(ω' − ω) + Δt ω_m × Iω_m = Δt N, which keeps its energy.
 
-use crate::model::{Hinge, Mechanism};
+use crate::body::Hinge;
+use crate::model::Mechanism;
 use crate::spatial::{Force, Rotation, Vec3};
 
 /// A root whose velocity is in the link's axes.

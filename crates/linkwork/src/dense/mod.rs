@@ -1,14 +1,21 @@
-//! Small dense problems of plain numbers: what is left when the operators have done the large part.
+//! Small dense algebra of plain numbers: what is left when the operators have done the large part.
 //!
-//! Matrices are row by row. Every solver keeps its memory, so that it can be used again without allocating.
+//! Matrices are row by row. Solvers keep their memory, so that they can be used again without allocating.
 
 mod cholesky;
 mod eigen;
+mod eigenvalues;
+mod francis;
+mod lu;
+pub(crate) mod matrix;
 mod orthogonal;
 mod semidefinite;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use eigen::Eigen;
+pub use eigenvalues::Pole;
+pub(crate) use eigenvalues::{balancing, of as poles_of};
+pub(crate) use lu::Lu;
 pub(crate) use orthogonal::Orthogonal;
 pub(crate) use semidefinite::Semidefinite;
 

@@ -4,7 +4,9 @@
 //! Every lane computes exactly what its link would alone, in the same order; where a branch has no link, its lane carries
 //! one without inertia behind a rotor of one, which hands nothing to its parent.
 
-use crate::model::{Abreast as Row, Bundles, Compiled, Each, GAP, Gain, Hinge, PACK, Passage, Passed, Run, sizes};
+use crate::body::{GAP, Gain, Hinge, PACK, Passage, sizes};
+use crate::model::Compiled;
+use crate::plan::{Abreast as Row, Bundles, Each, Passed, Run};
 use crate::scalar::{Pack, Register};
 use crate::spatial::{
     Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,

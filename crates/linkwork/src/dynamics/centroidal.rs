@@ -3,10 +3,10 @@
 use super::kinematics::velocity_at_home;
 use crate::model::Compiled;
 use crate::scalar::{Scalar, put};
-use crate::simd::{At, Sweep};
 use crate::spatial::Reference;
 use crate::spatial::{Force, RigidBody, Vec3};
 use crate::stage::Stages;
+use crate::sweep::{At, Sweep};
 
 /// Three numbers: the centre of mass of all moving links.
 pub(crate) struct CentreOfMass;

@@ -2,7 +2,8 @@
 //!
 //! Those that have not started yet are zero.
 
-use crate::model::{Compiled, Gain, Hinge};
+use crate::body::{Gain, Hinge};
+use crate::model::Compiled;
 use crate::scalar::{Scalar, zeros};
 use crate::spatial::Force;
 use crate::stage::crossing::{Crossing, at_joint};

@@ -2,13 +2,14 @@
 
 use super::paths;
 use super::{branches, mass_of_arms};
-use crate::model::{Compiled, Placed, Whole};
+use crate::model::{Compiled, Placed};
+use crate::plan::Whole;
 use crate::scalar::{Pack, Scalar, zeros};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree, which give
 /// an element at every joint that they pass on the way to the base: O(n · depth).

@@ -8,9 +8,9 @@ use super::centroidal::{at_home, gather};
 use super::kinematics::velocity_at_home;
 use crate::model::Compiled;
 use crate::scalar::{Scalar, zeros};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 use crate::stage::Stages;
+use crate::sweep::{At, Sweep};
 
 /// C, dense and row by row.
 pub(crate) struct CoriolisMatrix;

@@ -4,16 +4,18 @@
 //! long as for one number. So r(k) stays in registers along a chain, and columns wait until a few of them can go to the base
 //! together: a joint is looked at once for all, and nothing is written on the way but elements.
 
-use crate::model::{Body, Compiled, GROUP, Hinge, joins};
+use crate::body::{Body, Hinge};
+use crate::model::Compiled;
+use crate::plan::{GROUP, joins};
 use crate::scalar::{Scalar, put, unrolled};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
+use crate::sweep::{At, Sweep};
 
-/// The elements of 𝓜 that are not zero, in the order of [`path_order`](crate::model::path_order).
+/// The elements of 𝓜 that are not zero, in the order of [`path_order`](crate::plan::path_order).
 pub(crate) struct MassElements;
 
 impl<S: Scalar> Sweep<S> for MassElements {

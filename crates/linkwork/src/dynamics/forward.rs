@@ -1,16 +1,18 @@
 //! Forward dynamics, four ways.  (RK)
 
 use super::{branches, inverse};
-use crate::model::{Compiled, Course, Gain, Hinge, Met, Whole, release_base, resolve_base};
-use crate::operator::innovations;
+use crate::body::{Gain, Hinge, release_base, resolve_base};
+use crate::dynamics::innovations;
+use crate::model::Compiled;
+use crate::plan::{Course, Met, Whole};
 use crate::scalar::{Pack, Scalar};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
 /// outward sweep. About 470 operations per link.

@@ -1,14 +1,16 @@
 //! Inverse dynamics: T = Hφ(Mφ*(H*q̈ + a) + b), one outward and one inward sweep.  (RK)
 
 use super::branches;
-use crate::model::{Compiled, Course, Hinge, Met, Whole};
+use crate::body::Hinge;
+use crate::model::Compiled;
+use crate::plan::{Course, Met, Whole};
 use crate::scalar::{Pack, Scalar};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::rates;
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// q̈ → T. About 175 operations per link, the rates included.
 pub(crate) struct Inverse;

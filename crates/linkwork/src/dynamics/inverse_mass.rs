@@ -9,12 +9,13 @@
 
 use super::columns;
 use super::inverse_mass_by_tiles::Square;
-use crate::model::{Compiled, Tiles};
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::{Builds, Pack, Scalar, zeros};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
 use crate::stage::linear::{inverse_room, square_room};
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// 𝓜⁻¹, dense and row by row; where it [is made from 𝓜](is_from_mass), that stands in its place before.
 pub(crate) struct MassMatrixInverse;

@@ -3,7 +3,8 @@
 //! Inward, block by block of degrees of freedom from the tips on, −HG of each block replaces its rows of 𝓜, and what is
 //! inward of it loses what it carries. Outward, rows of 𝓜⁻¹ follow from those inward.
 
-use crate::model::{Compiled, Tiles};
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{LANES, bits, blocks};
 

@@ -2,9 +2,9 @@
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::{Pack, Scalar, put, zeros};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// Poses of all links in the world, in the users' frames.
 pub(crate) struct LinkPoses;

@@ -3,7 +3,9 @@
 //! The register that still takes columns in stays where it is computed, and goes to memory once it is full. Elements go
 //! to their places by a list that was made with the model.
 
-use crate::model::{Compiled, Hinge, InLine};
+use crate::body::Hinge;
+use crate::model::Compiled;
+use crate::plan::InLine;
 use crate::scalar::{Pack, Register};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;

@@ -4,12 +4,12 @@
 //! τ̄ = I − G H alone: twelve multiplications for a force, about eighty for Υ. Only the way from a frame to its root is
 //! travelled; 𝓜 is never formed. [`HomeGains`] comes before all of them.
 
+use crate::dynamics::innovations;
 use crate::model::{Compiled, Placed};
-use crate::operator::innovations;
 use crate::scalar::{Scalar, zeros};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::stage::Stages;
+use crate::sweep::{At, Sweep};
 
 /// What the others read: G and D^-½ at home.
 pub(crate) struct HomeGains;

@@ -4,7 +4,9 @@
 //! written and read at every joint. Here it stays in registers, and only elements are written. Two columns go together where
 //! they can, as one alone would wait for its own results. Several states at once do it in their own way: [`super::elements`].
 
-use crate::model::{Body, Compiled, Course, Hinge, Met, waits_for_next};
+use crate::body::{Body, Hinge};
+use crate::model::Compiled;
+use crate::plan::{Course, Met, waits_for_next};
 use crate::scalar::{Scalar, put};
 use crate::spatial::{Force, RigidBody};
 use crate::stage::Stages;

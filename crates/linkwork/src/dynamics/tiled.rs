@@ -1,6 +1,7 @@
 //! Matrices tile by tile: what is zero between branches is left out.
 
-use crate::model::{Compiled, Tiles};
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::{Builds, MOST_COLUMNS, Pack, Scalar};
 use crate::stage::linear::{LANES, bits};
 

@@ -4,8 +4,8 @@
 //! one per degree of freedom but those that no machine drives by itself: free and planar joints, and joints that follow
 //! others.
 
-use super::coupling::Lead;
 use super::{Joint, JointId, JointKind, Mechanism, per_dof};
+use crate::coupled::model::Lead;
 use crate::{Error, Result};
 use std::collections::HashMap;
 

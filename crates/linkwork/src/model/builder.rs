@@ -5,10 +5,10 @@ use super::check::{Tree, check, unresisted};
 use super::compile::{Resolved, compile};
 use super::compiled::Placed;
 use super::configuration::LARGEST_COORDINATE;
-use super::coupling::Reduction;
 use super::mechanism::{Names, Origin, Parts};
 use super::passive::Passive;
 use super::{Coupling, Frame, Joint, Link, Mechanism, WORLD};
+use crate::coupled::model::Reduction;
 use crate::spatial::{Pose, Vec3};
 use crate::{Error, Result};
 

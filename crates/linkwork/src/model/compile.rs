@@ -1,8 +1,9 @@
 //! From links and joints as given to the form that sweeps run on.
 
-use super::compiled::{Body, Columns, Compiled, GAP, Hinge, Layout, PACK, Part, Passage, Placed, Slide, Spins};
-use super::tiles::Tiles;
-use super::{Bundles, InLine, Joint, JointKind, Link, Zeros};
+use super::compiled::{Columns, Compiled, Part, Placed, Slide, Spins};
+use super::{Joint, JointKind, Link};
+use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage};
+use crate::plan::{Bundles, InLine, Tiles, Zeros};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.

@@ -3,9 +3,9 @@
 use super::actuation::Actuation;
 use super::check::did_you_mean;
 use super::compiled::{Compiled, Placed};
-use super::coupling::Lead;
 use super::passive::Passive;
 use super::{Builder, Frame, Joint, Link, WORLD};
+use crate::coupled::model::Lead;
 use crate::spatial::Vec3;
 use crate::{Error, Result};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! What joints do by themselves.
 
 use super::Mechanism;
-use super::coupling::Follower;
+use crate::coupled::model::Follower;
 use crate::{Error, Result};
 
 /// What resists the joints by itself, per degree of freedom.

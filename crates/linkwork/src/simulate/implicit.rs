@@ -1,8 +1,8 @@
 //! The implicit midpoint rule.
 
 use super::chart::Chart;
-use super::lu::Lu;
 use super::{Equations, Integrator, State, at_time, check_step, settled, too_far};
+use crate::dense::Lu;
 use crate::{Error, Mechanism, Result};
 
 /// The implicit midpoint rule on the manifold: order two, symmetric in time, and stable however stiff the equations are.

@@ -28,7 +28,6 @@ mod diagonalized;
 mod dynamics;
 mod explicit;
 mod implicit;
-mod lu;
 mod resistance;
 
 pub(crate) use adaptive::{A3, A4, A5, A6, A7};
@@ -38,7 +37,6 @@ pub(crate) use dynamics::driven;
 pub use dynamics::{Drive, Dynamics, Now};
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
-pub(crate) use lu::Lu;
 pub use resistance::PassiveForces;
 
 use crate::model::all_usable;

@@ -1,6 +1,7 @@
 //! What resists the joints by itself: springs, dampers, dry friction and stops.
 
-use crate::model::{Follower, JointId, Mechanism, Resisted, SLOW, per_dof};
+use crate::coupled::model::Follower;
+use crate::model::{JointId, Mechanism, Resisted, SLOW, per_dof};
 use crate::{Error, Result};
 
 /// T of stops, in seconds, unless steps are too long for that.

@@ -1,6 +1,8 @@
 //! Memory of branches side by side.
 
-use crate::model::{Borne, Compiled, PACK, Picks, Run};
+use crate::body::PACK;
+use crate::model::Compiled;
+use crate::plan::{Borne, Picks, Run};
 use crate::scalar::{Builds, Pack, Register, Scalar};
 use crate::spatial::{Articulated, Force, RigidBody};
 

@@ -3,7 +3,7 @@
 use super::crossing::{AnyJoint, Crossing, Sliding, Turning};
 use super::joints::Joints;
 use super::out_of_line::OutOfLine;
-use crate::model::{Body, Gain, Hinge};
+use crate::body::{Body, Gain, Hinge};
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, ConstantTurn};
 

@@ -7,7 +7,9 @@
 use super::branches::{pass_columns, read, write_column};
 use super::joints::Joints;
 use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
-use crate::model::{Body, Compiled, Gain, Hinge, Passage, Passed, sizes};
+use crate::body::{Body, Gain, Hinge, Passage, sizes};
+use crate::model::Compiled;
+use crate::plan::Passed;
 use crate::scalar::{Pack, Register, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, Pose, Quarter, RigidBody, Row, Screw, Skew, Vec3,
@@ -384,12 +386,12 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 /// Runs `$run` with `$joint` bound to the crossing of link `$k`.
 macro_rules! at_joint {
     ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
-        use $crate::model::Passage;
+        use $crate::body::Passage;
         use $crate::spatial::{Flat, Quarter};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning};
         use $crate::stage::out_of_line::{OutOfLine, is_out_of_line};
         use $crate::stage::way::Way;
-        let body: &$crate::model::Body = &$bodies[$k];
+        let body: &$crate::body::Body = &$bodies[$k];
         let z = $joints.screws[$k];
         // Decided by the compiler, before it makes any code of the ways not taken.
         if SPECIAL {

@@ -1,6 +1,6 @@
 //! Σ over the children, in an inward sweep.
 
-use crate::model::Body;
+use crate::body::Body;
 use crate::scalar::{Scalar, unrolled};
 use crate::spatial::{Articulated, Force, RigidBody};
 use core::ops::AddAssign;

@@ -1,6 +1,7 @@
 //! What q determines link by link: the joints' own motions.
 
-use crate::model::{Body, Compiled, GAP, Hinge, PACK};
+use crate::body::{Body, GAP, Hinge, PACK};
+use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Pose, Rotation, Screw, Vec3};
 

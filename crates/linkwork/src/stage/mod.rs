@@ -5,11 +5,8 @@
 
 pub(crate) mod branches;
 pub(crate) mod changing;
-pub(crate) mod coupled;
-pub(crate) mod coupled_factor;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
-pub(crate) mod embedded;
 pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
@@ -23,13 +20,14 @@ pub(crate) mod velocity;
 pub(crate) mod way;
 pub(crate) mod world;
 
-use crate::model::{Compiled, Course, Whole};
+use crate::coupled::stage::embedded::Embedded;
+use crate::coupled::stage::{Coupled, Lent};
+use crate::model::Compiled;
+use crate::plan::{Course, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion, RigidBody};
 use branches::Abreast;
-use coupled::{Coupled, Lent};
 use diagonal::Diagonal;
-use embedded::Embedded;
 use home::HomeGain;
 use inflow::Waiting;
 use joints::Joints;

@@ -4,7 +4,7 @@
 //! happens at their joints is compiled once, and not in every sweep.
 
 use super::crossing::{AnyJoint, Crossing};
-use crate::model::{Gain, Hinge};
+use crate::body::{Gain, Hinge};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, RigidBody, Row, Vec3};
 

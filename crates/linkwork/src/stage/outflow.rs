@@ -1,6 +1,6 @@
 //! What parents hand to their children, in an outward sweep.
 
-use crate::model::Body;
+use crate::body::Body;
 
 /// What the parent of link k has, or the base. Links are depth-first: the next link, if it is a child, takes that of the link
 /// just visited, which is still in registers; only the other children of a branching link look it up.

@@ -2,7 +2,9 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::{Body, Compiled, Course, Met};
+use crate::body::Body;
+use crate::model::Compiled;
+use crate::plan::{Course, Met};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 

@@ -3,7 +3,8 @@
 use super::crossing::{Crossing, at_joint};
 use super::inflow::{Inflow, Waiting};
 use super::joints::Joints;
-use crate::model::{Body, Compiled, Gain};
+use crate::body::{Body, Gain};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::Articulated;
 

@@ -1,6 +1,6 @@
 //! The way from a link to its parent, where its joint is a screw about z.
 
-use crate::model::{Body, Passage};
+use crate::body::{Body, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
     Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
@@ -121,7 +121,7 @@ pub(crate) trait Across<S: Scalar>: Copy {
     /// The screw that the parent has not absorbed.
     fn before(self) -> Option<Screw<S>>;
     fn tilt(self) -> Tilt<Self::Tilting>;
-    /// [`crate::model::Body::aside`].
+    /// [`crate::body::Body::aside`].
     fn aside(self) -> Option<[S; 2]>;
     /// The joint's own screw.
     fn screw(self) -> Screw<S>;

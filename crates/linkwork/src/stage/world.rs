@@ -2,7 +2,8 @@
 
 use super::crossing::{Crossing, at_joint};
 use super::joints::Joints;
-use crate::model::{Body, Compiled, Part, Passage, Placed};
+use crate::body::{Body, Passage};
+use crate::model::{Compiled, Part, Placed};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Motion, Pose, Rows, Vec3};
 

@@ -1,8 +1,8 @@
 //! x⁺ = Ax + Bu over one step.
 
 use super::dual_step::Stepper;
-use super::matrix::{identity, inverse, product};
 use super::{OperatingPoint, StateSpace};
+use crate::dense::matrix::{identity, inverse, product};
 use crate::model::Mechanism;
 use crate::simulate::{PassiveForces, check_step};
 use crate::{Error, Result};

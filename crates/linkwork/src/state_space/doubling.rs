@@ -8,7 +8,7 @@
 //! has a weight. Rates become steps by (A + p)(A − p)⁻¹. All matrices have as many rows as there are states, and G and X stay
 //! symmetric without negative directions, so that little is lost to rounding even where poles are near the axis.
 
-use super::matrix::{identity, inverse, norm, product, shifted, sum, symmetric, transpose};
+use crate::dense::matrix::{identity, inverse, norm, product, shifted, sum, symmetric, transpose};
 
 /// X of A*X(I + GX)⁻¹A + Q − X = 0; none if it does not settle.
 pub(super) fn of_steps(n: usize, mut a: Vec<f64>, mut g: Vec<f64>, mut x: Vec<f64>) -> Option<Vec<f64>> {

@@ -1,10 +1,11 @@
 //! A step of an integrator over dual numbers.
 
 use super::{Method, OperatingPoint, push};
+use crate::dense::Lu;
 use crate::dense::dot;
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Dual;
-use crate::simulate::{A3, A4, A5, A6, A7, Dynamics, ImplicitMidpoint, Integrator, Lu, Now, PassiveForces, State};
+use crate::simulate::{A3, A4, A5, A6, A7, Dynamics, ImplicitMidpoint, Integrator, Now, PassiveForces, State};
 use crate::spatial::{Rotation, Vec3};
 use crate::workspace::Moving;
 use crate::{Error, Result, Workspace};

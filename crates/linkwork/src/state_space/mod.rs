@@ -22,17 +22,14 @@
 mod discrete;
 mod doubling;
 mod dual_step;
-mod eigenvalues;
-mod francis;
-mod matrix;
 mod names;
 mod push;
 mod reach;
 mod riccati;
 
+pub use crate::dense::Pole;
+pub(crate) use crate::dense::poles_of;
 pub use discrete::Method;
-pub use eigenvalues::Pole;
-pub(crate) use eigenvalues::of as poles_of;
 pub use push::Push;
 
 use crate::dense::add_scaled;
@@ -271,7 +268,7 @@ impl StateSpace {
     /// by side, that above the axis first.
     pub fn poles(&self) -> Result<Vec<Pole>> {
         self.check()?;
-        eigenvalues::of(self.states.len(), &self.a)
+        crate::dense::poles_of(self.states.len(), &self.a)
     }
 
     /// The closed loop u = −K x, with K inputs × states.

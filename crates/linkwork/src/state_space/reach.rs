@@ -11,7 +11,7 @@
 //! which is the same question with fewer states, until B̃ is zero. What states are measured in changes nothing: a number is
 //! zero if it is 10⁻¹⁰ of those that it is a sum of. O(n³) for all.
 
-use super::eigenvalues::balancing;
+use crate::dense::balancing;
 
 /// What is left of a sum that cancels.
 const NOTHING: f64 = 1e-10;

@@ -9,9 +9,9 @@
 //! of states and costates, which the sign of a matrix tells. Newton's steps then take off what rounding left. Each asks whether
 //! the closed loop is stable, so that no other X gets through.
 
-use super::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
-use super::{Pole, StateSpace, doubling, eigenvalues, reach};
-use crate::dense::Orthogonal;
+use super::{Pole, StateSpace, doubling, reach};
+use crate::dense::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
+use crate::dense::{Orthogonal, poles_of};
 use crate::{Error, Result};
 
 /// K of u = −K x.
@@ -114,7 +114,7 @@ impl Equation<'_> {
         if norm(&residual) > RESIDUAL * (norm(&first) + norm(&second)) {
             return false;
         }
-        let poles = eigenvalues::of(n, &closed).unwrap_or_default();
+        let poles = poles_of(n, &closed).unwrap_or_default();
         let largest = poles.iter().fold(0.0, |most: f64, pole| most.max(pole.size()));
         let is_stable = |pole: &Pole| match self.is_discrete {
             true => pole.size() < 1.0 - EDGE,
@@ -163,11 +163,11 @@ impl Equation<'_> {
             false => pole.re / largest,
         };
         let (n, m) = (self.n, self.m);
-        let largest = eigenvalues::of(n, self.a).map_or(0.0, |all| all.iter().fold(0.0, |most, p| p.size().max(most)));
+        let largest = poles_of(n, self.a).map_or(0.0, |all| all.iter().fold(0.0, |most, p| p.size().max(most)));
         let largest = if largest > 0.0 { largest } else { 1.0 };
         let (left, rest) = reach::unreached(n, m, self.a, self.b);
         let stays = |pole: &&Pole| beyond(pole, largest) >= -EDGE;
-        if let Some(pole) = eigenvalues::of(left, &rest).unwrap_or_default().iter().find(stays) {
+        if let Some(pole) = poles_of(left, &rest).unwrap_or_default().iter().find(stays) {
             return unsolved(format!(
                 "no input reaches {left} of {n} states, whose motion with the pole {} does not die out by itself; drive more joints",
                 named(pole)
@@ -177,7 +177,7 @@ impl Equation<'_> {
         (0..n).for_each(|i| roots[i * n + i] = self.q[i].sqrt());
         let (left, rest) = reach::unreached(n, n, &transpose(n, n, self.a), &roots);
         let goes_on = |pole: &&Pole| beyond(pole, largest).abs() <= EDGE;
-        if let Some(pole) = eigenvalues::of(left, &rest).unwrap_or_default().iter().find(goes_on) {
+        if let Some(pole) = poles_of(left, &rest).unwrap_or_default().iter().find(goes_on) {
             return unsolved(format!(
                 "undamped motion with the pole {} has no weight; weigh every state",
                 named(pole)
@@ -349,8 +349,8 @@ fn stein(n: usize, mut a: Vec<f64>, mut y: Vec<f64>) -> Option<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix::identity;
     use super::*;
+    use crate::dense::matrix::identity;
 
     #[test]
     fn equations_of_steps_and_of_rates_have_known_solutions() {

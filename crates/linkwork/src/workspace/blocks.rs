@@ -245,7 +245,7 @@ impl<S: Scalar> Configured<'_, S> {
 
 impl<S: Scalar> View<'_, S> {
     /// ∂𝓜/∂q along one of the degrees of freedom of all joints.
-    pub(super) fn tree_mass_derivative(&mut self, i: usize, out: &mut [S]) {
+    pub(crate) fn tree_mass_derivative(&mut self, i: usize, out: &mut [S]) {
         self.need::<Columns>();
         self.need::<CompositeOf>();
         let (m, s) = (&self.mechanism.compiled, &*self.stages);

@@ -1,14 +1,14 @@
 //! Diagonalized dynamics: total rates, working moments, and the equations between them.
 
-use super::coupled::Product;
 use super::{Configured, Moving, Posed, Scaling, View, Workspace, check_length};
+use crate::coupled::workspace::Product;
 use crate::dynamics::diagonal::evaluate::{Onward, Settle, TotalAccelerations};
+use crate::dynamics::diagonal::factors::{JointRates, JointTorques, TotalRates, WorkingMoments};
 use crate::dynamics::diagonal::papers::PapersRecursions;
 use crate::dynamics::diagonal::rates::{FactorRate, ForwardDiagonalized};
 use crate::dynamics::diagonal::skew::SkewMatrix;
 use crate::dynamics::diagonal::terms::{ArticulatedRates, CoriolisTerms, TERMS};
 use crate::dynamics::kinematics::Velocities;
-use crate::operator::diagonal::{JointRates, JointTorques, TotalRates, WorkingMoments};
 use crate::scalar::Scalar;
 use crate::{Error, Result};
 

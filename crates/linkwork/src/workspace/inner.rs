@@ -1,8 +1,8 @@
 //! What rooms further on need of the views: single sweeps, without checks.
 
-use super::coupled::Product;
 use super::{Configured, Moving, Scaling};
 use crate::Result;
+use crate::coupled::workspace::Product;
 use crate::dynamics::forward::Forward;
 use crate::dynamics::kinematics::{self, JacobianOf, JacobianRateOf, Velocities};
 use crate::dynamics::operational::{FromInnovations, HomeGains, InnovationsOfForces};

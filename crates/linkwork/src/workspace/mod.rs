@@ -10,7 +10,6 @@ mod accelerating;
 mod augmented;
 mod blocks;
 mod conditioning;
-mod coupled;
 mod curvature;
 mod debug;
 mod diagonal;
@@ -23,7 +22,7 @@ mod plain;
 mod posed;
 mod refine;
 mod second_order;
-mod sweeps;
+pub(crate) mod sweeps;
 
 pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;
@@ -41,9 +40,10 @@ pub use second_order::{Along, DerivativeRates, SecondOrder};
 use crate::dynamics::forward;
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
-use crate::simd::{At, Instructions, PackedSweep, Ready, Sweep};
+use crate::simd::Instructions;
 use crate::spatial::Reference;
 use crate::stage::Stages;
+use crate::sweep::{At, PackedSweep, Ready, Sweep};
 use crate::{Error, Result};
 
 use sweeps::{Listed, Sweeps};
@@ -66,8 +66,8 @@ use sweeps::{Listed, Sweeps};
 #[derive(Clone, Debug)]
 pub struct Workspace<S: 'static = f64> {
     mechanism: Mechanism,
-    sweeps: Sweeps<S>,
-    instructions: Instructions,
+    pub(crate) sweeps: Sweeps<S>,
+    pub(crate) instructions: Instructions,
     stages: Stages<S>,
 }
 
@@ -169,9 +169,9 @@ impl PackedSweep for Configure {
 /// A mechanism and the stages of its present state.
 pub(crate) struct View<'w, S: 'static> {
     pub(crate) mechanism: &'w Mechanism,
-    sweeps: Sweeps<S>,
-    instructions: Instructions,
-    stages: &'w mut Stages<S>,
+    pub(crate) sweeps: Sweeps<S>,
+    pub(crate) instructions: Instructions,
+    pub(crate) stages: &'w mut Stages<S>,
 }
 
 /// A view laid open, for what works on stages from outside.
@@ -197,7 +197,7 @@ impl<S: Scalar> Configured<'_, S> {
         if self.view.mechanism.is_coupled() {
             return self.view.need_coupled_factor();
         }
-        self.view.need::<crate::operator::articulate::Articulate>();
+        self.view.need::<crate::dynamics::innovations::Articulate>();
         self.view.check_pivots()
     }
 
@@ -300,12 +300,12 @@ impl<S: Scalar> View<'_, S> {
         out
     }
 
-    fn nv(&self) -> usize {
+    pub(crate) fn nv(&self) -> usize {
         self.mechanism.nv()
     }
 
     /// An error if a pivot of D is not positive, or zero but for rounding: then nothing resists the joint it belongs to.
-    fn check_pivots(&mut self) -> Result<()> {
+    pub(crate) fn check_pivots(&mut self) -> Result<()> {
         // A refusal is told once: the next call is judged on its own.
         if core::mem::take(&mut self.stages.is_refused) {
             return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
@@ -347,7 +347,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// Nothing resists a degree of freedom of all joints: its D is such.
-    fn singular(&self, dof: usize, value: f64) -> Error {
+    pub(crate) fn singular(&self, dof: usize, value: f64) -> Error {
         let (joint, index) = self.mechanism.joint_of_any_dof(dof);
         let joint = self.mechanism.joints()[joint.index()].name.clone();
         Error::Singular { joint, index, value }

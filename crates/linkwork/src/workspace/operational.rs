@@ -3,11 +3,11 @@
 use super::{Configured, Moving, check_length, check_six};
 use crate::dense::{Eigen, add_scaled, dot};
 use crate::dynamics::forward::Forward;
+use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::Gravity;
 use crate::dynamics::kinematics::{self, JacobianOf, Velocities};
 use crate::dynamics::operational::{Compliance, FromInnovations, HomeGains, InnovationsOfForces};
 use crate::model::FrameId;
-use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Reference};
 use crate::{Error, Result};

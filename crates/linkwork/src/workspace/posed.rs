@@ -2,11 +2,11 @@
 
 use super::{Moving, View, check_length, check_six};
 use crate::dynamics::composite::{ArticulatedOf, CompositeOf, MassMatrix};
+use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::{Gravity, MassTimes};
 use crate::dynamics::kinematics::{Columns, JacobianOf, LinkPoses, PlaceOf, Placements};
 use crate::dynamics::{centroidal, forward};
 use crate::model::{FrameId, JointId, JointKind, LinkId, Mechanism};
-use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};

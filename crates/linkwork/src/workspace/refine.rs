@@ -7,10 +7,10 @@
 use super::View;
 use super::sweeps::Listed;
 
+use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::InverseAgain;
-use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
-use crate::simd::Sweep;
+use crate::sweep::Sweep;
 
 impl<S: Scalar> View<'_, S> {
     /// T → q̈ by a sweep of forward dynamics, and refined where the mechanism asks for it.

@@ -3,18 +3,19 @@
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
-use super::coupled::Shape;
-use crate::dynamics::diagonal::{evaluate, papers, rates, skew, terms};
+use crate::coupled::dynamics as embedded;
+use crate::coupled::workspace::Shape;
+use crate::dynamics::diagonal::{evaluate, factors, papers, rates, skew, terms};
 use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
 };
 use crate::dynamics::{
-    centroidal, composite, coriolis, embedded, forward, inverse, inverse_mass, kinematics, operational,
+    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational,
 };
-use crate::operator::{articulate, diagonal as factors, innovations};
 use crate::scalar::{Builds, Scalar};
-use crate::simd::{Instructions, Packed, Ready, Sweep};
+use crate::simd::Instructions;
 use crate::stage::Fills;
+use crate::sweep::{Packed, Ready, Sweep};
 use core::any::Any;
 
 /// A sweep that has a line in the table.
@@ -93,7 +94,7 @@ sweeps! {
     composite::MassMatrix: Form, Packed;
     composite::CompositeOf: Plain;
     composite::ArticulatedOf: Tree;
-    articulate::Articulate: Tree;
+    innovations::Articulate: Tree;
     innovations::InverseMassTimes: Motions, Often;
     factors::TotalRates: Plain;
     factors::JointRates: Plain;
@@ -136,18 +137,18 @@ sweeps! {
 
 /// The shipped sweeps over one scalar; none if it is not shipped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sweeps<S: 'static>(&'static [Ready<S>]);
+pub(crate) struct Sweeps<S: 'static>(&'static [Ready<S>]);
 
 impl<S: Scalar> Sweeps<S> {
     /// Finds them.
-    pub(super) fn shipped() -> Self {
+    pub(crate) fn shipped() -> Self {
         let table: &dyn Any = &F64;
         Self(table.downcast_ref().copied().unwrap_or_default())
     }
 
     /// A sweep, ready to run.
     #[inline(always)]
-    pub(super) fn of<W: Listed + Sweep<S>>(self) -> &'static Ready<S> {
+    pub(crate) fn of<W: Listed + Sweep<S>>(self) -> &'static Ready<S> {
         // In a constant, so that what is shipped is not made once more.
         if const { matches!(S::BUILDS, Builds::Shipped) } {
             &self.0[W::PLACE]
@@ -158,7 +159,7 @@ impl<S: Scalar> Sweeps<S> {
 }
 
 /// How stages over a scalar are filled.
-pub(super) fn fills<S: Scalar>(instructions: Instructions) -> &'static Fills<S> {
+pub(crate) fn fills<S: Scalar>(instructions: Instructions) -> &'static Fills<S> {
     if const { !matches!(S::BUILDS, Builds::Shipped) } {
         return instructions.fills();
     }

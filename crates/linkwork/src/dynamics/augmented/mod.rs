@@ -16,13 +16,14 @@ mod six;
 
 pub(crate) use pairs::Pairs;
 
-use crate::model::{Body, Compiled, Gain, Hinge, sizes};
+use crate::body::{Body, Gain, Hinge, sizes};
+use crate::coupled::stage::Coupled;
+use crate::coupled::stage::embedded::Embedded;
+use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::simd::{Instructions, Task};
 use crate::spatial::{Articulated, Force, Motion};
-use crate::stage::coupled::Coupled;
 use crate::stage::crossing::{Crossing, at_joint};
-use crate::stage::embedded::Embedded;
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
 use crate::stage::outflow::of_parent;

@@ -14,7 +14,8 @@ use super::six::{
     transposed_times,
 };
 use super::{Augmented, Tree};
-use crate::model::{Compiled, Gain, Hinge};
+use crate::body::{Gain, Hinge};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force, Motion};
 

@@ -10,10 +10,10 @@
 //!
 //! Gravity needs no sweep of forces: an accelerating base gives z = Pα, as ψMφ* = Pφ* + ψ̃P, and HPα = DG*α.
 
-use crate::model::{Compiled, Gain, Hinge};
-use crate::operator::diagonal::{finish_rates, start_rates};
+use crate::body::{Gain, Hinge};
+use crate::dynamics::diagonal::factors::{finish_rates, start_rates};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::changing::{Changing, release_rate_of_one};
@@ -22,6 +22,7 @@ use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
 use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
+use crate::sweep::{At, Sweep};
 
 /// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one. Without any, η and V of q̇.
 pub(crate) struct Settle;

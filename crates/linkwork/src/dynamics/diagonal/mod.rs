@@ -1,6 +1,7 @@
 //! Diagonalized dynamics: the equations of motion in total joint rates, without a mass matrix.  (JR)
 
 pub(crate) mod evaluate;
+pub(crate) mod factors;
 pub(crate) mod papers;
 pub(crate) mod rates;
 pub(crate) mod skew;

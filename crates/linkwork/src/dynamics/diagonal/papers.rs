@@ -10,10 +10,10 @@
 use super::skew::released;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
+use crate::sweep::{At, Sweep};
 
 /// 4 × nv: outboard articulation, base-body motion and present link of 𝒞(q, ν); then 𝒞(q, ξ). Without gravity.
 pub(crate) struct PapersRecursions;

@@ -1,16 +1,17 @@
 //! What changes with time: the factor m, and q̈ through the diagonalized equations.  (JR)
 
 use super::evaluate::rates_of_pivots;
-use crate::model::{Compiled, Gain, Hinge};
-use crate::operator::diagonal::start_moments;
+use crate::body::{Gain, Hinge};
+use crate::dynamics::diagonal::factors::start_moments;
+use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::Stages;
 use crate::stage::changing::release_rate_of_one;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
+use crate::sweep::{At, Sweep};
 
 /// ν̇ or ξ̇, in place, to q̈: an outward sweep that differentiates q̇ = ξ − G*V⁺, after [`super::terms::ArticulatedRates`].
 pub(crate) struct ForwardDiagonalized;

@@ -10,14 +10,15 @@
 //!
 //! Each term is skew: so is c, and the Coriolis force ν*𝒞 does no work, for trees and every kind of joint.
 
-use crate::model::{Compiled, Gain, Hinge};
-use crate::operator::diagonal::finish_moments;
+use crate::body::{Gain, Hinge};
+use crate::dynamics::diagonal::factors::finish_moments;
+use crate::model::Compiled;
 use crate::scalar::{Scalar, zeros};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::diagonal::Scaling;
+use crate::sweep::{At, Sweep};
 
 /// c, nv × nv. Inward: R = B + Σ ψRψ*, and (R + ½Ṗ)H* of each link on its way to the base: O(n · depth).
 pub(crate) struct SkewMatrix;

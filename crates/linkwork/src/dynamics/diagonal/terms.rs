@@ -1,15 +1,15 @@
 //! 𝒞(q, ν) and 𝒞(q, ξ), term by term.  (JR)
 
+use crate::dynamics::diagonal::factors::finish_moments;
 use crate::model::Compiled;
-use crate::operator::diagonal::finish_moments;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force};
 use crate::stage::Stages;
 use crate::stage::changing::Changing;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
+use crate::sweep::{At, Sweep};
 
 use super::evaluate::{add_pivot_rates, need_gravity, rates_of_pivots};
 

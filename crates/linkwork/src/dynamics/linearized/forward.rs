@@ -4,10 +4,10 @@ use super::super::tiled::tiled;
 use super::{forward_by_rows, forward_by_tiles};
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES, blocks};
 use crate::stage::numbers::{LINE, first_of_line};
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///

@@ -11,7 +11,8 @@
 //! Rows stand in blocks of four columns, and within a block kind after kind.
 
 use super::super::tiled::{within, write_both, write_first_rows};
-use crate::model::{Compiled, Tile, Tiles};
+use crate::model::Compiled;
+use crate::plan::{Tile, Tiles};
 use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, blocks, dot,

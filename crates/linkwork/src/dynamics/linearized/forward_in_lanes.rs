@@ -6,12 +6,13 @@
 use super::super::tiled::{tiled, within};
 use super::forward_by_tiles::Three;
 use super::inverse_in_lanes::{Inner, Pair, Pairs};
-use crate::model::{Compiled, Tile, Tiles};
+use crate::model::Compiled;
+use crate::plan::{Tile, Tiles};
 use crate::scalar::{Builds, Scalar};
-use crate::simd::{At, Sweep};
 use crate::spatial::Force;
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES, bit, blocks};
+use crate::sweep::{At, Sweep};
 
 /// T → the three matrices of [`super::forward::ForwardDerivatives`], where [`tiled`] tells.
 pub(crate) struct AccelerationDerivatives;

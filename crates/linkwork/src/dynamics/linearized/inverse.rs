@@ -3,15 +3,16 @@
 use super::super::composite::add_rotors;
 use super::forward_by_tiles::write_tile;
 use super::{clear, write};
-use crate::model::{Compiled, Tiles};
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::{Pack, Scalar};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::spatial::{Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
     dot, lanes, read, together, turn,
 };
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
 ///

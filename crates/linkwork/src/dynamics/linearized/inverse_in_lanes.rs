@@ -4,12 +4,13 @@
 //! [`crate::Mechanism::mass_pattern`], one list for each kind and side of the diagonal; [`sources`] tells which of them
 //! makes up which element of the dense matrices.
 
-use crate::model::{Body, Compiled, Hinge};
+use crate::body::{Body, Hinge};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, Span, Terms};
+use crate::sweep::{At, Sweep};
 
 /// q̈ → ∂T/∂q, ∂T/∂q̇ and 𝓜 of pairs (j, k), j on the way from k to the base; then of pairs (k, j). 𝓜 of the latter is there
 /// only within a joint. The formulas are those of [`super::inverse::InverseDerivatives`].

@@ -21,9 +21,9 @@ pub(crate) mod regressor;
 use super::tiled::tiled;
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar, put, zeros};
-use crate::simd::{At, PackedSweep, Sweep};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
+use crate::sweep::{At, PackedSweep, Sweep};
 
 /// q̈ → the linearization point. Or T → q̈ and the point, where [`tiled`] tells: forward dynamics at home. About 500
 /// operations per link.

@@ -4,13 +4,13 @@
 //! δT = ∂T/∂q δq + ∂T/∂q̇ δq̇ + 𝓜 δq̈            δq̈ = 𝓜⁻¹(δT − ∂T/∂q δq − ∂T/∂q̇ δq̇)
 //! ```
 
+use crate::dynamics::innovations;
 use crate::model::Compiled;
-use crate::operator::innovations;
 use crate::scalar::{Scalar, zeros};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{FORCE, H, LANES, Linear, PSI, PSI_RATE, TWICE};
+use crate::sweep::{At, Sweep};
 
 /// (δq, δq̇, δq̈) → δT. Outward ϑ = ϑ(p) + Ψδq + H*δq̇ and γ = γ(p) + Ψ̇δq + (Ψ + Ḣ)δq̇ + H*δq̈; inward
 /// ρ = Mγ + 2M̂ϑ + Σ ρ(c) and δT = Hρ, then crf(H*)f δq joins ρ.

@@ -2,10 +2,10 @@
 
 use crate::model::Compiled;
 use crate::scalar::{Scalar, zeros};
-use crate::simd::{At, Sweep};
 use crate::spatial::{Pose, RigidBody, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{H, LANES};
+use crate::sweep::{At, Sweep};
 
 /// Numbers per link: m, m c (x, y, z), and J about the link's origin (xx, xy, xz, yy, yz, zz), in its own frame.
 pub(crate) const PARAMETERS: usize = 10;

@@ -1,7 +1,7 @@
 //! Links, and the joints that hold them.
 
 use super::did_you_mean;
-use crate::model::coupling::{Lead, resolve};
+use crate::coupled::model::{Lead, resolve};
 use crate::model::{Builder, WORLD};
 use crate::{Error, Result};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Random configurations from a generator of our own: the same numbers on every machine.
 
 use super::{Measure, exponential};
-use crate::model::coupling::Lead;
+use crate::coupled::model::Lead;
 use crate::model::{Joint, JointKind};
 use core::f64::consts::{PI, TAU};
 

@@ -5,7 +5,7 @@ use crate::scalar::{Builds, Pack, Scalar};
 use crate::spatial::{Force, Motion, Vec3};
 
 /// Columns in a block.
-pub(crate) const LANES: usize = crate::model::TILE;
+pub(crate) const LANES: usize = crate::plan::TILE;
 
 /// Rows of numbers, one number per column of a block.
 #[derive(Clone, Copy, Debug)]

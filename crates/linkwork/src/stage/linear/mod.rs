@@ -19,7 +19,8 @@ pub(crate) use terms::{FORCE, TERMS, Terms};
 
 use super::outflow::of_parent;
 use super::world::World;
-use crate::model::{Compiled, Tiles};
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
 use gains::Hat;

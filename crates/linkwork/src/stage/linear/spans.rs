@@ -5,7 +5,9 @@
 
 use super::terms::{Terms, at_home};
 use super::{Linear, load_at_home};
-use crate::model::{Body, Compiled, Tiles};
+use crate::body::Body;
+use crate::model::Compiled;
+use crate::plan::Tiles;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 use crate::stage::linear::LANES;

@@ -1,6 +1,7 @@
 //! Degrees of freedom of an arm, four to a register, and where the elements of 𝓜 that they give stand.
 
-use super::{Body, Layout, PACK, zero_ranges};
+use super::zero_ranges;
+use crate::body::{Body, Layout, PACK};
 use crate::scalar::Copies;
 use core::ops::Range;
 
@@ -54,7 +55,7 @@ fn in_register(n: usize, column: usize) -> (usize, usize) {
 
 impl InLine {
     /// That of some links, if they are such.
-    pub(super) fn new(bodies: &[Body], layout: &Layout) -> Option<Self> {
+    pub(crate) fn new(bodies: &[Body], layout: &Layout) -> Option<Self> {
         let n = layout.dof.len();
         if n < PACK || !bodies.iter().enumerate().all(|(k, b)| b.dofs == 1 && b.v == k) {
             return None;

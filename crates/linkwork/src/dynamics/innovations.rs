@@ -1,14 +1,25 @@
 //! I − HψK and its adjoint: the two sweeps of 𝓜⁻¹ = (I − HψK)* D⁻¹ (I − HψK).  (RK)
 
-use crate::model::{Compiled, Gain};
+use crate::body::Gain;
+use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
 use crate::stage::outflow::of_parent;
+use crate::sweep::{At, Sweep};
+
+/// Fills the Riccati stage: P, D, G and P⁺, for operators that read them again and again.
+pub(crate) struct Articulate;
+
+impl<S: Scalar> Sweep<S> for Articulate {
+    #[inline(always)]
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
+        s.need_riccati(m);
+    }
+}
 
 /// x → 𝓜⁻¹x in O(N).
 pub(crate) struct InverseMassTimes;

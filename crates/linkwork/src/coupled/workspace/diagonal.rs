@@ -7,20 +7,22 @@
 //! ν̇ = ℓ(T − C) + ṁ*q̇        𝒞 = ℓC − ṁ*q̇        c = ℓC(q, q̇)ℓ* − ṁ*ℓ*
 //! ```
 
-use super::super::{Scaling, View};
 use crate::Result;
+use crate::coupled::model::Reduction;
+use crate::coupled::stage::Coupled;
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::coriolis::CoriolisMatrix;
 use crate::dynamics::inverse::{Bias, Coriolis, Gravity};
 use crate::dynamics::kinematics::JacobianOf;
-use crate::model::{FrameId, Reduction};
+use crate::model::FrameId;
 use crate::scalar::{Dual, Scalar};
 use crate::spatial::Reference;
-use crate::stage::coupled::Coupled;
+use crate::stage::diagonal::Scaling;
+use crate::workspace::View;
 
 /// One of the four products with m and ℓ.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) enum Product {
+pub(crate) enum Product {
     /// m*
     TotalRates,
     /// ℓ*
@@ -47,7 +49,7 @@ fn unranked<S: Scalar>(r: &Reduction, x: impl Fn(usize) -> S, out: &mut [S]) {
 
 impl<S: Scalar> View<'_, S> {
     /// 𝓜 = mm*; an error where nothing resists a joint.
-    pub(in super::super) fn need_coupled_factor(&mut self) -> Result<()> {
+    pub(crate) fn need_coupled_factor(&mut self) -> Result<()> {
         if self.stages.coupled.m.is_filled {
             return Ok(());
         }
@@ -70,7 +72,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// An error where nothing resists a joint, if the factor was made.
-    pub(in super::super) fn check_coupled_factor(&self, r: &Reduction) -> Result<()> {
+    pub(crate) fn check_coupled_factor(&self, r: &Reduction) -> Result<()> {
         if !self.stages.coupled.m.is_filled {
             return Ok(());
         }
@@ -104,13 +106,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// A product with m or ℓ.
-    pub(in super::super) fn coupled_product(
-        &mut self,
-        product: Product,
-        scaling: Scaling,
-        x: &[S],
-        out: &mut [S],
-    ) -> Result<()> {
+    pub(crate) fn coupled_product(&mut self, product: Product, scaling: Scaling, x: &[S], out: &mut [S]) -> Result<()> {
         self.need_coupled_factor()?;
         let Some((r, mut c)) = self.take_coupled() else {
             return Ok(());
@@ -151,7 +147,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// ṁx, or the rate of I + HφK times x.
-    pub(in super::super) fn coupled_factor_rate(&mut self, scaling: Scaling, x: &[S], out: &mut [S]) -> Result<()> {
+    pub(crate) fn coupled_factor_rate(&mut self, scaling: Scaling, x: &[S], out: &mut [S]) -> Result<()> {
         self.need_coupled_factor_rate()?;
         let Some((r, mut c)) = self.take_coupled() else {
             return Ok(());
@@ -163,12 +159,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// ν̇ = ℓ(T − C) + ṁ*q̇, or ξ̇ = D⁻¹κ + (rate of (I + HφK)*)q̇.
-    pub(in super::super) fn coupled_total_accelerations(
-        &mut self,
-        scaling: Scaling,
-        tau: &[S],
-        out: &mut [S],
-    ) -> Result<()> {
+    pub(crate) fn coupled_total_accelerations(&mut self, scaling: Scaling, tau: &[S], out: &mut [S]) -> Result<()> {
         self.need_coupled_factor_rate()?;
         self.sweep::<Bias>(&[], out);
         for (out, tau) in out.iter_mut().zip(tau) {
@@ -201,12 +192,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// q̈ by ν̇ or ξ̇ and the rate of q̇ = ℓ*ν.
-    pub(in super::super) fn coupled_forward_diagonalized(
-        &mut self,
-        scaling: Scaling,
-        tau: &[S],
-        qdd: &mut [S],
-    ) -> Result<()> {
+    pub(crate) fn coupled_forward_diagonalized(&mut self, scaling: Scaling, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.coupled_total_accelerations(scaling, tau, qdd)?;
         let Some((r, mut c)) = self.take_coupled() else {
             return Ok(());
@@ -224,7 +210,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// 𝒞 = ε − ν̇, or κ − Dξ̇, under gravity alone.
-    pub(in super::super) fn coupled_diagonal_coriolis(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
+    pub(crate) fn coupled_diagonal_coriolis(&mut self, scaling: Scaling, out: &mut [S]) -> Result<()> {
         self.need_coupled_factor_rate()?;
         let mut gravity = core::mem::take(&mut self.stages.coupled.load_change);
         self.sweep::<Coriolis>(&[], out);
@@ -248,7 +234,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// c = ℓC(q, q̇)ℓ* − ṁ*ℓ*, column by column.
-    pub(in super::super) fn coupled_skew_matrix(&mut self, out: &mut [S]) -> Result<()> {
+    pub(crate) fn coupled_skew_matrix(&mut self, out: &mut [S]) -> Result<()> {
         self.need_coupled_factor_rate()?;
         let Some((r, mut c)) = self.take_coupled() else {
             return Ok(());
@@ -285,7 +271,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// D of a joint whose independent degrees of freedom start at a place.
-    pub(in super::super) fn coupled_joint_inertia(&mut self, start: usize, d: usize, out: &mut [S]) -> Result<()> {
+    pub(crate) fn coupled_joint_inertia(&mut self, start: usize, d: usize, out: &mut [S]) -> Result<()> {
         self.need_coupled_factor()?;
         let Some((r, c)) = self.take_coupled() else {
             return Ok(());
@@ -301,7 +287,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// Forces on a frame about its origin in the world's axes, six numbers each → ℓJ*f along the frame's way.
-    pub(in super::super) fn coupled_innovations(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
+    pub(crate) fn coupled_innovations(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
         let nv = self.nv();
         let mut jacobian = core::mem::take(&mut self.stages.columns);
         jacobian.clear();
@@ -330,7 +316,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// How much the softest degree of freedom yields.
-    pub(in super::super) fn coupled_softest(&self) -> f64 {
+    pub(crate) fn coupled_softest(&self) -> f64 {
         self.stages.coupled.m.softest(self.nv())
     }
 }

@@ -4,7 +4,7 @@
 //! each, a column ĝ of GL, so that L_ji = h_j·ĝ_i. Sweeps work with η = L*ξ and e = L⁻¹κ, which need no more than these;
 //! a single degree of freedom has L = 1.
 
-use super::compiled::Hinge;
+use super::Hinge;
 use super::hinge::Gain;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force, Motion};

@@ -14,7 +14,7 @@ const PATIENCE: usize = 30;
 
 /// The eigenvalues of an n × n Hessenberg matrix, which is used up: of each pair, the one above the axis alone. None if
 /// steps do not settle.
-pub(super) fn upper_half(n: usize, h: &mut [f64]) -> Option<Vec<Pole>> {
+pub(crate) fn upper_half(n: usize, h: &mut [f64]) -> Option<Vec<Pole>> {
     let norm = h.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let mut poles = Vec::with_capacity(n);
     let (mut end, mut steps) = (n, 0);

@@ -9,7 +9,7 @@ mod copies;
 mod fold;
 mod plan;
 
-use super::compiled::{Body, GAP, Hinge, Layout, PACK, Passage};
+use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage};
 use crate::scalar::Copies;
 use crate::spatial::ECCENTRIC;
 use copies::copies;

@@ -131,7 +131,7 @@ fn components(n: usize, a: &[f64]) -> Vec<Vec<usize>> {
 }
 
 /// The units of states, powers of two, in which rows and columns of A weigh alike.
-pub(super) fn balancing(n: usize, a: &[f64]) -> Vec<f64> {
+pub(crate) fn balancing(n: usize, a: &[f64]) -> Vec<f64> {
     balance(n, &mut a.to_vec())
 }
 

@@ -165,7 +165,7 @@ fn substituted(outer: &[f64; MOST], inner: &[f64; MOST]) -> [f64; MOST] {
 }
 
 /// Laws and one more after them, as few as possible: ratios and offsets go into their neighbours.
-pub(super) fn after(outer: &Law, inner: &[Law]) -> Vec<Law> {
+pub(crate) fn after(outer: &Law, inner: &[Law]) -> Vec<Law> {
     let mut laws = inner.to_vec();
     match (laws.last_mut(), outer) {
         (Some(Law::Polynomial(a)), Law::Polynomial(b)) if a.len() <= 2 || b.len() <= 2 => *a = composed(b, a),

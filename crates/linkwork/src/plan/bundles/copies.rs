@@ -6,7 +6,7 @@
 //! written where another one will be.
 
 use super::{Abreast, Column, GAP, Layout, Line, PACK, Run};
-use crate::model::zero_ranges;
+use crate::plan::zero_ranges;
 use crate::scalar::Copies;
 
 /// All elements of columns in lanes; one register is zero.

@@ -1,7 +1,7 @@
 //! Users' coordinates and all coordinates: the one door that couplings are dealt with at.
 //!
 //! Sweeps run on the coordinates q of all joints; users of a mechanism with couplings see y, with q̇ = Rẏ. What goes in
-//! and what comes out is one of a few shapes, and every sweep says which in the table of [`super::sweeps`]:
+//! and what comes out is one of a few shapes, and every sweep says which in the table of `workspace/sweeps.rs`:
 //! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics has sweeps of its own, with the couplings embedded
 //! in the recursion. Of the tree's dense 𝓜⁻¹ what keeps followers in step is taken away: 𝓜⁻¹C*W⁻¹C𝓜⁻¹ with W = C𝓜⁻¹C*,
 //! Cq̇ = 0.
@@ -9,22 +9,24 @@
 mod diagonal;
 mod linear;
 
-pub(super) use diagonal::Product;
+pub(crate) use diagonal::Product;
 
-use super::View;
+use crate::workspace::View;
 
-use super::sweeps::Listed;
 use crate::Result;
+use crate::body::Layout;
+use crate::coupled::dynamics::{Embed, ForwardEmbedded, InverseMassEmbedded};
+use crate::coupled::model::Reduction;
+use crate::coupled::stage::{Coupled, Lent};
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::elements::MassElements;
-use crate::dynamics::embedded::{Embed, ForwardEmbedded, InverseMassEmbedded};
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
-use crate::model::{Layout, Reduction};
 use crate::scalar::Scalar;
-use crate::simd::{At, Ready, Sweep, Task};
+use crate::simd::Task;
 use crate::spatial::Reference;
-use crate::stage::coupled::{Coupled, Lent};
+use crate::sweep::{At, Ready, Sweep};
+use crate::workspace::sweeps::Listed;
 
 /// What a sweep takes and gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl<'w, S: Scalar> View<'w, S> {
 impl<S: Scalar> View<'_, S> {
     /// A sweep on the coordinates of all joints.
     #[inline(always)]
-    pub(super) fn raw<W: Listed + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
+    pub(crate) fn raw<W: Listed + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
         let m = &self.mechanism.compiled;
         self.sweeps
             .of::<W>()
@@ -81,7 +83,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// A sweep for users' coordinates. What a sweep has no use for is not made: its shape is a constant.
-    pub(super) fn coupled<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
+    pub(crate) fn coupled<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
         let Some(r) = &self.mechanism.compiled.reduction else {
             return;
         };
@@ -236,7 +238,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// The degree of freedom of all joints, in one lane, that nothing resists, and its D.
-    pub(super) fn unsound_embedded(&self, r: &Reduction, lane: usize) -> Option<(usize, f64)> {
+    pub(crate) fn unsound_embedded(&self, r: &Reduction, lane: usize) -> Option<(usize, f64)> {
         if !self.stages.filled.embedded {
             return None;
         }
@@ -251,7 +253,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// log det 𝓜 of what is independent.
-    pub(super) fn log_det_coupled(&mut self, r: &Reduction) -> Result<f64> {
+    pub(crate) fn log_det_coupled(&mut self, r: &Reduction) -> Result<f64> {
         self.need_embedded();
         self.check_pivots()?;
         let (x, e) = (&self.stages.embedded, &r.embedding);
@@ -261,14 +263,14 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// Fills the accelerations of links and the forces across joints for given independent accelerations.
-    pub(super) fn fill_accelerations(&mut self, qdd: &[S]) {
+    pub(crate) fn fill_accelerations(&mut self, qdd: &[S]) {
         let mut tau = core::mem::take(&mut self.stages.dofs);
         self.sweep::<InverseAgain>(qdd, &mut tau[..qdd.len()]);
         self.stages.dofs = tau;
     }
 
     /// ∂(R*𝓜R)/∂y along one independent degree of freedom: all that moves with it, and R where it bends.
-    pub(super) fn coupled_mass_derivative(&mut self, dof: usize, out: &mut [S]) {
+    pub(crate) fn coupled_mass_derivative(&mut self, dof: usize, out: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let n = r.v_from.len();
         let mut wide = core::mem::take(&mut c.matrix);
@@ -330,17 +332,17 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// An error where something is not defined for joints that follow others.
-    pub(super) fn refuse_coupled(&self, what: &'static str) -> Result<()> {
+    pub(crate) fn refuse_coupled(&self, what: &'static str) -> Result<()> {
         self.mechanism.refuse_coupled(what)
     }
 }
 
 /// out = R*XR.
-pub(super) struct Congruence<'a, S>(
-    pub(super) &'a Coupled<S>,
-    pub(super) &'a Reduction,
-    pub(super) &'a [S],
-    pub(super) &'a mut [S],
+pub(crate) struct Congruence<'a, S>(
+    pub(crate) &'a Coupled<S>,
+    pub(crate) &'a Reduction,
+    pub(crate) &'a [S],
+    pub(crate) &'a mut [S],
 );
 
 impl<S: Scalar> Task for Congruence<'_, S> {
@@ -352,11 +354,11 @@ impl<S: Scalar> Task for Congruence<'_, S> {
 }
 
 /// What is independent of the tree's 𝓜⁻¹, kept in step.
-pub(super) struct ConstrainInverse<'a, S>(
-    pub(super) &'a mut Coupled<S>,
-    pub(super) &'a Reduction,
-    pub(super) &'a [S],
-    pub(super) &'a mut [S],
+pub(crate) struct ConstrainInverse<'a, S>(
+    pub(crate) &'a mut Coupled<S>,
+    pub(crate) &'a Reduction,
+    pub(crate) &'a [S],
+    pub(crate) &'a mut [S],
 );
 
 impl<S: Scalar> Task for ConstrainInverse<'_, S> {

@@ -3,7 +3,7 @@
 //! In that frame H picks coordinates of [ω; v] (a helical joint picks one combination), so a joint of several degrees
 //! of freedom is released one coordinate after the other: the pivots met on the way are the LDL* factors of D.
 
-use super::compiled::Hinge;
+use super::Hinge;
 use crate::scalar::{Scalar, put};
 use crate::spatial::{Articulated, Force, Motion, RigidBody, Vec3};
 

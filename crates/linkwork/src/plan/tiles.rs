@@ -3,7 +3,8 @@
 //! Degrees of freedom are eliminated from the tips inward, within a joint the last one first: a column is *inward* of
 //! another if it is eliminated later and on the same way to the base.
 
-use super::{Body, Layout, path_order};
+use super::path_order;
+use crate::body::{Body, Layout};
 
 /// Rows and columns of a tile.
 pub(crate) const TILE: usize = 4;
@@ -153,7 +154,7 @@ impl Kin<'_> {
 
 impl Tiles {
     /// The tiles of a mechanism, if elimination by them keeps its digits.
-    pub(super) fn new(bodies: &[Body], armature: &[f64], layout: &Layout) -> Option<Self> {
+    pub(crate) fn new(bodies: &[Body], armature: &[f64], layout: &Layout) -> Option<Self> {
         let seen = Seen::new(bodies);
         if !seen.keeps_digits(bodies, armature) {
             return None;

@@ -1,9 +1,13 @@
 //! What couplings determine: R, its rate, and room to go between users' coordinates and all.
 
-use super::coupled_factor::Factor;
-use crate::model::{Compiled, Piece, Reduction};
+pub(crate) mod embedded;
+pub(crate) mod factor;
+
+use crate::coupled::model::{Piece, Reduction};
+use crate::model::Compiled;
 use crate::scalar::{Dual, Scalar};
 use core::ops::{Deref, DerefMut};
+use factor::Factor;
 
 /// Memory that can be taken out of the stages while sweeps run on them, at the cost of a pointer.
 #[derive(Clone, Debug)]
@@ -93,7 +97,7 @@ impl<S: Scalar> Coupled<S> {
         let Some(r) = &m.reduction else { return Self::default() };
         let (n, c) = (m.nv, r.followers.len());
         // Room for dense results; beyond, it is made when first needed.
-        let dense = usize::from(n <= super::LARGE);
+        let dense = usize::from(n <= crate::stage::LARGE);
         let zeros = |n: usize| vec![S::ZERO; n];
         Self {
             y: zeros(r.nq),

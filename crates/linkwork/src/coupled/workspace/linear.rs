@@ -8,24 +8,24 @@
 //!
 //! so that products and their transposes stay O(n), and matrices O(n²) for each follower.
 
-use super::super::View;
 use super::{Congruence, ConstrainInverse};
 use crate::Result;
+use crate::coupled::model::Reduction;
+use crate::coupled::stage::Coupled;
+use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::Inverse;
 use crate::dynamics::linearized::Linearize;
 use crate::dynamics::linearized::forward::ForwardDerivatives;
 use crate::dynamics::linearized::inverse::InverseDerivatives;
 use crate::dynamics::linearized::products::{TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::Regressor;
-use crate::model::Reduction;
-use crate::operator::innovations::InverseMassTimes;
 use crate::scalar::Scalar;
 use crate::simd::Task;
-use crate::stage::coupled::Coupled;
+use crate::workspace::View;
 
 impl<S: Scalar> View<'_, S> {
     /// Linearizes about independent accelerations.
-    pub(in super::super) fn linearize_coupled(&mut self, ydd: &[S]) -> Result<()> {
+    pub(crate) fn linearize_coupled(&mut self, ydd: &[S]) -> Result<()> {
         self.mechanism.check_derivatives(3 + S::ORDER, "a linearization")?;
         let Some((r, mut c)) = self.take_coupled() else {
             return Ok(());
@@ -45,7 +45,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// δT of changes δy, δẏ and δÿ.
-    pub(in super::super) fn coupled_torque_change(&mut self, change: &[S], out: &mut [S]) {
+    pub(crate) fn coupled_torque_change(&mut self, change: &[S], out: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let n = r.v_from.len();
         let (mut wide, mut tau) = (core::mem::take(&mut c.change), core::mem::take(&mut c.output));
@@ -68,7 +68,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// The transpose of [`View::coupled_torque_change`].
-    pub(in super::super) fn coupled_torque_adjoint(&mut self, x: &[S], out: &mut [S]) {
+    pub(crate) fn coupled_torque_adjoint(&mut self, x: &[S], out: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let n = r.v_from.len();
         let (mut wide, mut all) = (core::mem::take(&mut c.change), core::mem::take(&mut c.input));
@@ -93,7 +93,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// δÿ = 𝓜⁻¹(δT − ∂T/∂y δy − ∂T/∂ẏ δẏ).
-    pub(in super::super) fn coupled_acceleration_change(&mut self, change: &[S], out: &mut [S]) {
+    pub(crate) fn coupled_acceleration_change(&mut self, change: &[S], out: &mut [S]) {
         let nv = self.nv();
         let c = &mut self.stages.coupled;
         let (mut tau, mut held) = (core::mem::take(&mut c.moved_change), core::mem::take(&mut c.held));
@@ -108,7 +108,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// The transpose of [`View::coupled_acceleration_change`].
-    pub(in super::super) fn coupled_acceleration_adjoint(&mut self, x: &[S], out: &mut [S]) {
+    pub(crate) fn coupled_acceleration_adjoint(&mut self, x: &[S], out: &mut [S]) {
         let nv = self.nv();
         let mut moved = core::mem::take(&mut self.stages.coupled.moved_change);
         self.sweep::<InverseMassTimes>(x, &mut moved);
@@ -119,7 +119,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// ∂T/∂y, ∂T/∂ẏ and 𝓜; `room` is as large as those of all joints.
-    pub(in super::super) fn coupled_inverse_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+    pub(crate) fn coupled_inverse_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
         let Some((r, c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
         self.raw::<InverseDerivatives>(self.nowhere(), &[], &mut room[..3 * n * n]);
@@ -143,7 +143,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// ∂ÿ/∂y, ∂ÿ/∂ẏ and 𝓜⁻¹, from those of the tree at the same point, kept in step.
-    pub(in super::super) fn coupled_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+    pub(crate) fn coupled_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
         self.raw::<ForwardDerivatives>(self.nowhere(), &[], room);
@@ -166,7 +166,7 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// ∂(R*T)/∂π.
-    pub(in super::super) fn coupled_regressor(&mut self, columns: usize, out: &mut [S]) {
+    pub(crate) fn coupled_regressor(&mut self, columns: usize, out: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
         let n = r.v_from.len();
         let mut wide = core::mem::take(&mut c.matrix);

@@ -20,7 +20,7 @@ fn each_row(x: &mut [f64], cols: usize, change: impl Fn(usize, &mut [f64]) + Syn
 }
 
 /// A (rows × inner) times B (inner × cols).
-pub(super) fn product(rows: usize, inner: usize, cols: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
+pub(crate) fn product(rows: usize, inner: usize, cols: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; rows * cols];
     each_row(&mut out, cols, |i, out| {
         let (weights, rows) = (&a[i * inner..(i + 1) * inner], b.chunks_exact(cols.max(1)));
@@ -41,12 +41,12 @@ pub(super) fn product(rows: usize, inner: usize, cols: usize, a: &[f64], b: &[f6
 }
 
 /// A*BA of square matrices.
-pub(super) fn congruence(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
+pub(crate) fn congruence(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     product(n, n, n, &transpose(n, n, a), &product(n, n, n, b, a))
 }
 
 /// A⁻¹ by elimination with partial pivoting, in place; none if A is singular.
-pub(super) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
     let (mut x, mut row, mut pivots) = (a.to_vec(), vec![0.0; n], Vec::with_capacity(n));
     for k in 0..n {
         let larger = |a: usize, b: usize| x[a * n + k].abs() >= x[b * n + k].abs();
@@ -77,34 +77,34 @@ pub(super) fn inverse(n: usize, a: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// Adds a multiple of the identity.
-pub(super) fn shifted(n: usize, a: &[f64], by: f64) -> Vec<f64> {
+pub(crate) fn shifted(n: usize, a: &[f64], by: f64) -> Vec<f64> {
     let mut out = a.to_vec();
     (0..n).for_each(|i| out[i * n + i] += by);
     out
 }
 
-pub(super) fn identity(n: usize) -> Vec<f64> {
+pub(crate) fn identity(n: usize) -> Vec<f64> {
     shifted(n, &vec![0.0; n * n], 1.0)
 }
 
-pub(super) fn transpose(rows: usize, cols: usize, a: &[f64]) -> Vec<f64> {
+pub(crate) fn transpose(rows: usize, cols: usize, a: &[f64]) -> Vec<f64> {
     let at = |i: usize| a[(i % rows) * cols + i / rows];
     (0..rows * cols).map(at).collect()
 }
 
 /// ½(A + A*).
-pub(super) fn symmetric(n: usize, a: &[f64]) -> Vec<f64> {
+pub(crate) fn symmetric(n: usize, a: &[f64]) -> Vec<f64> {
     let at = |i: usize| 0.5 * (a[i] + a[(i % n) * n + i / n]);
     (0..n * n).map(at).collect()
 }
 
 /// a + s b.
-pub(super) fn sum(a: &[f64], s: f64, b: &[f64]) -> Vec<f64> {
+pub(crate) fn sum(a: &[f64], s: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + s * b).collect()
 }
 
 /// The root of the sum of squares.
-pub(super) fn norm(x: &[f64]) -> f64 {
+pub(crate) fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 

@@ -2,9 +2,9 @@
 //!
 //! m has a number at (p, k) where p is on the path of k in the elimination forest. Vectors here are in the order of ranks.
 
-use super::diagonal::Scaling;
-use crate::model::Elimination;
+use crate::coupled::model::Elimination;
 use crate::scalar::Scalar;
+use crate::stage::diagonal::Scaling;
 
 /// m, dense by columns: row r of a column is at `column · n + r`.
 #[derive(Clone, Debug, Default)]

@@ -1,14 +1,15 @@
 //! The factors of the mass matrix, 𝓜 = mm*, m = (I + HφK)D^½, and of its inverse, 𝓜⁻¹ = ℓ*ℓ, ℓ = D^-½(I − HψK); and the
 //! same without D^½. Each is one sweep.  (JR)
 
-use crate::model::{Compiled, Gain, Hinge};
+use crate::body::{Gain, Hinge};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
+use crate::sweep::{At, Sweep};
 
 /// q̇ → ν = m*q̇, or ξ = (I + HφK)*q̇.
 pub(crate) struct TotalRates;

@@ -6,11 +6,11 @@
 
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::simd::{At, Sweep};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
+use crate::sweep::{At, Sweep};
 
 /// T → q̈ of all joints, T being zero at followers.
 pub(crate) struct ForwardEmbedded;

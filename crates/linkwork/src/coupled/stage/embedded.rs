@@ -4,10 +4,12 @@
 //! each has a column of B. A group's own torque is B*α + Ay − θ, less what was eliminated. Columns pass a joint that moves by
 //! itself as z does; a joint of the group adds to them; at the group's closing y is eliminated, as a joint's own coordinate is.
 
-use super::crossing::{AnyJoint, Crossing};
-use crate::model::{Compiled, Embedding, Gain, Reduction, Station};
+use crate::body::Gain;
+use crate::coupled::model::{Embedding, Reduction, Station};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force, Motion};
+use crate::stage::crossing::{AnyJoint, Crossing};
 
 /// D⁻¹ and G per degree of freedom that moves by itself, and what groups have instead.
 #[derive(Clone, Debug, Default)]

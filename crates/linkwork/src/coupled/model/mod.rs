@@ -11,9 +11,9 @@ pub(crate) use elimination::Elimination;
 pub(crate) use embedding::{Embedding, Station};
 pub use law::{Function, Law};
 
-use super::compiled::Compiled;
-use super::passive::{Passive, Resisted};
-use super::{Joint, Mechanism};
+use crate::model::compiled::Compiled;
+use crate::model::passive::{Passive, Resisted};
+use crate::model::{Joint, JointId, Mechanism};
 use crate::scalar::Scalar;
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -174,14 +174,14 @@ fn bad(joint: &str, problem: impl Into<String>) -> Error {
 }
 
 /// Per joint, whom it follows in the end.
-pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Option<Lead>>> {
+pub(crate) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Option<Lead>>> {
     let place: HashMap<&str, usize> = joints.iter().enumerate().map(|(i, j)| (j.name.as_str(), i)).collect();
     let mut direct: Vec<Option<(usize, &Coupling)>> = vec![None; joints.len()];
     for coupling in couplings {
         let name = &coupling.follower;
         let find = |wanted: &str| {
             place.get(wanted).copied().ok_or_else(|| {
-                let hint = super::check::did_you_mean(wanted, joints.iter().map(|j| j.name.as_str()));
+                let hint = crate::model::did_you_mean(wanted, joints.iter().map(|j| j.name.as_str()));
                 bad(
                     name,
                     format!("a coupling names joint `{wanted}`, which does not exist{hint}"),
@@ -245,7 +245,7 @@ pub(super) fn resolve(joints: &[Joint], couplings: &[Coupling]) -> Result<Vec<Op
 
 impl Reduction {
     /// What is independent, and what follows it, for joints whose coordinates start at some places among all.
-    pub(super) fn new(
+    pub(crate) fn new(
         leads: &[Option<Lead>],
         joints: &[Joint],
         [q_start, v_start]: [&[usize]; 2],
@@ -298,7 +298,7 @@ impl Reduction {
     }
 
     /// Where every joint's coordinates start in users' q and v.
-    pub(super) fn starts(&self, leads: &[Option<Lead>], joints: &[Joint]) -> [Vec<usize>; 2] {
+    pub(crate) fn starts(&self, leads: &[Option<Lead>], joints: &[Joint]) -> [Vec<usize>; 2] {
         let (mut starts, mut q, mut v) = ([Vec::new(), Vec::new()], 0, 0);
         for (joint, lead) in joints.iter().zip(leads) {
             starts[0].push(q);
@@ -312,7 +312,7 @@ impl Reduction {
     }
 
     /// What resists followers, put to their leaders; by curved couplings they keep it themselves.
-    pub(super) fn passive(&self, all: &Passive) -> Passive {
+    pub(crate) fn passive(&self, all: &Passive) -> Passive {
         let pick = |x: &[f64]| self.independent.iter().map(|&v| x[v]).collect::<Vec<f64>>();
         let mut passive = Passive {
             damping: pick(&all.damping),
@@ -392,7 +392,7 @@ impl Mechanism {
     }
 
     /// The independent joint that a joint follows; none if it is independent.
-    pub fn follows(&self, joint: super::JointId) -> Result<Option<super::JointId>> {
+    pub fn follows(&self, joint: JointId) -> Result<Option<JointId>> {
         let leader = self.leader_of(self.own_joint(joint)?);
         Ok(leader.map(|j| self.joint_at(j)))
     }
@@ -404,7 +404,7 @@ impl Mechanism {
 
     /// A follower's coordinate and its first two derivatives at a coordinate of the joint it follows in the end: q, dq/dy and
     /// d²q/dy². An independent joint follows itself.
-    pub fn coupling_at(&self, joint: super::JointId, y: f64) -> Result<[f64; 3]> {
+    pub fn coupling_at(&self, joint: JointId, y: f64) -> Result<[f64; 3]> {
         Ok(self.coupling_of(self.own_joint(joint)?, y))
     }
 

@@ -1,8 +1,9 @@
 //! The sweeps that fill stages, at every level of instructions.
 
-use super::{At, Instructions, Level, Sweep, small};
+use super::{At, Sweep};
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
+use crate::simd::{Instructions, Level, small};
 use crate::stage::{Fills, Stages};
 
 macro_rules! fills {
@@ -55,7 +56,7 @@ fills!(
 impl Instructions {
     /// How stages are filled with what the processor has.
     pub(crate) fn fills<S: Scalar>(self) -> &'static Fills<S> {
-        match self.0 {
+        match self.level() {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => const { Fills::with_avx512() },
             #[cfg(target_arch = "x86_64")]

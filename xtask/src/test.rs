@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
     heading("format");
     score.add(cargo(root, &["fmt", "--all", "--check"], &[])?);
     heading("lints");
-    let lints = ["clippy", "--quiet", "--workspace", "--all-targets"];
+    let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features"];
     score.add(cargo(root, &[&lints[..], &warnings].concat(), &[])?);
     heading("other libraries to compare with");
     let python = reference::python();
@@ -59,7 +59,15 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
         println!("{problem}");
     }
     heading("tests");
-    let tests = ["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"];
+    let tests = [
+        "test",
+        "--workspace",
+        "--all-features",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--no-fail-fast",
+    ];
     tested(root, &tests, &environment, &mut score)?;
     heading("tests of the viewer in a browser");
     let shown = match (&python, &page) {
@@ -73,7 +81,7 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
     heading("tests in the documentation");
     tested(
         root,
-        &["test", "--workspace", "--doc", "--no-fail-fast"],
+        &["test", "--workspace", "--all-features", "--doc", "--no-fail-fast"],
         &[],
         &mut score,
     )?;

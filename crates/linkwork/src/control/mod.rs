@@ -1,4 +1,5 @@
-//! Decoupled control in total joint rates, and the classical controllers to compare it with.  (JR 8)
+//! Decoupled control in total joint rates, and the classical controllers to compare it with.
+//! (Jain and Rodriguez, *Diagonalized Lagrangian Robot Dynamics*, section 8)
 //!
 //! In ν and ε a robot is nv unit masses side by side, coupled only by a Coriolis force that does no work. So a torque that
 //! opposes each ν by itself takes energy away whatever the others do: [`RateDamping`] is ε = −cν, with ½ν\*ν falling at the

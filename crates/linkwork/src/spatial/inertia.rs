@@ -15,6 +15,7 @@ use core::ops::{Add, AddAssign};
 /// assert_eq!(rod.moments[0], 2.0 * 1.5 * 1.5 / 12.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Inertia {
     /// In kg.
     pub mass: f64,

@@ -7,6 +7,8 @@ mod articulated;
 mod articulated_rate;
 mod eccentric;
 mod inertia;
+#[cfg(any(feature = "serde", feature = "nalgebra", feature = "mint"))]
+mod interchange;
 mod lie;
 mod pose;
 mod principal;

@@ -14,6 +14,14 @@ use core::ops::Mul;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(32))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(
+        serialize = "S: serde::Serialize, Rotation<S>: serde::Serialize",
+        deserialize = "S: serde::Deserialize<'de>, Rotation<S>: serde::Deserialize<'de>"
+    ))
+)]
 pub struct Pose<S = f64> {
     /// The frame's axes.
     pub rotation: Rotation<S>,

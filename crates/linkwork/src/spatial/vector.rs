@@ -11,6 +11,7 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 /// assert_eq!(x.cross(y), Vec3::new(0.0, 0.0, 1.0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Vec3<S = f64> {
     /// First component.
     pub x: S,

@@ -6,6 +6,7 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// A spatial velocity or acceleration: [ω; v] of a frame's origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Motion<S = f64> {
     /// ω.
     pub angular: Vec3<S>,
@@ -15,6 +16,7 @@ pub struct Motion<S = f64> {
 
 /// A spatial force or momentum: [N; F] about a frame's origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Force<S = f64> {
     /// N.
     pub moment: Vec3<S>,

@@ -1,4 +1,5 @@
-//! Curvature of the mass matrix as a metric: whether coordinates exist in which it is the identity everywhere.  (JR 2.5)
+//! Curvature of the mass matrix as a metric: whether coordinates exist in which it is the identity everywhere.
+//! (Jain and Rodriguez, *Diagonalized Lagrangian Robot Dynamics*, section 2.5)
 
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::{Dual, Scalar};

@@ -1,5 +1,6 @@
 //! 𝒞(q, ν) and 𝒞(q, ξ) of chains of single degrees of freedom by the papers' own recursions: a second opinion, and the
-//! terms as the papers interpret them.  (JR 7.2, 7.10)
+//! terms as the papers interpret them.
+//! (Jain and Rodriguez, *Diagonalized Lagrangian Robot Dynamics*, equations 7.2 and 7.10)
 //!
 //! ```text
 //! λ̇ = ψλ̇(c)ψ* + X + X*,   X = crf(Δ)P

@@ -245,7 +245,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
 ) {
     let (keeps, n) = (program.keeps, m.bodies.len());
     let needs_p = keeps.p || keeps.p_plus || sweep.product.is_some();
-    let mut fresh = sweep.riccati && !(s.filled.riccati || (s.filled.gains && !needs_p));
+    let mut fresh = sweep.riccati && !(s.filled.has_riccati() || (s.filled.has_gains() && !needs_p));
     // What is small has P, D and G from the sweep that fills their stage.
     if fresh && !SPECIAL {
         match needs_p {
@@ -254,7 +254,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
         }
         fresh = false;
     }
-    let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+    let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
     for i in 0..n {
         let k = if sweep.inward { n - 1 - i } else { i };
         let body = &m.bodies[k];
@@ -264,7 +264,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
         }
         let mut product = Force::ZERO;
         if SPECIAL && fresh {
-            at_joint!(m.bodies, s.joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                 let whole = &mut s.riccati.p[k];
                 let rest = riccati::step(joint, body, m, &mut inflow, &mut s.riccati.gains, |p| {
                     if sweep.product.is_some() {
@@ -295,7 +295,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
                 (step, sweep.inward, body.parent)
             {
                 let inner = memory.motion(p, *slot);
-                carried = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(inner));
+                carried = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.motion_out(inner));
             }
             let mut handed = None;
             match *step {
@@ -324,14 +324,16 @@ fn along<S: Scalar, const SPECIAL: bool>(
                 _ => local_step::<S, false>(m, &known!(s), k, step, memory),
             }
             if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {
-                let f = at_joint!(m.bodies, s.joints, k, joint => joint.force_in(f));
+                let f = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.force_in(f));
                 memory.hand_in(m, p, gathered, f);
             }
         }
     }
     if fresh {
-        s.filled.gains = true;
-        s.filled.riccati |= keeps.p && keeps.p_plus;
+        match keeps.p && keeps.p_plus {
+            true => s.filled.tell_riccati(),
+            false => s.filled.tell_gains(),
+        }
     }
 }
 

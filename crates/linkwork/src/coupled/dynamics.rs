@@ -25,7 +25,7 @@ impl<S: Scalar> Sweep<S> for ForwardEmbedded {
         s.need_rates(m);
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         inward::<S, SPECIAL>(m, s, tau, base);
-        s.filled.embedded = true;
+        s.filled.tell_embedded();
         outward::<S, true, SPECIAL>(m, s, base, qdd);
     }
 }
@@ -36,9 +36,9 @@ impl<S: Scalar> Sweep<S> for ForwardEmbedded {
 fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>) {
     let Some(r) = &m.reduction else { return };
     let (e, n, x, joints) = (&r.embedding, m.bodies.len(), &mut s.embedded, &s.joints);
-    let (ratio, eps, armature) = (&s.coupled.ratio, &mut s.eps[..], &m.armature[..]);
-    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
-    let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+    let (ratio, eps, armature) = (&s.coupled.ratio, &mut s.scratch.eps[..], &m.armature[..]);
+    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
+    let mut z_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
     x.clear();
     x.clear_torques();
     for k in (0..n).rev() {
@@ -60,7 +60,7 @@ fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: 
             rest = Some((p, z + p.times(a)));
         } else {
             if SPECIAL {
-                at_joint!(m.bodies, joints, k, joint => {
+                at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                     let p_plus = joint.release(p, &armature[v..], &mut x.gains[v..]);
                     joint.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
                     if body.parent.is_some() {
@@ -99,7 +99,7 @@ fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
     qdd: &mut [S],
 ) {
     let Some(r) = &m.reduction else { return };
-    let (e, x, joints, eps) = (&r.embedding, &mut s.embedded, &s.joints, &mut s.eps[..]);
+    let (e, x, joints, eps) = (&r.embedding, &mut s.embedded, &s.joints, &mut s.scratch.eps[..]);
     for k in 0..m.bodies.len() {
         let (body, station) = (&m.bodies[k], &e.stations[k]);
         let v = body.v;
@@ -107,7 +107,7 @@ fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
             Some(p) => s.alpha[p],
             None => base,
         };
-        let mut alpha = at_joint!(m.bodies, joints, k, joint => joint.motion_out(alpha_p));
+        let mut alpha = at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => joint.motion_out(alpha_p));
         if MOVING {
             alpha += s.rates[k].a;
         }
@@ -131,7 +131,7 @@ impl<S: Scalar> Sweep<S> for Embed {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         let Some(r) = &m.reduction else { return };
         let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
-        let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
         x.clear();
         for k in (0..n).rev() {
             let (body, station) = (&m.bodies[k], &e.stations[k]);
@@ -150,7 +150,7 @@ impl<S: Scalar> Sweep<S> for Embed {
             }
         }
         x.close(e, &e.stations[n], Articulated::ZERO);
-        s.filled.embedded = true;
+        s.filled.tell_embedded();
     }
 }
 
@@ -159,7 +159,7 @@ impl<S: Scalar> Sweep<S> for InverseMassEmbedded {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         let Some(r) = &m.reduction else { return };
         let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
         x.clear_torques();
         for k in (0..n).rev() {
             let (body, station) = (&m.bodies[k], &e.stations[k]);
@@ -170,7 +170,7 @@ impl<S: Scalar> Sweep<S> for InverseMassEmbedded {
                 joint.hinge().project(z, &mut along);
                 x.lock_torque(e, own, s.coupled.ratio[v], tau[v] - along[0]);
             } else {
-                let eps = &mut s.eps[v..];
+                let eps = &mut s.scratch.eps[v..];
                 joint.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], eps);
                 x.pass_torque(e, station, joint, eps);
             }

@@ -18,9 +18,9 @@ use crate::stage::way::Across;
 
 /// The numbers of all lanes, taken from their links.
 macro_rules! from_each {
-    ($places:expr, $k:ident => $number:expr) => {{
+    (<$pack:ty> $places:expr, $k:ident => $number:expr) => {{
         let [a, b, c, d] = $places;
-        P::read(&[
+        <$pack>::read(&[
             {
                 let $k = a;
                 $number
@@ -107,14 +107,14 @@ impl<P: Pack<f64>, T> Ways<P, T> {
 
 /// Runs `$run` with `$ways` bound to the ways of a row.
 macro_rules! at_row {
-    ($row:expr, $z:expr, $ways:ident => $run:expr) => {{
+    (<$pack:ty> $row:expr, $z:expr, $ways:ident => $run:expr) => {{
         match $row.tilt {
             Passage::TurnFlat => {
-                let $ways = Ways::<P, _>::new($row, Flat, $z);
+                let $ways = Ways::<$pack, _>::new($row, Flat, $z);
                 $run
             }
             Passage::TurnQuarter => {
-                let $ways = Ways::<P, _>::new($row, Quarter, $z);
+                let $ways = Ways::<$pack, _>::new($row, Quarter, $z);
                 $run
             }
             _ => {
@@ -123,7 +123,7 @@ macro_rules! at_row {
                     cos: each(cos),
                     sin: each(sin),
                 };
-                let $ways = Ways::<P, _>::new($row, Leaning(turn), $z);
+                let $ways = Ways::<$pack, _>::new($row, Leaning(turn), $z);
                 $run
             }
         }
@@ -136,17 +136,17 @@ pub(crate) fn rates<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &[f64])
     for run in &b.runs {
         let mut last = omegas::<P>(run, s);
         for (i, row) in run.rows.iter().enumerate() {
-            let torque: P = from_each!(row.dofs, v => tau[v]);
+            let torque: P = from_each!(<P> row.dofs, v => tau[v]);
             let z = screws::<P>(row, &s.joints.screws);
-            let inner = at_row!(row, z, ways => ways.spin_out(last));
-            let rate: P = from_each!(row.dofs, v => s.qd[v]);
+            let inner = at_row!(<P> row, z, ways => ways.spin_out(last));
+            let rate: P = from_each!(<P> row.dofs, v => s.qd[v]);
             let (omega, a) = Hinge::Revolute.step(Some(inner), &[rate]);
             let (inertia, differences) = inertia(row);
             let mut force = inertia.gyroscopic(differences, omega);
             if s.loaded {
                 force -= loads(row, &s.loads);
             }
-            let memory = &mut s.abreast.rows[run.first_row + i];
+            let memory = &mut s.scratch.abreast.rows[run.first_row + i];
             write(memory, at::A, a.to_array());
             write(memory, at::B, force.to_array());
             write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
@@ -201,9 +201,9 @@ fn screws<P: Pack<f64>>(row: &Row, screws: &[Screw<f64>]) -> Screw<P> {
 #[inline(always)]
 fn omegas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Vec3<P> {
     Vec3::new(
-        from_each!(run.parents, p => s.rates[p].omega.x),
-        from_each!(run.parents, p => s.rates[p].omega.y),
-        from_each!(run.parents, p => s.rates[p].omega.z),
+        from_each!(<P> run.parents, p => s.rates[p].omega.x),
+        from_each!(<P> run.parents, p => s.rates[p].omega.y),
+        from_each!(<P> run.parents, p => s.rates[p].omega.z),
     )
 }
 
@@ -212,12 +212,12 @@ fn omegas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Vec3<P> {
 fn alphas<P: Pack<f64>>(run: &Run, s: &Stages<f64>) -> Motion<P> {
     let alphas = &s.alpha;
     Motion::from_array([
-        from_each!(run.parents, p => alphas[p].angular.x),
-        from_each!(run.parents, p => alphas[p].angular.y),
-        from_each!(run.parents, p => alphas[p].angular.z),
-        from_each!(run.parents, p => alphas[p].linear.x),
-        from_each!(run.parents, p => alphas[p].linear.y),
-        from_each!(run.parents, p => alphas[p].linear.z),
+        from_each!(<P> run.parents, p => alphas[p].angular.x),
+        from_each!(<P> run.parents, p => alphas[p].angular.y),
+        from_each!(<P> run.parents, p => alphas[p].angular.z),
+        from_each!(<P> run.parents, p => alphas[p].linear.x),
+        from_each!(<P> run.parents, p => alphas[p].linear.y),
+        from_each!(<P> run.parents, p => alphas[p].linear.z),
     ])
 }
 
@@ -261,7 +261,7 @@ fn loads<P: Pack<f64>>(row: &Row, loads: &[Force<f64>]) -> Force<P> {
     let real = each::<P>(&row.real);
     let mut f = [P::ZERO; 6];
     for (i, f) in f.iter_mut().enumerate() {
-        let x: P = from_each!(row.links, k => loads[k].to_array()[i]);
+        let x: P = from_each!(<P> row.links, k => loads[k].to_array()[i]);
         *f = x * real;
     }
     Force::from_array(f)
@@ -277,9 +277,9 @@ pub(crate) fn inward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>) {
 
 #[inline(always)]
 fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
-    let mut carried = s.abreast.gather::<P>(run);
+    let mut carried = s.scratch.abreast.gather::<P>(run);
     for (i, row) in run.rows.iter().enumerate().rev() {
-        let memory = &s.abreast.rows[run.first_row + i];
+        let memory = &s.scratch.abreast.rows[run.first_row + i];
         let force = Force::from_array(read::<_, P, 6>(memory, at::B));
         let a = Motion::from_array(read::<_, P, 6>(memory, at::A));
         let (own, _) = inertia::<P>(row);
@@ -287,11 +287,11 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
         p += own;
         z += force;
         if let Some(slot) = row.slot {
-            let (p_others, z_others) = s.abreast.waiting(slot);
+            let (p_others, z_others) = s.scratch.abreast.waiting(slot);
             p += p_others;
             z += z_others;
         }
-        let memory = &s.abreast.rows[run.first_row + i];
+        let memory = &s.scratch.abreast.rows[run.first_row + i];
         let torque: [P; 1] = read(memory, at::TORQUE);
         let z_screw = screw::<P>(memory);
         let mut eps = [P::ZERO];
@@ -303,7 +303,7 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
             p.subtract_outer(gain.g, u);
             Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
             let z_plus = p.times(a) + z;
-            carried = at_row!(row, z_screw, ways => (ways.carry_in(p), ways.force_in(z_plus)));
+            carried = at_row!(<P> row, z_screw, ways => (ways.carry_in(p), ways.force_in(z_plus)));
         } else {
             p.a[5] += each(&row.unreal);
             let d_inv = p.a[5].recip();
@@ -311,14 +311,14 @@ fn inward_along<P: Pack<f64>>(run: &Run, place: usize, s: &mut Stages<f64>) {
             gain = Gain { d_inv, g }.judged(p.a[5], sizes(&p)[0]);
             Hinge::Revolute.innovate(&mut z, &torque, &[gain], &mut eps);
             let z_plus = rest.times(a) + z;
-            carried = at_row!(row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
+            carried = at_row!(<P> row, z_screw, ways => (ways.carry_in_about_z(rest), ways.force_in(z_plus)));
         }
         let Gain { d_inv, g } = gain;
-        let memory = &mut s.abreast.rows[run.first_row + i];
+        let memory = &mut s.scratch.abreast.rows[run.first_row + i];
         write(memory, at::GAIN, [d_inv, g[0], g[1], g[2], g[3], g[4], g[5]]);
         write(memory, at::EPS, eps);
     }
-    s.abreast.hand(place, &carried.0, carried.1);
+    s.scratch.abreast.hand(place, &carried.0, carried.1);
 }
 
 /// Outward: q̈ of every row. The trunk's accelerations are there. Zero is returned where every pivot is sound.
@@ -328,12 +328,12 @@ pub(crate) fn outward<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &mut 
     for run in &b.runs {
         let mut last = alphas::<P>(run, s);
         for (i, row) in run.rows.iter().enumerate() {
-            let memory = &s.abreast.rows[run.first_row + i];
+            let memory = &s.scratch.abreast.rows[run.first_row + i];
             let a = Motion::from_array(read(memory, at::A));
             let [d_inv, g @ ..] = read::<_, P, 7>(memory, at::GAIN);
             let eps: [P; 1] = read(memory, at::EPS);
             let z = screw::<P>(memory);
-            let mut alpha = at_row!(row, z, ways => ways.motion_out(last)) + a;
+            let mut alpha = at_row!(<P> row, z, ways => ways.motion_out(last)) + a;
             let (gain, mut acceleration) = (Gain { d_inv, g }, [P::ZERO]);
             Hinge::Revolute.resolve(&mut alpha, &eps, &[gain], &mut acceleration);
             acceleration[0].write_some(&row.own_dofs, GAP, qdd);
@@ -358,16 +358,16 @@ pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[
         let mut last = (omegas::<P>(run, s), alphas::<P>(run, s));
         for (i, row) in run.rows.iter().enumerate() {
             let z = screws::<P>(row, &s.joints.screws);
-            let (spin, mut alpha) = at_row!(row, z, ways => (ways.spin_out(last.0), ways.motion_out(last.1)));
-            let rate: P = from_each!(row.dofs, v => s.qd[v]);
-            let acceleration: P = from_each!(row.dofs, v => qdd[v]);
+            let (spin, mut alpha) = at_row!(<P> row, z, ways => (ways.spin_out(last.0), ways.motion_out(last.1)));
+            let rate: P = from_each!(<P> row.dofs, v => s.qd[v]);
+            let acceleration: P = from_each!(<P> row.dofs, v => qdd[v]);
             let (omega, a) = Hinge::Revolute.step(Some(spin), &[rate]);
             alpha += Hinge::Revolute.add_motion(a, &[acceleration]);
             let mut force = laden::<P>(row).force(omega, alpha);
             if s.loaded {
                 force -= loads(row, &s.loads);
             }
-            let memory = &mut s.abreast.rows[run.first_row + i];
+            let memory = &mut s.scratch.abreast.rows[run.first_row + i];
             write(memory, at::B, force.to_array());
             write(memory, at::SCREW, [z.turn.cos, z.turn.sin, z.shift]);
             if row.bears {
@@ -383,19 +383,19 @@ pub(crate) fn accelerate<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, qdd: &[
 #[inline(always)]
 pub(crate) fn project<P: Pack<f64>>(b: &Bundles, s: &mut Stages<f64>, tau: &mut [f64]) {
     for (place, run) in b.runs.iter().enumerate().rev() {
-        let mut carried = s.abreast.gather_force::<P>(run);
+        let mut carried = s.scratch.abreast.gather_force::<P>(run);
         for (i, row) in run.rows.iter().enumerate().rev() {
-            let memory = &s.abreast.rows[run.first_row + i];
+            let memory = &s.scratch.abreast.rows[run.first_row + i];
             let own = Force::from_array(read::<_, P, 6>(memory, at::B));
             let z = screw::<P>(memory);
             let mut force = carried + own;
             if let Some(slot) = row.slot {
-                force += s.abreast.waiting_force::<P>(slot);
+                force += s.scratch.abreast.waiting_force::<P>(slot);
             }
             force.moment.z.write_some(&row.own_dofs, GAP, tau);
-            carried = at_row!(row, z, ways => ways.force_in(force));
+            carried = at_row!(<P> row, z, ways => ways.force_in(force));
         }
-        s.abreast.hand_force(place, carried);
+        s.scratch.abreast.hand_force(place, carried);
     }
 }
 
@@ -412,29 +412,29 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
         } else {
             &b.runs[runs - 1 - i]
         };
-        let mut carried = s.abreast.gather_body::<P>(run);
+        let mut carried = s.scratch.abreast.gather_body::<P>(run);
         for row in run.rows.iter().rev() {
             let mut r = carried;
             let mut come = row.column;
             if !is_folded {
                 r += inertia::<P>(row).0;
                 if let Some(slot) = row.slot {
-                    r += s.abreast.waiting_body::<P>(slot);
+                    r += s.scratch.abreast.waiting_body::<P>(slot);
                 }
                 let own = Hinge::Revolute.column_of(&r, 0).to_array();
-                write(&mut s.abreast.columns, 6 * row.column, own);
+                write(&mut s.scratch.abreast.columns, 6 * row.column, own);
                 come += 1;
             }
             for c in come..row.come {
-                s.abreast.take_column::<P>(c, &b.columns[c].from);
+                s.scratch.abreast.take_column::<P>(c, &b.columns[c].from);
             }
             P::fill(&b.copies, part, out);
             part += 1;
             let z = screws::<P>(row, &s.joints.screws);
-            let (columns, elements) = s.abreast.columns.split_at_mut(row.elements);
+            let (columns, elements) = s.scratch.abreast.columns.split_at_mut(row.elements);
             let columns = columns[6 * row.column..6 * run.end].as_chunks_mut::<6>().0;
             let elements = &mut elements[..columns.len()];
-            at_row!(row, z, ways => {
+            at_row!(<P> row, z, ways => {
                 if !is_folded {
                     carried = ways.carry_rigid_in(r);
                 }
@@ -447,7 +447,7 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
             });
         }
         if !is_folded {
-            s.abreast.hand_body(runs - 1 - i, carried);
+            s.scratch.abreast.hand_body(runs - 1 - i, carried);
         }
         along_trunk::<P>(m, run, s);
     }
@@ -455,7 +455,7 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
         P::fill(&b.copies, part, out);
         part += 1;
     }
-    P::copy(&b.copies, &s.abreast.columns, out);
+    P::copy(&b.copies, &s.scratch.abreast.columns, out);
 }
 
 /// The columns of a run, from its first row to the base.
@@ -463,8 +463,8 @@ pub(crate) fn composites<P: Pack<f64>>(m: &Compiled, b: &Bundles, s: &mut Stages
 fn along_trunk<P: Pack<f64>>(m: &Compiled, run: &Run, s: &mut Stages<f64>) {
     for passed in &run.onward {
         let body = &m.bodies[passed.link];
-        let start = passed.elements.unwrap_or(s.abreast.columns.len());
-        let (columns, elements) = s.abreast.columns.split_at_mut(start);
+        let start = passed.elements.unwrap_or(s.scratch.abreast.columns.len());
+        let (columns, elements) = s.scratch.abreast.columns.split_at_mut(start);
         // A turning joint has its element in hand when a column passes it.
         let mut turned = &mut [][..];
         if body.revolute && body.parent.is_some() {

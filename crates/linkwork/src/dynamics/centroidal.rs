@@ -84,7 +84,7 @@ impl<S: Scalar> Sweep<S> for ComJacobian {
         let share = mass.recip();
         for (k, body) in m.bodies.iter().enumerate() {
             for v in body.v..body.v + body.dofs {
-                let h = s.composite[k].times(s.world.columns[v]).force * share;
+                let h = s.scratch.composite[k].times(s.world.columns[v]).force * share;
                 for (i, x) in h.to_array().into_iter().enumerate() {
                     out[i * m.nv + v] = x;
                 }
@@ -101,7 +101,7 @@ impl<S: Scalar> Sweep<S> for MomentumMatrix {
         for (k, body) in m.bodies.iter().enumerate() {
             let arm = com - home_from_first(s, k);
             for v in body.v..body.v + body.dofs {
-                let h = s.composite[k].times(s.world.columns[v]);
+                let h = s.scratch.composite[k].times(s.world.columns[v]);
                 write_column(m.nv, v, Force::new(h.moment - arm.cross(h.force), h.force), out);
             }
         }
@@ -114,11 +114,11 @@ impl<S: Scalar> Sweep<S> for MomentumMatrixRate {
         s.need_columns(m);
         s.need_velocities(m);
         for k in 0..m.bodies.len() {
-            s.composite[k] = at_home(m, s, k);
-            s.composite_rate[k] = s.composite[k].rate(velocity_at_home(s, k));
+            s.scratch.composite[k] = at_home(m, s, k);
+            s.scratch.composite_rate[k] = s.scratch.composite[k].rate(velocity_at_home(s, k));
         }
-        gather(m, &mut s.composite);
-        gather(m, &mut s.composite_rate);
+        gather(m, &mut s.scratch.composite);
+        gather(m, &mut s.scratch.composite_rate);
         let (mass, com) = mass_and_com(m, s);
         let com_rate = momentum(m, s, com).force * mass.recip();
         for (k, body) in m.bodies.iter().enumerate() {
@@ -126,8 +126,8 @@ impl<S: Scalar> Sweep<S> for MomentumMatrixRate {
             let v_k = velocity_at_home(s, k);
             for v in body.v..body.v + body.dofs {
                 let column = s.world.columns[v];
-                let h = s.composite[k].times(column);
-                let rate = s.composite_rate[k].times(column) + s.composite[k].times(v_k.cross(column));
+                let h = s.scratch.composite[k].times(column);
+                let rate = s.scratch.composite_rate[k].times(column) + s.scratch.composite[k].times(v_k.cross(column));
                 let moment = rate.moment - arm.cross(rate.force) - com_rate.cross(h.force);
                 write_column(m.nv, v, Force::new(moment, rate.force), out);
             }
@@ -188,9 +188,9 @@ fn momentum<S: Scalar>(m: &Compiled, s: &Stages<S>, about: Vec3<S>) -> Force<S> 
 fn composites<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
     s.need_columns(m);
     for k in 0..m.bodies.len() {
-        s.composite[k] = at_home(m, s, k);
+        s.scratch.composite[k] = at_home(m, s, k);
     }
-    gather(m, &mut s.composite);
+    gather(m, &mut s.scratch.composite);
 }
 
 /// M(k) in the world's axes at home.

@@ -71,7 +71,7 @@ pub(super) fn innovations<S: Scalar, const SPECIAL: bool>(
     let mut columns = Columns::new(n, room);
     for k in (0..m.bodies.len()).rev() {
         let body = &m.bodies[k];
-        at_joint!(m.bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
             for column in layout.start[k]..layout.end[k] {
                 let mut z = columns.load(column);
                 for i in 0..body.dofs {

@@ -65,17 +65,17 @@ pub(super) fn add_rotors<S: Scalar>(m: &Compiled, out: &mut [S]) {
 impl<S: Scalar> Sweep<S> for CompositeOf {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
-        let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let r = inflow.gather(body, body.inertia.lift::<S>());
-            s.composite[k] = r;
+            s.scratch.composite[k] = r;
             if body.parent.is_some() {
-                at_joint!(m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.carry_rigid_in(r)));
+                at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.carry_rigid_in(r)));
             }
         }
         if let Some(k) = at.frame.body {
-            write_in_frame(s.composite[k].into(), at.frame, out);
+            write_in_frame(s.scratch.composite[k].into(), at.frame, out);
         }
     }
 }

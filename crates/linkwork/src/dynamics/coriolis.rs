@@ -24,24 +24,24 @@ impl<S: Scalar> Sweep<S> for CoriolisMatrix {
         for k in 0..m.bodies.len() {
             let v = velocity_at_home(s, k);
             let body = at_home(m, s, k);
-            s.composite[k] = body;
-            s.composite_rate[k] = body.rate(v);
+            s.scratch.composite[k] = body;
+            s.scratch.composite_rate[k] = body.rate(v);
             s.force[k] = body.times(v);
         }
-        gather(m, &mut s.composite);
-        gather(m, &mut s.composite_rate);
+        gather(m, &mut s.scratch.composite);
+        gather(m, &mut s.scratch.composite_rate);
         gather(m, &mut s.force);
         for (k, body) in m.bodies.iter().enumerate() {
             let v = velocity_at_home(s, k);
             for c in body.v..body.v + body.dofs {
-                s.motions[c] = v.cross(s.world.columns[c]);
+                s.scratch.motions[c] = v.cross(s.world.columns[c]);
             }
         }
-        let (h, h_rate) = (&s.world.columns, &s.motions);
+        let (h, h_rate) = (&s.world.columns, &s.scratch.motions);
         for (k, body) in m.bodies.iter().enumerate() {
             let subtree = Subtree {
-                r: s.composite[k],
-                r_rate: s.composite_rate[k],
+                r: s.scratch.composite[k],
+                r_rate: s.scratch.composite_rate[k],
                 momentum: s.force[k],
             };
             for c in body.v..body.v + body.dofs {

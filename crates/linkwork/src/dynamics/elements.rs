@@ -23,15 +23,15 @@ impl<S: Scalar> Sweep<S> for MassElements {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let mut to = InOrder { out, next: 0 };
         composites::<S, SPECIAL>(m, s, &mut to);
-        columns::<S, SPECIAL>(&m.bodies, &s.joints, &s.forces, &mut to);
+        columns::<S, SPECIAL>(&m.bodies, &s.joints, &s.scratch.forces, &mut to);
     }
 }
 
 /// Inward: r(k) = M(k) + Σ φ r(c) φ*, what its columns r(k)H*(k) give at their own joint, and what they are at the parent.
 #[inline(always)]
 fn composites<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, to: &mut InOrder<'_, S>) {
-    let (bodies, joints, forces) = (&m.bodies[..], &s.joints, &mut s.forces[..]);
-    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+    let (bodies, joints, forces) = (&m.bodies[..], &s.joints, &mut s.scratch.forces[..]);
+    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.scratch.waiting);
     for k in (0..bodies.len()).rev() {
         let body = &bodies[k];
         let r = inflow.gather(body, body.inertia.lift::<S>());
@@ -39,7 +39,7 @@ fn composites<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, t
             to.put_triangle(body, &r, m);
             continue;
         }
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let (hinge, is_held) = (joint.hinge(), body.parent.is_some());
             let own = hinge.column_of(&r, 0);
             to.put_own(body, hinge, own, 0, m);
@@ -111,7 +111,7 @@ fn go_inward<S: Scalar, const N: usize, const SPECIAL: bool>(
             to.put_whole(f);
             break;
         }
-        at_joint!(bodies, joints, j, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, j, joint => {
             to.put(joint.hinge(), f);
             if body.parent.is_some() {
                 unrolled!(I in 0 1 2 => if const { I < N } { f[I] = joint.force_in(f[I]) });

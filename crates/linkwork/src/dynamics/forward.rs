@@ -43,7 +43,7 @@ impl<S: Scalar> Sweep<S> for Gains {
 impl<S: Scalar> Sweep<S> for Pivots {
     #[inline(always)]
     fn run<const SPECIAL: bool>(_: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
-        if s.has_pivots_at_home() {
+        if s.filled.has_pivots_at_home() {
             out[0] = s.linear.unsound;
             return;
         }
@@ -61,7 +61,7 @@ impl<S: Scalar> Sweep<S> for Reactions {
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         for k in 0..m.bodies.len() {
             let alpha_p = m.bodies[k].parent.map_or(base, |p| s.alpha[p]);
-            let alpha_plus = at_joint!(m.bodies, s.joints, k, joint => joint.motion_out(alpha_p));
+            let alpha_plus = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.motion_out(alpha_p));
             s.force[k] += s.riccati.p_plus[k].times(alpha_plus);
         }
     }
@@ -74,13 +74,13 @@ impl<S: Scalar> Sweep<S> for ForcesFromAccelerations {
             let own = body.inertia.lift().times(s.alpha[k]) + s.rates[k].b;
             s.force[k] = if s.loaded { own - s.loads[k] } else { own };
         }
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let force = inflow.gather(body, s.force[k]);
             s.force[k] = force;
             if body.parent.is_some() {
-                at_joint!(m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.force_in(force)));
+                at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => inflow.hand_in(body, joint.force_in(force)));
             }
         }
     }
@@ -98,7 +98,7 @@ impl<S: Scalar> Sweep<S> for Forward {
             inward::<S, true, false, SPECIAL>(m, s, tau, all);
             outward::<S, false, SPECIAL>(m, s, qdd, all)
         };
-        s.filled.gains = true;
+        s.filled.tell_gains();
         s.judge(unsound);
     }
 }
@@ -137,12 +137,26 @@ impl<S: Scalar> Sweep<S> for ForwardBiasFree {
         inverse::outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
         inverse::inward::<S, SPECIAL>(m, s, qdd);
         for i in 0..m.nv {
-            s.dofs[i] = tau[i] - qdd[i];
+            s.scratch.dofs[i] = tau[i] - qdd[i];
         }
-        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
-        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+        innovations::inward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &mut s.scratch.waiting,
+            &s.scratch.dofs,
+            &mut s.scratch.eps,
+        );
+        innovations::outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            qdd,
+        );
         for k in 0..m.bodies.len() {
-            s.alpha[k] += s.lambda[k];
+            s.alpha[k] += s.scratch.lambda[k];
         }
     }
 }
@@ -152,21 +166,28 @@ impl<S: Scalar> Sweep<S> for ForwardBiased {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], qdd: &mut [S]) {
         s.need_gains(m);
         inverse::outward_moving::<S, SPECIAL>(m, s, -m.gravity.lift(), None);
-        let (joints, gains, eps) = (&s.joints, &s.riccati.gains, &mut s.eps);
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        let (joints, gains, eps) = (&s.joints, &s.riccati.gains, &mut s.scratch.eps);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let v = body.v;
             // ζ(k) is what the outward half of inverse dynamics left.
             let mut z = inflow.gather(body, s.force[k]);
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
                 if body.parent.is_some() {
                     inflow.hand_in(body, joint.force_in(z));
                 }
             });
         }
-        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, qdd);
+        innovations::outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            qdd,
+        );
     }
 }
 
@@ -181,15 +202,15 @@ fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool, const SPECIAL: boo
 ) {
     let n = m.bodies.len();
     let (bodies, rates, joints) = (&m.bodies[..n], &s.rates[..n], &s.joints);
-    let (gains, eps) = (&mut s.riccati.gains[..], &mut s.eps[..]);
+    let (gains, eps) = (&mut s.riccati.gains[..], &mut s.scratch.eps[..]);
     let (p_pluses, z_pluses) = (&s.riccati.p_plus[..n], &mut s.force[..n]);
-    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
-    let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
+    let mut z_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
     for i in (0..course.len()).rev() {
         let k = match course.at(i) {
             Met::Link(k) => k,
             Met::Branch { root, run, lane } => {
-                let (p, z) = s.abreast.handed(run, lane);
+                let (p, z) = s.scratch.abreast.handed(run, lane);
                 p_in.hand_in(&bodies[root], p);
                 z_in.hand_in(&bodies[root], z);
                 continue;
@@ -204,7 +225,7 @@ fn inward<S: Scalar, const FRESH: bool, const FLOATING: bool, const SPECIAL: boo
             Hinge::Free.innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
             continue;
         }
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let p_plus = if FRESH {
                 riccati::step(joint, body, m, &mut p_in, gains, |_| {})
             } else {
@@ -237,7 +258,7 @@ fn outward<S: Scalar, const FLOATING: bool, const SPECIAL: bool>(
 ) -> S {
     let n = m.bodies.len();
     let (bodies, rates, joints, alphas) = (&m.bodies[..n], &s.rates[..n], &s.joints, &mut s.alpha[..n]);
-    let (gains, eps) = (&s.riccati.gains[..], &s.eps[..]);
+    let (gains, eps) = (&s.riccati.gains[..], &s.scratch.eps[..]);
     let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
     let (mut unsound, mut last) = (S::ZERO, base);
     for i in 0..course.len() {
@@ -252,7 +273,7 @@ fn outward<S: Scalar, const FLOATING: bool, const SPECIAL: bool>(
             unsound += judge(&gains[v..v + 6]);
             continue;
         }
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p) + rates[k].a;
             joint.hinge().resolve(&mut alpha, &eps[v..], &gains[v..], &mut qdd[v..]);
             (alphas[k], last) = (alpha, alpha);

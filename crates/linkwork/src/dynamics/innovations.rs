@@ -28,8 +28,22 @@ impl<S: Scalar> Sweep<S> for InverseMassTimes {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
-        inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, x, &mut s.eps);
-        outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        inward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &mut s.scratch.waiting,
+            x,
+            &mut s.scratch.eps,
+        );
+        outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            out,
+        );
     }
 }
 
@@ -48,7 +62,7 @@ pub(crate) fn inward<S: Scalar, const SPECIAL: bool>(
         let body = &m.bodies[k];
         let v = body.v;
         let mut z = inflow.gather(body, Force::ZERO);
-        at_joint!(m.bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
             joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
             if body.parent.is_some() {
                 inflow.hand_in(body, joint.force_in(z));
@@ -72,7 +86,7 @@ pub(crate) fn outward<S: Scalar, const SPECIAL: bool>(
         let body = &m.bodies[k];
         let v = body.v;
         let inner = of_parent(body, k, last, lambda, Motion::ZERO);
-        at_joint!(m.bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
             let mut plus = match body.parent {
                 Some(_) => joint.motion_out(inner),
                 None => Motion::ZERO,

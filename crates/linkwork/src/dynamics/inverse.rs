@@ -137,7 +137,7 @@ fn outward<S: Scalar, const RATES: u8, const SPECIAL: bool>(
             Some(p) => (rates[p].omega, alphas[p]),
             None => (Vec3::ZERO, Motion::new(Vec3::ZERO, base)),
         };
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let mut alpha = joint.motion_out(alpha_p);
             let (omega, mut own) = match RATES {
                 STILL => (Vec3::ZERO, Motion::ZERO),
@@ -184,19 +184,19 @@ pub(crate) fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stage
 fn inward_along<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &mut [S], course: impl Course) {
     let n = m.bodies.len();
     let (bodies, joints, forces) = (&m.bodies[..n], &s.joints, &mut s.force[..n]);
-    let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+    let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
     for i in (0..course.len()).rev() {
         let k = match course.at(i) {
             Met::Link(k) => k,
             Met::Branch { root, run, lane } => {
-                inflow.hand_in(&bodies[root], s.abreast.handed_force(run, lane));
+                inflow.hand_in(&bodies[root], s.scratch.abreast.handed_force(run, lane));
                 continue;
             }
         };
         let body = &bodies[k];
         let force = inflow.gather(body, forces[k]);
         forces[k] = force;
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             joint.hinge().project(force, &mut tau[body.v..]);
             if body.parent.is_some() {
                 inflow.hand_in(body, joint.force_in(force));

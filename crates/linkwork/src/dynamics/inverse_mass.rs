@@ -28,11 +28,11 @@ impl<S: Scalar> Sweep<S> for MassMatrixInverse {
         }
         s.need_gains(m);
         zeros(out);
-        let first = s.make_room(6 * m.nv);
-        columns::innovations::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.tiles[first..], out);
+        let first = s.scratch.make_room(6 * m.nv);
+        columns::innovations::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.scratch.tiles[first..], out);
         s.need_columns(m);
         outward(m, s, out);
-        columns::complete(m, out, &mut s.dofs);
+        columns::complete(m, out, &mut s.scratch.dofs);
     }
 }
 
@@ -65,8 +65,8 @@ fn by_tiles<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
 #[inline(always)]
 fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Tiles, out: &mut [S]) {
     let (n, dof) = (m.nv, &m.columns.single.dof[..]);
-    let first = s.make_room(inverse_room(m));
-    let (square, beside) = s.tiles[first..].split_at_mut(square_room(n));
+    let first = s.scratch.make_room(inverse_room(m));
+    let (square, beside) = s.scratch.tiles[first..].split_at_mut(square_room(n));
     let mut square = Square::new(n, square);
     square.take::<P>(m, tiles, out);
     for column in 0..n {
@@ -74,7 +74,7 @@ fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Til
     }
     square.eliminate::<P>(tiles, &mut s.linear.d_inv);
     s.linear.judge(m);
-    s.filled.eliminated = true;
+    s.filled.tell_eliminated();
     s.linear.eliminated = false;
     if m.columns.in_users_order {
         return square.invert::<P>(tiles, &s.linear.d_inv, out);
@@ -95,8 +95,8 @@ fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Til
 fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
     gains_at_home(m, s);
     let n = m.nv;
-    s.columns.resize(6 * n * m.columns.levels, S::ZERO);
-    let lambda = &mut s.columns[..];
+    s.scratch.columns.resize(6 * n * m.columns.levels, S::ZERO);
+    let lambda = &mut s.scratch.columns[..];
     for (k, body) in m.bodies.iter().enumerate() {
         let (start, end) = (m.columns.single.start[k], m.columns.single.end[body.root]);
         let level = m.columns.level[k];
@@ -111,7 +111,7 @@ fn outward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, out: &mut [S]) {
         let lambda = &mut lambda[level * 6 * n..(level + 1) * 6 * n];
         for i in (0..body.dofs).rev() {
             let (v, at) = (body.v + i, start + i);
-            let (h, g) = (s.world.columns[v].to_array(), s.forces[v].to_array());
+            let (h, g) = (s.world.columns[v].to_array(), s.scratch.forces[v].to_array());
             let d_inv = s.riccati.gains[v].d_inv;
             resolve(h, g, d_inv, lambda, n, start, &mut out[at * n + start..at * n + end]);
         }
@@ -192,7 +192,7 @@ fn gains_at_home<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
         for v in body.v..body.v + body.dofs {
             let g = Force::from_array(s.riccati.gains[v].g);
             let force = pose.rotation * g.force;
-            s.forces[v] = Force {
+            s.scratch.forces[v] = Force {
                 moment: pose.rotation * g.moment + arm.cross(force),
                 force,
             };

@@ -19,14 +19,14 @@ pub(super) fn inward<P: Pack<f64>>(m: &Compiled, line: &InLine, s: &mut Stages<f
     type S = f64;
     const SPECIAL: bool = true;
     let (bodies, joints) = (&m.bodies[..], &s.joints);
-    let (columns, elements) = s.abreast.columns.split_at_mut(line.columns);
+    let (columns, elements) = s.scratch.abreast.columns.split_at_mut(line.columns);
     let (columns, mut elements) = (columns.as_chunks_mut::<6>().0, elements.iter_mut());
-    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.scratch.waiting);
     let mut open = Force::<P>::ZERO;
     for k in (0..bodies.len()).rev() {
         let (body, step) = (&bodies[k], &line.steps[k]);
         let r = inflow.gather(body, body.inertia);
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let (hinge, is_held) = (joint.hinge(), body.parent.is_some());
             if is_held {
                 inflow.hand_in(body, joint.carry_rigid_in(r));
@@ -61,7 +61,7 @@ pub(super) fn inward<P: Pack<f64>>(m: &Compiled, line: &InLine, s: &mut Stages<f
     for part in 0..line.copies.parts() {
         P::fill(&line.copies, part, out);
     }
-    P::copy(&line.copies, &s.abreast.columns, out);
+    P::copy(&line.copies, &s.scratch.abreast.columns, out);
 }
 
 /// The same column in every lane.

@@ -33,9 +33,9 @@ impl<S: Scalar> Sweep<S> for Compliance {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, at: At<'_>, _: &[S], out: &mut [S]) {
         zeros(out);
         let Some(tip) = at.frame.body else { return };
-        find_path(m, &mut s.path, tip);
+        find_path(m, &mut s.scratch.path, tip);
         let mut upsilon = Upsilon([[S::ZERO; 6]; 6]);
-        for &k in s.path.iter().rev() {
+        for &k in s.scratch.path.iter().rev() {
             let body = &m.bodies[k];
             for v in (body.v..body.v + body.dofs).rev() {
                 upsilon.pass(s.world.columns[v], s.home_gains[v].g, s.riccati.gains[v].d_inv);
@@ -66,9 +66,16 @@ impl<S: Scalar> Sweep<S> for FromInnovations {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, e: &[S], out: &mut [S]) {
         for v in 0..m.nv {
-            s.eps[v] = e[v] * s.home_gains[v].d_root.recip();
+            s.scratch.eps[v] = e[v] * s.home_gains[v].d_root.recip();
         }
-        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        innovations::outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            out,
+        );
     }
 }
 

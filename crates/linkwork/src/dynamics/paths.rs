@@ -23,21 +23,21 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
     out: &mut [S],
 ) {
     let (bodies, joints, mut to) = (&m.bodies[..], &s.joints, Dense { n: m.nv, out });
-    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.waiting);
+    let mut inflow = Inflow::<S, RigidBody<S>>::new(&mut s.scratch.waiting);
     // The column of the link just visited, if it waits, and the link that it has come to.
     let (mut waits, mut waiting, mut whose) = (None, Force::ZERO, 0);
     for at in (0..course.len()).rev() {
         let k = match course.at(at) {
             Met::Link(k) => k,
             Met::Branch { root, run, lane } => {
-                inflow.hand_in(&bodies[root], s.abreast.handed_body(run, lane));
+                inflow.hand_in(&bodies[root], s.scratch.abreast.handed_body(run, lane));
                 continue;
             }
         };
         let body = &bodies[k];
         let r = inflow.gather(body, body.inertia.lift::<S>());
         let mut own = Force::ZERO;
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let (hinge, is_held) = (joint.hinge(), body.parent.is_some());
             if is_held {
                 inflow.hand_in(body, joint.carry_rigid_in(r));
@@ -51,7 +51,7 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
                     if is_held {
                         own = joint.force_in(own);
                         if hinge.axes().len() > 1 {
-                            s.forces[i] = own;
+                            s.scratch.forces[i] = own;
                         }
                     }
                 }
@@ -70,7 +70,7 @@ pub(super) fn inward<S: Scalar, const SPECIAL: bool>(
             (waits, waiting, whose) = (body.parent, own, body.v);
         } else if body.parent.is_some() {
             for i in 0..body.dofs {
-                let column = if body.dofs > 1 { s.forces[i] } else { own };
+                let column = if body.dofs > 1 { s.scratch.forces[i] } else { own };
                 go_inward::<S, false, SPECIAL>(bodies, joints, body.parent, [column; 2], [body.v + i; 2], &mut to);
             }
         }
@@ -89,7 +89,7 @@ fn go_inward<S: Scalar, const TWO: bool, const SPECIAL: bool>(
 ) {
     while let Some(j) = from {
         let body = &bodies[j];
-        at_joint!(bodies, joints, j, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, j, joint => {
             to.put(body, joint.hinge(), a, first);
             if TWO {
                 to.put(body, joint.hinge(), b, second);

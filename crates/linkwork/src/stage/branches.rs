@@ -204,11 +204,11 @@ pub(crate) fn write<S: Scalar, P: Pack<S>, const N: usize>(row: &mut [Register<S
 /// Takes the columns that pass a link inward, in place: `$f` is one of them, `$inward` what it becomes. Before that its moment
 /// about z is kept, where there is room for that.
 macro_rules! pass_columns {
-    ($columns:expr, $turned:expr, $passed:expr, $f:ident => $inward:expr) => {{
+    (<$pack:ty> $columns:expr, $turned:expr, $passed:expr, $f:ident => $inward:expr) => {{
         let columns = $columns.as_chunks_mut::<6>().0;
         for (at, &(c, is_part)) in $passed.columns.iter().enumerate() {
             let column = &mut columns[c];
-            let $f = Force::from_array(read::<_, P, 6>(column, 0));
+            let $f = Force::from_array(read::<_, $pack, 6>(column, 0));
             if let Some(moment) = $turned.get_mut(at) {
                 $f.moment.z.write(&mut moment.0);
             }

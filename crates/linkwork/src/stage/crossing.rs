@@ -66,44 +66,44 @@ pub(crate) struct Turning<'a, S, T>(pub(crate) Way<'a, S, T>);
 pub(crate) struct Sliding<'a, S, T>(pub(crate) Way<'a, S, T>);
 
 macro_rules! same_way {
-    () => {
+    ($scalar:ty) => {
         #[inline(always)]
-        fn force_in(self, f: Force<S>) -> Force<S> {
+        fn force_in(self, f: Force<$scalar>) -> Force<$scalar> {
             self.0.force_in(f)
         }
 
         #[inline(always)]
-        fn columns_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
+        fn columns_in<P: Pack<$scalar>>(self, f: Force<P>) -> Force<P> {
             self.0.spread::<P>().force_in(f)
         }
 
         #[inline(always)]
-        fn motion_out(self, v: Motion<S>) -> Motion<S> {
+        fn motion_out(self, v: Motion<$scalar>) -> Motion<$scalar> {
             self.0.motion_out(v)
         }
 
         #[inline(always)]
-        fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
+        fn spin_out(self, w: Vec3<$scalar>) -> (Vec3<$scalar>, Vec3<$scalar>) {
             self.0.spin_out(w)
         }
 
         #[inline(always)]
-        fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
+        fn turn_out(self, v: Vec3<$scalar>) -> Vec3<$scalar> {
             self.0.turn_out(v)
         }
 
         #[inline(always)]
-        fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P> {
+        fn place<P: Pack<$scalar>>(self, parent: Row<P>) -> Row<P> {
             self.0.spread::<P>().place(parent)
         }
 
         #[inline(always)]
-        fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
+        fn carry_rigid_in(self, r: RigidBody<$scalar>) -> RigidBody<$scalar> {
             self.0.carry_rigid_in(r)
         }
 
         #[inline(always)]
-        fn carry_column_in(self, r: RigidBody<S>, f: Force<S>) -> (RigidBody<S>, Force<S>) {
+        fn carry_column_in(self, r: RigidBody<$scalar>, f: Force<$scalar>) -> (RigidBody<$scalar>, Force<$scalar>) {
             self.0.carry_column_in(r, f)
         }
     };
@@ -112,7 +112,7 @@ macro_rules! same_way {
 impl<S: Scalar, T: ConstantTurn> Crossing<S> for Turning<'_, S, T> {
     type Rest = ArticulatedAboutZ<S>;
 
-    same_way!();
+    same_way!(S);
 
     #[inline(always)]
     fn carry_in(self, rest: Self::Rest) -> Articulated<S> {
@@ -156,7 +156,7 @@ impl<S: Scalar, T: ConstantTurn> Crossing<S> for Turning<'_, S, T> {
 impl<S: Scalar, T: ConstantTurn> Crossing<S> for Sliding<'_, S, T> {
     type Rest = Articulated<S>;
 
-    same_way!();
+    same_way!(S);
 
     #[inline(always)]
     fn carry_in(self, rest: Self::Rest) -> Articulated<S> {
@@ -216,11 +216,11 @@ impl<'a, S: Scalar> AnyJoint<'a, S> {
 
 /// Runs one of three expressions, by how a link hangs on its parent.
 macro_rules! by_route {
-    ($joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {{
+    (<$scalar:ty> $joint:expr, root $placement:ident => $root:expr, screws $way:ident => $screws:expr, general $pose:ident => $general:expr) => {{
         let body = $joint.body;
         match body.passage {
             Passage::Root => {
-                let $placement = body.placement.lift::<S>();
+                let $placement = body.placement.lift::<$scalar>();
                 $root
             }
             Passage::General => {
@@ -250,20 +250,20 @@ impl<S: Scalar> AnyJoint<'_, S> {
             Passage::Root => {}
             Passage::TurnFlat | Passage::ScrewFlat => {
                 let way = Way::new(body, Flat, z).spread::<P>();
-                pass_columns!(columns, turned, passed, f => way.force_in(f));
+                pass_columns!(<P> columns, turned, passed, f => way.force_in(f));
             }
             Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter => {
                 let way = Way::new(body, Quarter, z).spread::<P>();
-                pass_columns!(columns, turned, passed, f => way.force_in(f));
+                pass_columns!(<P> columns, turned, passed, f => way.force_in(f));
             }
             Passage::TurnLean | Passage::ScrewLean | Passage::ScrewSkew => {
                 let (lean, across) = (body.lean, body.across);
                 let way = Way::new(body, Skew { lean, across }, z).spread::<P>();
-                pass_columns!(columns, turned, passed, f => way.force_in(f));
+                pass_columns!(<P> columns, turned, passed, f => way.force_in(f));
             }
             Passage::General => {
                 let pose = spread_pose::<S, P>(&self.general[body.general]);
-                pass_columns!(columns, turned, passed, f => pose.force_in(f));
+                pass_columns!(<P> columns, turned, passed, f => pose.force_in(f));
             }
         }
     }
@@ -274,7 +274,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
-        by_route!(self,
+        by_route!(<S> self,
             root placement => placement.force_in(self.z.force_in(f)),
             screws way => way.force_in(f),
             general pose => pose.force_in(f))
@@ -282,7 +282,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn columns_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
-        by_route!(self,
+        by_route!(<S> self,
             // Nothing goes into the world.
             root _placement => f,
             screws way => way.spread::<P>().force_in(f),
@@ -291,7 +291,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn motion_out(self, v: Motion<S>) -> Motion<S> {
-        by_route!(self,
+        by_route!(<S> self,
             // The world does not turn.
             root placement => Motion {
                 angular: Vec3::ZERO,
@@ -303,7 +303,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn spin_out(self, w: Vec3<S>) -> (Vec3<S>, Vec3<S>) {
-        by_route!(self,
+        by_route!(<S> self,
         root _placement => (Vec3::ZERO, Vec3::ZERO),
         screws way => way.spin_out(w),
         general pose => {
@@ -314,7 +314,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn turn_out(self, v: Vec3<S>) -> Vec3<S> {
-        by_route!(self,
+        by_route!(<S> self,
             root placement => self.z.vector_out(placement.rotation.inverse_mul(v)),
             screws way => way.turn_out(v),
             general pose => pose.rotation.inverse_mul(v))
@@ -322,7 +322,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn place<P: Pack<S>>(self, parent: Row<P>) -> Row<P> {
-        by_route!(self,
+        by_route!(<S> self,
             root placement => spread_screw(self.z).after(parent.times(&placement)),
             screws way => way.spread::<P>().place(parent),
             general pose => parent.times(pose))
@@ -330,7 +330,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn carry_rigid_in(self, r: RigidBody<S>) -> RigidBody<S> {
-        by_route!(self,
+        by_route!(<S> self,
             root _placement => r,
             screws way => way.carry_rigid_in(r),
             general pose => r.through(pose))
@@ -347,7 +347,7 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
 
     #[inline(always)]
     fn carry_whole_in(self, p: Articulated<S>) -> Articulated<S> {
-        by_route!(self,
+        by_route!(<S> self,
             // Nothing is carried into the world.
             root _placement => p,
             screws way => way.carry_in(p),
@@ -383,9 +383,10 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
     }
 }
 
-/// Runs `$run` with `$joint` bound to the crossing of link `$k`.
+/// Runs `$run` with `$joint` bound to the crossing of link `$k`, over a scalar, with code of its own for the commonest joints
+/// or without.
 macro_rules! at_joint {
-    ($bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
+    (<$scalar:ty, $special:ident> $bodies:expr, $joints:expr, $k:expr, $joint:ident => $run:expr) => {{
         use $crate::body::Passage;
         use $crate::spatial::{Flat, Quarter};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning};
@@ -394,7 +395,7 @@ macro_rules! at_joint {
         let body: &$crate::body::Body = &$bodies[$k];
         let z = $joints.screws[$k];
         // Decided by the compiler, before it makes any code of the ways not taken.
-        if SPECIAL {
+        if $special {
             match body.passage {
                 Passage::TurnQuarter => {
                     let $joint = Turning(Way::new(body, Quarter, z));
@@ -421,7 +422,7 @@ macro_rules! at_joint {
         } else {
             let general = &$joints.general;
             let joint = AnyJoint { body, z, general };
-            if const { is_out_of_line::<S>() } {
+            if const { is_out_of_line::<$scalar>() } {
                 let $joint = OutOfLine(joint);
                 $run
             } else {

@@ -7,6 +7,7 @@ pub(crate) mod branches;
 pub(crate) mod changing;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
+mod filled;
 pub(crate) mod home;
 pub(crate) mod inflow;
 pub(crate) mod joints;
@@ -16,6 +17,7 @@ pub(crate) mod out_of_line;
 pub(crate) mod outflow;
 pub(crate) mod rates;
 pub(crate) mod riccati;
+mod scratch;
 pub(crate) mod velocity;
 pub(crate) mod way;
 pub(crate) mod world;
@@ -25,16 +27,16 @@ use crate::coupled::stage::{Coupled, Lent};
 use crate::model::Compiled;
 use crate::plan::{Course, Whole};
 use crate::scalar::{Pack, Scalar};
-use crate::spatial::{Force, Motion, RigidBody};
-use branches::Abreast;
+use crate::spatial::{Force, Motion};
 use diagonal::Diagonal;
+use filled::Filled;
 use home::HomeGain;
-use inflow::Waiting;
 use joints::Joints;
 use linear::Linear;
-use numbers::{LINE, Numbers};
+use numbers::Numbers;
 use rates::Rate;
 use riccati::Riccati;
+use scratch::Scratch;
 use world::World;
 
 /// All memory of a workspace.
@@ -55,69 +57,23 @@ pub(crate) struct Stages<S: 'static> {
     pub(crate) riccati: Riccati<S>,
     /// G and D^-½ per degree of freedom, in the world's axes about home.
     pub(crate) home_gains: Vec<HomeGain<S>>,
-    /// The links from one to its root.
-    pub(crate) path: Vec<usize>,
     pub(crate) diagonal: Diagonal<S>,
     /// External forces on the links, in their compiled frames, and whether there are any.
     pub(crate) loads: Vec<Force<S>>,
     pub(crate) loaded: bool,
     /// α(k) of the links' origins, with the base accelerating against gravity.
     pub(crate) alpha: Vec<Motion<S>>,
-    /// λ(k), the accelerations that 𝓜⁻¹ alone gives.
-    pub(crate) lambda: Vec<Motion<S>>,
     /// Forces across the joints, or what is on the way to them.
     pub(crate) force: Vec<Force<S>>,
-    /// Composite bodies and their rates of change.
-    pub(crate) composite: Vec<RigidBody<S>>,
-    pub(crate) composite_rate: Vec<RigidBody<S>>,
-    /// ε, and other numbers per degree of freedom.
-    pub(crate) eps: Vec<S>,
-    pub(crate) dofs: Vec<S>,
-    /// T − T(q̈) and the change of q̈, where forward dynamics is refined.
-    pub(crate) refinement: [Vec<S>; 2],
-    /// Per degree of freedom, a motion or a force in the world's axes.
-    pub(crate) motions: Vec<Motion<S>>,
-    pub(crate) forces: Vec<Force<S>>,
-    /// Rows of one number per column, for dense results.
-    pub(crate) columns: Vec<S>,
-    /// Columns in registers, and the rows that they make.
-    pub(crate) tiles: Vec<S>,
     pub(crate) coupled: Lent<Coupled<S>>,
-    /// Whether the last sweep is not defined for followers, and was not run.
-    pub(crate) is_refused: bool,
     pub(crate) embedded: Embedded<S>,
-    pub(crate) waiting: Waiting<S>,
-    pub(crate) waiting_too: Waiting<S>,
-    pub(crate) abreast: Abreast<S>,
     /// The point that dynamics is linearized about.
     pub(crate) linear: Linear<S>,
+    pub(crate) scratch: Scratch<S>,
 }
 
 /// Up to so many degrees of freedom, room for dense results is made with the workspace; beyond, when first needed.
 pub(crate) const LARGE: usize = 1000;
-
-/// Which stages are filled.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Filled {
-    pub(crate) world: bool,
-    pub(crate) columns: bool,
-    pub(crate) rates: bool,
-    pub(crate) velocities: bool,
-    pub(crate) riccati: bool,
-    /// D and G are there; P and P⁺ only with `riccati`.
-    pub(crate) gains: bool,
-    pub(crate) home_gains: bool,
-    /// P⁺, D and G are there.
-    pub(crate) rests: bool,
-    /// q̇ came from total rates: P⁺, η, V and gravity in the links' axes are there.
-    pub(crate) settled: bool,
-    /// The Riccati recursion was run with couplings in it.
-    pub(crate) embedded: bool,
-    /// D is in the stage of linearized dynamics.
-    pub(crate) eliminated: bool,
-    /// It is known whether the pivots of D are sound.
-    pub(crate) judged: bool,
-}
 
 impl<S: Scalar> Stages<S> {
     pub(crate) fn new(m: &Compiled, fills: &'static Fills<S>) -> Self {
@@ -134,53 +90,16 @@ impl<S: Scalar> Stages<S> {
             velocities: vec![Motion::ZERO; n],
             riccati: Riccati::new(m),
             home_gains: vec![HomeGain::ZERO; nv],
-            path: Vec::with_capacity(n),
             diagonal: Diagonal::new(m),
             loads: vec![Force::ZERO; n],
             loaded: false,
             alpha: vec![Motion::ZERO; n],
-            lambda: vec![Motion::ZERO; n],
             force: vec![Force::ZERO; n],
-            composite: vec![RigidBody::ZERO; n],
-            composite_rate: vec![RigidBody::ZERO; n],
-            eps: vec![S::ZERO; nv],
-            dofs: vec![S::ZERO; nv],
-            refinement: [(); 2].map(|()| vec![S::ZERO; if m.refines { nv } else { 0 }]),
-            motions: vec![Motion::ZERO; nv],
-            forces: vec![Force::ZERO; nv],
-            columns: Vec::with_capacity(if nv <= LARGE {
-                (6 * m.columns.levels + 2) * nv
-            } else {
-                0
-            }),
-            tiles: Vec::with_capacity(Self::tiles(m)),
             coupled: Lent::new(Coupled::new(m)),
-            is_refused: false,
             embedded: Embedded::new(m),
-            waiting: Waiting::new(m.branches),
-            waiting_too: Waiting::new(m.branches),
-            abreast: Abreast::new(m),
             linear: Linear::new(m),
+            scratch: Scratch::new(m),
         }
-    }
-
-    /// How much room dense results need for columns and rows.
-    fn tiles(m: &Compiled) -> usize {
-        match m.columns.tiles {
-            Some(_) => linear::inverse_room(m) + LINE,
-            None if m.nv <= LARGE => (m.nv * m.nv).max(6 * m.nv) + LINE,
-            None => 0,
-        }
-    }
-
-    /// Makes room for so many numbers in `tiles`; where the first of them stands, so that registers do not straddle lines
-    /// of the cache.
-    #[inline(always)]
-    pub(crate) fn make_room(&mut self, numbers: usize) -> usize {
-        if self.tiles.len() < numbers + LINE {
-            self.tiles.resize(numbers + LINE, S::ZERO);
-        }
-        numbers::first_of_line(&self.tiles)
     }
 
     /// Whether forward dynamics looks at the pivots of D on its way: not where operations are counted or slow.
@@ -191,12 +110,6 @@ impl<S: Scalar> Stages<S> {
     pub(crate) fn judge(&mut self, unsound: S) {
         self.unsound = unsound;
         self.filled.judged = const { Self::JUDGES };
-    }
-
-    /// Whether the pivots of D stand in the stage of linearized dynamics alone.
-    #[inline(always)]
-    pub(crate) fn has_pivots_at_home(&self) -> bool {
-        self.filled.eliminated && !self.filled.gains && !self.filled.riccati
     }
 
     /// A new configuration: nothing that depended on the old one holds.
@@ -267,7 +180,7 @@ impl<S: Scalar> Stages<S> {
 
     #[inline(always)]
     pub(crate) fn fill_riccati<const SPECIAL: bool>(&mut self, m: &Compiled) {
-        self.riccati.fill::<SPECIAL>(m, &self.joints, &mut self.waiting);
+        self.riccati.fill::<SPECIAL>(m, &self.joints, &mut self.scratch.waiting);
         self.filled.gains = true;
     }
 
@@ -275,7 +188,8 @@ impl<S: Scalar> Stages<S> {
     #[inline(always)]
     pub(crate) fn fill_gains<const SPECIAL: bool>(&mut self, m: &Compiled) {
         if SPECIAL {
-            self.riccati.fill_gains::<SPECIAL>(m, &self.joints, &mut self.waiting);
+            self.riccati
+                .fill_gains::<SPECIAL>(m, &self.joints, &mut self.scratch.waiting);
         } else {
             self.need_riccati(m);
         }
@@ -293,8 +207,25 @@ impl<S: Scalar> Stages<S> {
 /// Fills a stage.
 type Fill<S> = fn(&Compiled, &mut Stages<S>);
 
+/// The stages that are filled on demand, as a list for a macro: the stage, the name of the sweep that fills it, what asks for
+/// it, and what fills it.
+macro_rules! each_stage {
+    ($then:ident) => {
+        $then!(
+            rates Rates need_rates fill_rates,
+            velocities Velocities need_velocities fill_velocities,
+            world World need_world fill_world,
+            columns Columns need_columns fill_columns,
+            riccati Riccati need_riccati fill_riccati,
+            gains Gains need_gains fill_gains,
+            home_gains HomeGains need_home_gains fill_home_gains
+        );
+    };
+}
+pub(crate) use each_stage;
+
 macro_rules! fills {
-    ($($stage:ident $need:ident),*) => {
+    ($($stage:ident $name:ident $need:ident $fill:ident),*) => {
         /// The sweeps that fill stages, compiled for the processor at hand: once, whoever needs the stage.
         #[derive(Debug)]
         pub(crate) struct Fills<S: 'static> {
@@ -314,15 +245,7 @@ macro_rules! fills {
     };
 }
 
-fills!(
-    rates need_rates,
-    velocities need_velocities,
-    world need_world,
-    columns need_columns,
-    riccati need_riccati,
-    gains need_gains,
-    home_gains need_home_gains
-);
+each_stage!(fills);
 
 /// Copies a few numbers without a call, since all that follows waits for them.
 #[inline(always)]

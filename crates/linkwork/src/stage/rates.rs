@@ -48,7 +48,7 @@ pub(crate) fn fill<S: Scalar, const SPECIAL: bool>(
             Some(p) => rates[p].omega,
             None => Vec3::ZERO,
         };
-        rates[k] = at_joint!(bodies, joints, k, joint => step(joint, body, omega_p, qd));
+        rates[k] = at_joint!(<S, SPECIAL> bodies, joints, k, joint => step(joint, body, omega_p, qd));
         last = rates[k].omega;
     }
 }

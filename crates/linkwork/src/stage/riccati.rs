@@ -32,7 +32,7 @@ impl<S: Scalar> Riccati<S> {
         let (bodies, p, p_plus) = (&m.bodies[..n], &mut self.p[..n], &mut self.p_plus[..n]);
         let mut inflow = Inflow::new(waiting);
         for k in (0..n).rev() {
-            at_joint!(bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
                 let rest = step(joint, &bodies[k], m, &mut inflow, &mut self.gains, |whole| p[k] = *whole);
                 p_plus[k] = joint.full(&rest);
             });
@@ -49,7 +49,7 @@ impl<S: Scalar> Riccati<S> {
     ) {
         let mut inflow = Inflow::new(waiting);
         for k in (0..m.bodies.len()).rev() {
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 step(joint, &m.bodies[k], m, &mut inflow, &mut self.gains, |_| {});
             });
         }

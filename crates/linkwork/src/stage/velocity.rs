@@ -20,7 +20,7 @@ pub(crate) fn fill<S: Scalar, const SPECIAL: bool>(
         velocities[k] = match body.parent {
             Some(p) => {
                 let v_p = velocities[p];
-                at_joint!(m.bodies, joints, k, joint => joint.hinge().add_motion(joint.motion_out(v_p), qd))
+                at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => joint.hinge().add_motion(joint.motion_out(v_p), qd))
             }
             None => body.hinge.motion(qd),
         };

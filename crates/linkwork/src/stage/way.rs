@@ -51,42 +51,42 @@ impl<'a, S: Scalar, T: ConstantTurn> Way<'a, S, T> {
 
 /// The tilt's part of every step; `$by` runs something with the tilt bound to a name.
 macro_rules! through_tilt {
-    ($by:ident) => {
+    ($scalar:ty, $by:ident) => {
         #[inline(always)]
-        fn force_through_tilt(self, f: Force<S>) -> Force<S> {
-            $by!(self, tilt => tilt.force_in(f))
+        fn force_through_tilt(self, f: Force<$scalar>) -> Force<$scalar> {
+            $by!(<$scalar> self, tilt => tilt.force_in(f))
         }
 
         #[inline(always)]
-        fn motion_through_tilt(self, v: Motion<S>) -> Motion<S> {
-            $by!(self, tilt => tilt.motion_out(v))
+        fn motion_through_tilt(self, v: Motion<$scalar>) -> Motion<$scalar> {
+            $by!(<$scalar> self, tilt => tilt.motion_out(v))
         }
 
         #[inline(always)]
-        fn vector_through_tilt(self, v: Vec3<S>) -> Vec3<S> {
-            $by!(self, tilt => tilt.vector_out(v))
+        fn vector_through_tilt(self, v: Vec3<$scalar>) -> Vec3<$scalar> {
+            $by!(<$scalar> self, tilt => tilt.vector_out(v))
         }
 
         #[inline(always)]
-        fn row_through_tilt(self, row: Row<S>) -> Row<S> {
-            $by!(self, tilt => tilt.after(row))
+        fn row_through_tilt(self, row: Row<$scalar>) -> Row<$scalar> {
+            $by!(<$scalar> self, tilt => tilt.after(row))
         }
 
         #[inline(always)]
-        fn body_through_tilt(self, r: RigidBody<S>) -> RigidBody<S> {
-            $by!(self, tilt => r.through_tilt(&tilt))
+        fn body_through_tilt(self, r: RigidBody<$scalar>) -> RigidBody<$scalar> {
+            $by!(<$scalar> self, tilt => r.through_tilt(&tilt))
         }
 
         #[inline(always)]
-        fn inertia_through_tilt(self, p: Articulated<S>) -> Articulated<S> {
-            $by!(self, tilt => p.through_tilt(&tilt))
+        fn inertia_through_tilt(self, p: Articulated<$scalar>) -> Articulated<$scalar> {
+            $by!(<$scalar> self, tilt => p.through_tilt(&tilt))
         }
     };
 }
 
 /// The one tilt that a way has.
 macro_rules! by_own_tilt {
-    ($way:expr, $tilt:ident => $run:expr) => {{
+    (<$scalar:ty> $way:expr, $tilt:ident => $run:expr) => {{
         let $tilt = $way.tilt();
         $run
     }};
@@ -94,14 +94,14 @@ macro_rules! by_own_tilt {
 
 /// The tilt of a link's passage: one without a turn and a quarter turn are cheaper, and any tilt is a skew one.
 macro_rules! by_passage {
-    ($way:expr, $tilt:ident => $run:expr) => {{
+    (<$scalar:ty> $way:expr, $tilt:ident => $run:expr) => {{
         let along = $way.way.tilt.along;
         match $way.passage {
-            Passage::TurnFlat | Passage::ScrewFlat if const { S::SPECIAL } => {
+            Passage::TurnFlat | Passage::ScrewFlat if const { <$scalar>::SPECIAL } => {
                 let $tilt = Tilt { turn: Flat, along };
                 $run
             }
-            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter if const { S::SPECIAL } => {
+            Passage::TurnQuarter | Passage::SlideQuarter | Passage::ScrewQuarter if const { <$scalar>::SPECIAL } => {
                 let $tilt = Tilt { turn: Quarter, along };
                 $run
             }
@@ -131,7 +131,7 @@ pub(crate) trait Across<S: Scalar>: Copy {
         true
     }
 
-    through_tilt!(by_own_tilt);
+    through_tilt!(S, by_own_tilt);
 
     #[inline(always)]
     fn force_in(self, f: Force<S>) -> Force<S> {
@@ -289,7 +289,7 @@ impl<'a, S: Scalar> AnyWay<'a, S> {
 impl<S: Scalar> Across<S> for AnyWay<'_, S> {
     type Tilting = Skew;
 
-    through_tilt!(by_passage);
+    through_tilt!(S, by_passage);
 
     #[inline(always)]
     fn before(self) -> Option<Screw<S>> {

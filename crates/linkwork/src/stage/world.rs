@@ -63,7 +63,7 @@ impl<S: Scalar> World<S> {
             if p + 1 != k {
                 last = Rows::of(&poses[p]);
             }
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 for i in 0..Rows::<P>::places::<S>() {
                     last.0[i] = joint.place(last.0[i]);
                 }

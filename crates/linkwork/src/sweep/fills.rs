@@ -4,10 +4,10 @@ use super::{At, Sweep};
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Level, small};
-use crate::stage::{Fills, Stages};
+use crate::stage::{Fills, Stages, each_stage};
 
 macro_rules! fills {
-    ($($stage:ident $name:ident $fill:ident),*) => {
+    ($($stage:ident $name:ident $need:ident $fill:ident),*) => {
         $(struct $name;
 
         impl<S: Scalar> Sweep<S> for $name {
@@ -43,15 +43,7 @@ macro_rules! fills {
     };
 }
 
-fills!(
-    rates Rates fill_rates,
-    velocities Velocities fill_velocities,
-    world World fill_world,
-    columns Columns fill_columns,
-    riccati Riccati fill_riccati,
-    gains Gains fill_gains,
-    home_gains HomeGains fill_home_gains
-);
+each_stage!(fills);
 
 impl Instructions {
     /// How stages are filled with what the processor has.

@@ -255,7 +255,7 @@ impl<S: Scalar> View<'_, S> {
             return;
         };
         let along = s.world.columns[i];
-        let at_home = |k: usize| s.composite[k].through(&s.world.poses[k]);
+        let at_home = |k: usize| s.scratch.composite[k].through(&s.world.poses[k]);
         out.fill(S::ZERO);
         let turned = Articulated::from(at_home(own)).carried_by(along);
         let mut inboard = m.bodies[own].parent;

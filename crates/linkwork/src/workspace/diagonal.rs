@@ -9,6 +9,7 @@ use crate::dynamics::diagonal::rates::{FactorRate, ForwardDiagonalized};
 use crate::dynamics::diagonal::skew::SkewMatrix;
 use crate::dynamics::diagonal::terms::{ArticulatedRates, CoriolisTerms, TERMS};
 use crate::dynamics::kinematics::Velocities;
+use crate::model::FrameId;
 use crate::scalar::Scalar;
 use crate::{Error, Result};
 
@@ -108,14 +109,12 @@ impl<S: Scalar> Posed<'_, S> {
         view.mechanism.check_vector("total", total)?;
         view.stages.diagonal.scaling = scaling;
         if view.mechanism.is_coupled() {
-            let mut qd = core::mem::take(&mut view.stages.dofs);
+            let mut qd = core::mem::take(&mut view.stages.scratch.dofs);
             let nv = view.nv();
             let done = view.coupled_product(Product::JointRates, scaling, total, &mut qd[..nv]);
             view.set_moving(&qd[..nv]);
-            view.stages.dofs = qd;
+            view.stages.scratch.dofs = qd;
             done?;
-            view.stages.filled.rates = false;
-            view.stages.filled.velocities = false;
         } else {
             view.sweep::<Settle>(total, &mut []);
             view.check_pivots()?;
@@ -166,7 +165,7 @@ impl<S: Scalar> Moving<'_, S> {
         )?;
         self.view.stages.diagonal.scaling = scaling;
         self.need_rates_of_operators();
-        self.view.sweep::<CoriolisTerms>(&[], out);
+        self.view.sweep_tree::<CoriolisTerms>(FrameId::WORLD, &[], out)?;
         self.view.check_pivots()
     }
 
@@ -214,7 +213,7 @@ impl<S: Scalar> Moving<'_, S> {
             });
         }
         self.need_rates_of_operators();
-        self.view.sweep::<PapersRecursions>(&[], out);
+        self.view.sweep_tree::<PapersRecursions>(FrameId::WORLD, &[], out)?;
         self.view.check_pivots()
     }
 
@@ -235,7 +234,7 @@ impl<S: Scalar> Moving<'_, S> {
 
     /// P⁺, η and V, where q̇ did not come from total rates.
     fn settle(&mut self) {
-        if !self.view.stages.filled.settled {
+        if !self.view.stages.filled.is_settled() {
             self.view.need::<Settle>();
         }
     }
@@ -266,10 +265,10 @@ impl<S: Scalar> Workspace<S> {
         let (tau, q) = input.split_at(self.mechanism.nv());
         self.mechanism.check_vector("tau", tau)?;
         self.mechanism.check_configuration("q", q)?;
-        debug_assert!(self.stages.filled.settled);
+        debug_assert!(self.stages.filled.is_settled());
         self.stages.diagonal.scaling = scaling;
         let view = &mut self.resume().0.view;
-        view.sweep::<Onward>(input, out);
+        view.sweep_tree::<Onward>(FrameId::WORLD, input, out)?;
         view.check_pivots()
     }
 
@@ -287,6 +286,6 @@ impl<S: Scalar> Workspace<S> {
     /// Whether the workspace is at a configuration, with P⁺, D and G there and nothing that pushes.
     pub(crate) fn is_ready_at(&self, q: &[S]) -> bool {
         let s = &self.stages;
-        s.filled.rests && !s.loaded && !self.mechanism.is_coupled() && *s.q == *q
+        s.filled.has_rests() && !s.loaded && !self.mechanism.is_coupled() && *s.q == *q
     }
 }

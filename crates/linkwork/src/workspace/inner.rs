@@ -81,7 +81,7 @@ impl<S: Scalar> Moving<'_, S> {
     /// J̇q̇ of a frame.
     pub(crate) fn velocity_product(&mut self, frame: FrameId) -> Motion<S> {
         let nv = self.view.nv();
-        let mut rate = core::mem::take(&mut self.view.stages.columns);
+        let mut rate = core::mem::take(&mut self.view.stages.scratch.columns);
         rate.clear();
         rate.resize(6 * nv, S::ZERO);
         self.view
@@ -92,7 +92,7 @@ impl<S: Scalar> Moving<'_, S> {
                 *out = x.mul_add(*qd, *out);
             }
         }
-        self.view.stages.columns = rate;
+        self.view.stages.scratch.columns = rate;
         Motion::from_array(out)
     }
 

@@ -391,7 +391,7 @@ impl<'w, S: Scalar> Linearized<'w, S> {
     pub fn torque_by_force(&mut self, frame: impl Into<FrameId>, reference: Reference, out: &mut [S]) -> Result<()> {
         let (nv, frame) = (self.view.nv(), self.view.mechanism.own_frame(frame)?);
         check_length("out", out.len(), 6 * nv)?;
-        let mut jacobian = core::mem::take(&mut self.view.stages.columns);
+        let mut jacobian = core::mem::take(&mut self.view.stages.scratch.columns);
         jacobian.clear();
         jacobian.resize(6 * nv, S::ZERO);
         self.view.sweep_at::<JacobianOf>(frame, reference, &[], &mut jacobian);
@@ -400,7 +400,7 @@ impl<'w, S: Scalar> Linearized<'w, S> {
                 out[6 * j + i] = -*x;
             }
         }
-        self.view.stages.columns = jacobian;
+        self.view.stages.scratch.columns = jacobian;
         Ok(())
     }
 
@@ -418,7 +418,7 @@ impl<'w, S: Scalar> Linearized<'w, S> {
             ..self.view
         };
         let mut configured = Configured { view };
-        let mut column = core::mem::take(&mut configured.view.stages.dofs);
+        let mut column = core::mem::take(&mut configured.view.stages.scratch.dofs);
         let mut done = Ok(());
         for i in 0..6 {
             let mut one = [S::ZERO; 6];
@@ -431,7 +431,7 @@ impl<'w, S: Scalar> Linearized<'w, S> {
                 out[6 * j + i] = *x;
             }
         }
-        configured.view.stages.dofs = column;
+        configured.view.stages.scratch.dofs = column;
         done
     }
 

@@ -37,7 +37,9 @@ pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 
+use crate::coupled::workspace::Shape;
 use crate::dynamics::forward;
+use crate::dynamics::innovations::Articulate;
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::Instructions;
@@ -197,7 +199,7 @@ impl<S: Scalar> Configured<'_, S> {
         if self.view.mechanism.is_coupled() {
             return self.view.need_coupled_factor();
         }
-        self.view.need::<crate::dynamics::innovations::Articulate>();
+        self.view.sweep_tree::<Articulate>(FrameId::WORLD, &[], &mut [])?;
         self.view.check_pivots()
     }
 
@@ -231,6 +233,12 @@ impl<S: Scalar> View<'_, S> {
         input: &[S],
         out: &mut [S],
     ) {
+        const {
+            assert!(
+                !matches!(W::SHAPE, Shape::Tree),
+                "it may be refused: `sweep_tree` runs it"
+            )
+        };
         let at = At {
             frame: &self.mechanism.placed[frame.index()],
             reference,
@@ -243,6 +251,25 @@ impl<S: Scalar> View<'_, S> {
         self.sweeps
             .of::<W>()
             .run(self.instructions, m, self.stages, at, input, out);
+    }
+
+    /// Runs a sweep that means nothing where joints follow others: there it is refused before it runs.
+    #[inline(always)]
+    pub(crate) fn sweep_tree<W: Listed + Sweep<S>>(
+        &mut self,
+        frame: FrameId,
+        input: &[S],
+        out: &mut [S],
+    ) -> Result<()> {
+        const { assert!(matches!(W::SHAPE, Shape::Tree), "`sweep` runs it") };
+        self.mechanism
+            .refuse_coupled("what is made of the factors of a tree's mass matrix")?;
+        let at = At {
+            frame: &self.mechanism.placed[frame.index()],
+            reference: Reference::Local,
+        };
+        self.raw::<W>(at, input, out);
+        Ok(())
     }
 
     /// Runs a sweep that only lanes take.
@@ -267,6 +294,7 @@ impl<S: Scalar> View<'_, S> {
     /// Takes in a velocity; what depended on the last one no longer holds.
     #[inline(always)]
     fn set_moving(&mut self, qd: &[S]) {
+        self.stages.filled.forget_motion();
         match &self.mechanism.compiled.reduction {
             None => self.stages.qd.copy_from_slice(qd),
             Some(r) => self.stages.coupled.set_moving(r, qd, &mut self.stages.qd),
@@ -306,10 +334,6 @@ impl<S: Scalar> View<'_, S> {
 
     /// An error if a pivot of D is not positive, or zero but for rounding: then nothing resists the joint it belongs to.
     pub(crate) fn check_pivots(&mut self) -> Result<()> {
-        // A refusal is told once: the next call is judged on its own.
-        if core::mem::take(&mut self.stages.is_refused) {
-            return self.refuse_coupled("what is made of the factors of a tree's mass matrix");
-        }
         // Only what is compiled for this; and no counter counts the check.
         if const { matches!(S::BUILDS, Builds::Shipped) } && self.pivots_are_sound() {
             return Ok(());
@@ -324,11 +348,11 @@ impl<S: Scalar> View<'_, S> {
             if let Some((dof, d)) = self.unsound_embedded(r, lane) {
                 return Err(self.singular(dof, d));
             }
-            if !self.stages.filled.gains && !self.stages.filled.riccati && !self.stages.filled.eliminated {
+            if !self.stages.filled.has_gains() && !self.stages.filled.is_eliminated() {
                 return Ok(());
             }
         }
-        if self.stages.has_pivots_at_home() {
+        if self.stages.filled.has_pivots_at_home() {
             return self.check_pivots_at_home(lane);
         }
         let mut gains = self.stages.riccati.gains.iter();
@@ -358,7 +382,7 @@ impl<S: Scalar> View<'_, S> {
         if self.mechanism.is_coupled() {
             return (0..S::LANES).all(|lane| self.check_pivots_of(lane).is_ok());
         }
-        let [unsound] = if self.stages.filled.judged && !self.stages.has_pivots_at_home() {
+        let [unsound] = if self.stages.filled.is_judged() && !self.stages.filled.has_pivots_at_home() {
             [self.stages.unsound]
         } else {
             self.numbers::<forward::Pivots, 1>(FrameId::WORLD, Reference::World)
@@ -366,7 +390,7 @@ impl<S: Scalar> View<'_, S> {
         if unsound == S::ZERO {
             return true;
         }
-        if !self.stages.has_pivots_at_home() {
+        if !self.stages.filled.has_pivots_at_home() {
             // Whoever asks which one it is looks there.
             self.need::<forward::Gains>();
         }

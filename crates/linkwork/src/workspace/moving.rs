@@ -128,7 +128,7 @@ impl<S: Scalar> Moving<'_, S> {
     #[doc(alias = "articulated body algorithm")]
     pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.check_drive(tau, qdd)?;
-        if self.view.stages.filled.riccati {
+        if self.view.stages.filled.has_riccati() {
             self.view.forward::<ForwardKeeping>(tau, qdd);
         } else {
             self.view.forward::<Forward>(tau, qdd);

@@ -69,7 +69,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
         }
         // Six rows per frame, each with room for the longest way.
         let width = frames.iter().map(|f| m.way_length(body(f))).max().unwrap_or(0);
-        let mut rows = core::mem::take(&mut self.view.stages.columns);
+        let mut rows = core::mem::take(&mut self.view.stages.scratch.columns);
         rows.clear();
         rows.resize(n * width, S::ZERO);
         for (i, frame) in frames.iter().enumerate() {
@@ -95,14 +95,14 @@ impl<'w, S: Scalar> Configured<'w, S> {
                 }
             }
         }
-        self.view.stages.columns = rows;
+        self.view.stages.scratch.columns = rows;
         self.view.check_pivots()
     }
 
     /// The same where joints follow others: J𝓜⁻¹ row by row, times J*.
     fn coupled_compliance(&mut self, frames: &[FrameId], reference: Reference, out: &mut [S]) -> Result<()> {
         let (n, nv) = (6 * frames.len(), self.view.nv());
-        let mut room = core::mem::take(&mut self.view.stages.columns);
+        let mut room = core::mem::take(&mut self.view.stages.scratch.columns);
         room.clear();
         room.resize((n + 1) * nv, S::ZERO);
         let (jacobian, moved) = room.split_at_mut(n * nv);
@@ -119,7 +119,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
                 out[j * n + i] = sum;
             }
         }
-        self.view.stages.columns = room;
+        self.view.stages.scratch.columns = room;
         self.view.check_pivots()
     }
 
@@ -136,7 +136,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
         let m = self.view.mechanism;
         let frame = m.own_frame(frame)?;
         if m.is_coupled() {
-            let mut room = core::mem::take(&mut self.view.stages.columns);
+            let mut room = core::mem::take(&mut self.view.stages.scratch.columns);
             room.clear();
             room.resize(7 * m.nv(), S::ZERO);
             let (jacobian, tau) = room.split_at_mut(6 * m.nv());
@@ -147,12 +147,12 @@ impl<'w, S: Scalar> Configured<'w, S> {
                 }
             }
             self.view.sweep::<InverseMassTimes>(tau, qdd);
-            self.view.stages.columns = room;
+            self.view.stages.scratch.columns = room;
             return self.view.check_pivots();
         }
         let link = m.placed[frame.index()].body;
         let length = m.compiled.way_length(link);
-        let mut row = core::mem::take(&mut self.view.stages.columns);
+        let mut row = core::mem::take(&mut self.view.stages.scratch.columns);
         row.clear();
         row.resize(length + m.nv(), S::ZERO);
         self.view.need::<HomeGains>();
@@ -161,7 +161,7 @@ impl<'w, S: Scalar> Configured<'w, S> {
             .sweep_at::<InnovationsOfForces>(frame, reference, &force.to_array(), way);
         m.compiled.scatter(link, way, innovations);
         self.view.sweep::<FromInnovations>(innovations, qdd);
-        self.view.stages.columns = row;
+        self.view.stages.scratch.columns = row;
         self.view.check_pivots()
     }
 }
@@ -340,7 +340,7 @@ impl Task<'_, '_> {
         let (jacobian, x) = scratch.split_at_mut(6 * mechanism.nv());
         let done = self.configured.inverse_mass_times(tau, x);
         let force = self.force_for(moved(jacobian, x));
-        self.configured.view.stages.columns = scratch;
+        self.configured.view.stages.scratch.columns = scratch;
         done.map(|()| force)
     }
 
@@ -349,11 +349,11 @@ impl Task<'_, '_> {
         self.configured.view.mechanism.check_vector("x", x)?;
         let jacobian = self.take(0);
         let seen = moved(&jacobian, x);
-        self.configured.view.stages.columns = jacobian;
-        let mut along = core::mem::take(&mut self.configured.view.stages.dofs);
+        self.configured.view.stages.scratch.columns = jacobian;
+        let mut along = core::mem::take(&mut self.configured.view.stages.scratch.dofs);
         let done = self.dynamically_consistent_inverse(seen, &mut along[..x.len()]);
         add_scaled(x, -1.0, &along[..x.len()]);
-        self.configured.view.stages.dofs = along;
+        self.configured.view.stages.scratch.dofs = along;
         done
     }
 
@@ -364,7 +364,7 @@ impl Task<'_, '_> {
         let (jacobian, seen) = scratch.split_at_mut(6 * tau.len());
         torque(jacobian, force, seen);
         add_scaled(tau, -1.0, seen);
-        self.configured.view.stages.columns = scratch;
+        self.configured.view.stages.scratch.columns = scratch;
         Ok(())
     }
 
@@ -374,17 +374,17 @@ impl Task<'_, '_> {
         check_length("tau", tau.len(), self.configured.view.nv())?;
         let scratch = self.take(0);
         torque(&scratch, self.only_rows(force), tau);
-        self.configured.view.stages.columns = scratch;
+        self.configured.view.stages.scratch.columns = scratch;
         Ok(())
     }
 
     /// p = J̄*g: the force that gravity amounts to.
     pub fn gravity(&mut self) -> Result<Force> {
-        let mut g = core::mem::take(&mut self.configured.view.stages.dofs);
+        let mut g = core::mem::take(&mut self.configured.view.stages.scratch.dofs);
         let nv = self.configured.view.nv();
         self.configured.view.sweep::<Gravity>(&[], &mut g[..nv]);
         let force = self.consistent_force(&g[..nv]);
-        self.configured.view.stages.dofs = g;
+        self.configured.view.stages.scratch.dofs = g;
         force
     }
 
@@ -408,7 +408,7 @@ impl Task<'_, '_> {
     fn take(&mut self, vectors: usize) -> Vec<f64> {
         let view = &mut self.configured.view;
         let nv = view.nv();
-        let mut scratch = core::mem::take(&mut view.stages.columns);
+        let mut scratch = core::mem::take(&mut view.stages.scratch.columns);
         scratch.clear();
         scratch.resize((6 + vectors) * nv, 0.0);
         view.sweep_at::<JacobianOf>(self.frame, self.reference, &[], &mut scratch[..6 * nv]);
@@ -442,7 +442,7 @@ impl MovingTask<'_, '_> {
         } = &mut self.0;
         let view = &mut configured.view;
         let nv = view.nv();
-        let mut scratch = core::mem::take(&mut view.stages.columns);
+        let mut scratch = core::mem::take(&mut view.stages.scratch.columns);
         scratch.clear();
         scratch.resize(2 * nv, 0.0);
         let (tau, qdd) = scratch.split_at_mut(nv);
@@ -450,7 +450,7 @@ impl MovingTask<'_, '_> {
         if !view.leaves_accelerations() {
             view.fill_accelerations(qdd);
         }
-        view.stages.columns = scratch;
+        view.stages.scratch.columns = scratch;
         view.check_pivots()?;
         view.need::<Velocities>();
         let base = -view.mechanism.compiled.gravity;

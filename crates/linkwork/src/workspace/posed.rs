@@ -39,9 +39,6 @@ impl<S: Scalar> Posed<'_, S> {
         let view = &mut self.0.view;
         view.mechanism.check_vector("qd", qd)?;
         view.set_moving(qd);
-        view.stages.filled.rates = false;
-        view.stages.filled.velocities = false;
-        view.stages.filled.settled = false;
         let view = View {
             stages: &mut *view.stages,
             ..*view
@@ -247,7 +244,8 @@ impl<'w, S: Scalar> Configured<'w, S> {
     /// that are welded together are one, and what is welded to the world has none.
     pub fn articulated_inertia(&mut self, link: LinkId) -> Result<[[S; 6]; 6]> {
         let link = self.view.mechanism.own_frame(link)?;
-        let numbers = self.view.numbers::<ArticulatedOf, 36>(link, Reference::Local);
+        let mut numbers = [S::ZERO; 36];
+        self.view.sweep_tree::<ArticulatedOf>(link, &[], &mut numbers)?;
         self.view.check_pivots()?;
         Ok(six_by_six(numbers))
     }

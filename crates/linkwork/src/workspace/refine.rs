@@ -26,7 +26,7 @@ impl<S: Scalar> View<'_, S> {
     /// q̈ += 𝓜⁻¹(T − T(q̈)), with T(q̈) from the links' whole inertias.
     #[inline(never)]
     fn refine(&mut self, tau: &[S], qdd: &mut [S]) {
-        let [mut residual, mut change] = core::mem::take(&mut self.stages.refinement);
+        let [mut residual, mut change] = core::mem::take(&mut self.stages.scratch.refinement);
         let nv = qdd.len();
         self.sweep::<InverseAgain>(qdd, &mut residual[..nv]);
         for i in 0..nv {
@@ -36,7 +36,7 @@ impl<S: Scalar> View<'_, S> {
         for i in 0..nv {
             qdd[i] += change[i];
         }
-        self.stages.refinement = [residual, change];
+        self.stages.scratch.refinement = [residual, change];
     }
 
     /// Whether forward dynamics leaves every link's acceleration as the tree's sweep finds it: without followers, branches

@@ -289,7 +289,7 @@ impl<S: Scalar> View<'_, S> {
     /// Forces on a frame about its origin in the world's axes, six numbers each → ℓJ*f along the frame's way.
     pub(crate) fn coupled_innovations(&mut self, frame: FrameId, forces: &[S], out: &mut [S]) {
         let nv = self.nv();
-        let mut jacobian = core::mem::take(&mut self.stages.columns);
+        let mut jacobian = core::mem::take(&mut self.stages.scratch.columns);
         jacobian.clear();
         jacobian.resize(6 * nv, S::ZERO);
         self.sweep_at::<JacobianOf>(frame, Reference::Aligned, &[], &mut jacobian);
@@ -312,7 +312,7 @@ impl<S: Scalar> View<'_, S> {
         }
         c.ranked = x;
         self.stages.coupled = c;
-        self.stages.columns = jacobian;
+        self.stages.scratch.columns = jacobian;
     }
 
     /// How much the softest degree of freedom yields.

@@ -33,7 +33,7 @@ use crate::workspace::sweeps::Listed;
 pub(crate) enum Shape {
     /// Nothing per degree of freedom, or what its caller takes care of.
     Plain,
-    /// What couplings leave undefined: not run, and refused by [`View::check_pivots`].
+    /// What couplings leave undefined: refused before it is run, by [`View::sweep_tree`].
     Tree,
     /// Motions, if anything, to torques.
     Torques,
@@ -87,11 +87,8 @@ impl<S: Scalar> View<'_, S> {
         let Some(r) = &self.mechanism.compiled.reduction else {
             return;
         };
-        self.stages.is_refused = const { matches!(W::SHAPE, Shape::Tree) };
         if const { matches!(W::SHAPE, Shape::Plain) } {
             self.raw::<W>(at, input, out);
-        } else if const { matches!(W::SHAPE, Shape::Tree) } {
-            out.fill(S::lift(f64::NAN));
         } else if const { matches!(W::SHAPE, Shape::Motions) } {
             self.embedded_inverse(r, input, out);
         } else if const { matches!(W::SHAPE, Shape::Inverse) } {
@@ -182,7 +179,7 @@ impl<S: Scalar> View<'_, S> {
 
     /// The Riccati recursion with couplings in it.
     fn need_embedded(&mut self) {
-        if !self.stages.filled.embedded {
+        if !self.stages.filled.is_embedded() {
             self.raw::<Embed>(self.nowhere(), &[], &mut []);
         }
     }
@@ -239,7 +236,7 @@ impl<S: Scalar> View<'_, S> {
 
     /// The degree of freedom of all joints, in one lane, that nothing resists, and its D.
     pub(crate) fn unsound_embedded(&self, r: &Reduction, lane: usize) -> Option<(usize, f64)> {
-        if !self.stages.filled.embedded {
+        if !self.stages.filled.is_embedded() {
             return None;
         }
         let (x, e) = (&self.stages.embedded, &r.embedding);
@@ -264,9 +261,9 @@ impl<S: Scalar> View<'_, S> {
 
     /// Fills the accelerations of links and the forces across joints for given independent accelerations.
     pub(crate) fn fill_accelerations(&mut self, qdd: &[S]) {
-        let mut tau = core::mem::take(&mut self.stages.dofs);
+        let mut tau = core::mem::take(&mut self.stages.scratch.dofs);
         self.sweep::<InverseAgain>(qdd, &mut tau[..qdd.len()]);
-        self.stages.dofs = tau;
+        self.stages.scratch.dofs = tau;
     }
 
     /// ∂(R*𝓜R)/∂y along one independent degree of freedom: all that moves with it, and R where it bends.
@@ -304,7 +301,7 @@ impl<S: Scalar> View<'_, S> {
     /// The elements of 𝓜 that are not zero, picked from all of it.
     pub(crate) fn mass_entries(&mut self, out: &mut [S]) {
         let (m, n) = (self.mechanism, self.nv());
-        let mut all = core::mem::take(&mut self.stages.tiles);
+        let mut all = core::mem::take(&mut self.stages.scratch.tiles);
         all.resize(all.len().max(n * n), S::ZERO);
         self.sweep::<MassMatrix>(&[], &mut all[..n * n]);
         match &m.compiled.reduction {
@@ -315,7 +312,7 @@ impl<S: Scalar> View<'_, S> {
                 }
             }
         }
-        self.stages.tiles = all;
+        self.stages.scratch.tiles = all;
     }
 
     /// 𝓜⁻¹, dense; of lanes its elements take less to be made from.

@@ -334,14 +334,14 @@ impl<S: Scalar> Pass<S> for Factor {
             }
             pairs.add_to(k, &mut p);
             if plain {
-                at_joint!(m.bodies, joints, k, joint => {
+                at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                     let p_plus = joint.release(p, &m.armature[v..], &mut gains[v..]);
                     if body.parent.is_some() {
                         inflow.hand_in(body, joint.carry_in(p_plus));
                     }
                 });
             } else {
-                at_joint!(m.bodies, joints, k, joint => {
+                at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                     let p_plus = release(joint.hinge(), p, &rotors[v..], &mut gains[v..]);
                     if body.parent.is_some() {
                         inflow.hand_in(body, joint.carry_whole_in(p_plus));
@@ -372,7 +372,7 @@ impl<S: Scalar> Pass<S> for Solve<'_, S> {
                 continue;
             }
             let mut z = inflow.gather(body, if pushed { -a.forces[k] } else { Force::ZERO });
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 joint.hinge().innovate(&mut z, &tau[v..], &gains[v..], &mut eps[v..]);
                 if body.parent.is_some() {
                     inflow.hand_in(body, joint.force_in(z));
@@ -387,7 +387,7 @@ impl<S: Scalar> Pass<S> for Solve<'_, S> {
                 continue;
             }
             let inner = of_parent(body, k, last, lambda, Motion::ZERO);
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 let mut plus = match body.parent {
                     Some(_) => joint.motion_out(inner),
                     None => Motion::ZERO,
@@ -412,7 +412,7 @@ impl<S: Scalar> Pass<S> for MoveLinks<'_, S> {
         for k in 0..m.bodies.len() {
             let body = &m.bodies[k];
             let inner = of_parent(body, k, last, lambda, Motion::ZERO);
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 let plus = match body.parent {
                     Some(_) => joint.motion_out(inner),
                     None => Motion::ZERO,
@@ -436,7 +436,7 @@ impl<S: Scalar> Pass<S> for Gather<'_, S> {
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let f = inflow.gather(body, a.forces[k]);
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 joint.hinge().project(f, &mut self.tau[body.v..]);
                 if body.parent.is_some() {
                     inflow.hand_in(body, joint.force_in(f));

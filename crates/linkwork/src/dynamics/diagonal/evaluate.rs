@@ -44,27 +44,25 @@ enum From {
 impl<S: Scalar> Sweep<S> for Settle {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, total: &[S], _: &mut [S]) {
-        if !(s.filled.riccati || s.filled.rests) {
-            let mut inflow = Inflow::new(&mut s.waiting);
+        if !(s.filled.has_riccati() || s.filled.has_rests()) {
+            let mut inflow = Inflow::new(&mut s.scratch.waiting);
             for k in (0..m.bodies.len()).rev() {
-                at_joint!(m.bodies, s.joints, k, joint => {
+                at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                     let rest = riccati::step(joint, &m.bodies[k], m, &mut inflow, &mut s.riccati.gains, |_| {});
                     s.riccati.p_plus[k] = joint.full(&rest);
                 });
             }
-            s.filled.gains = true;
-            s.filled.rests = true;
+            s.filled.tell_rests();
         }
         let from = if total.len() == m.nv {
             s.diagonal.eta.copy_from_slice(total);
-            s.filled.rates = false;
+            s.filled.forget_motion();
             From::TotalRates
         } else {
             From::JointRates
         };
         settle::<S, SPECIAL>(m, s, from);
-        s.filled.velocities = true;
-        s.filled.settled = true;
+        s.filled.tell_settled();
     }
 }
 
@@ -77,8 +75,7 @@ impl<S: Scalar> Sweep<S> for Onward {
         inward::<S, true, SPECIAL>(m, s, tau, out);
         core::mem::swap(&mut s.joints, &mut s.diagonal.next);
         s.leave();
-        s.filled.gains = true;
-        s.filled.rests = true;
+        s.filled.tell_rests();
     }
 }
 
@@ -92,7 +89,7 @@ fn settle<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, from:
         let (body, at) = (&m.bodies[k], m.bodies[k].v);
         let v_p = of_parent(body, k, last, velocities, Motion::ZERO);
         let g = of_parent(body, k, last_gravity, gravity, m.gravity.lift());
-        at_joint!(m.bodies, s.joints, k, joint => {
+        at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
             let mut v = match body.parent {
                 Some(_) => joint.motion_out(v_p),
                 None => Motion::ZERO,
@@ -135,7 +132,7 @@ pub(crate) fn need_gravity<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut
             Some(p) => gravity[p],
             None => m.gravity.lift(),
         };
-        at_joint!(m.bodies, s.joints, k, joint => gravity[k] = joint.turn_out(g));
+        at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => gravity[k] = joint.turn_out(g));
     }
 }
 
@@ -151,12 +148,12 @@ fn inward<S: Scalar, const ONWARD: bool, const SPECIAL: bool>(
     let (bodies, joints, qd, scaling) = (&m.bodies[..n], &s.joints, &s.qd[..], s.diagonal.scaling);
     let (velocities, gravity, eta) = (&s.velocities[..n], &s.diagonal.gravity[..n], &s.diagonal.eta[..]);
     let (every_gain, p_plus) = (&mut s.riccati.gains[..], &mut s.riccati.p_plus[..n]);
-    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
-    let mut n_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+    let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
+    let mut n_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
     let mut rate_in = Inflow::<S, Articulated<S>>::new(&mut s.diagonal.waiting);
     for k in (0..n).rev() {
         let (body, at, v) = (&bodies[k], bodies[k].v, velocities[k]);
-        at_joint!(bodies, joints, k, joint => {
+        at_joint!(<S, SPECIAL> bodies, joints, k, joint => {
             let hinge = joint.hinge();
             let rest = joint.rest(&p_plus[k]);
             let (gains, qd, out) = (&every_gain[at..], &qd[at..], &mut out[at..]);
@@ -176,7 +173,7 @@ fn inward<S: Scalar, const ONWARD: bool, const SPECIAL: bool>(
             finish(scaling, hinge, &p_rate, gains, &eta[at..], gravity[k], out);
         });
         if ONWARD {
-            at_joint!(bodies, s.diagonal.next, k, joint => {
+            at_joint!(<S, SPECIAL> bodies, s.diagonal.next, k, joint => {
                 let rest = riccati::step(joint, body, m, &mut p_in, every_gain, |_| {});
                 p_plus[k] = joint.full(&rest);
             });

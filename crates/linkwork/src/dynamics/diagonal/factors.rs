@@ -69,10 +69,10 @@ impl<S: Scalar> Sweep<S> for TotalRates {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, qd: &[S], out: &mut [S]) {
         s.need_gains(m);
-        let (gains, v, scaling) = (&s.riccati.gains[..], &mut s.lambda[..], s.diagonal.scaling);
+        let (gains, v, scaling) = (&s.riccati.gains[..], &mut s.scratch.lambda[..], s.diagonal.scaling);
         for k in 0..m.bodies.len() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
-            at_joint!(m.bodies, s.joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                 let mut own = match body.parent {
                     Some(p) => joint.motion_out(v[p]),
                     None => Motion::ZERO,
@@ -91,12 +91,12 @@ impl<S: Scalar> Sweep<S> for JointRates {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
-        s.dofs.copy_from_slice(x);
-        let (gains, eta) = (&s.riccati.gains[..], &mut s.dofs[..]);
-        let (v, scaling) = (&mut s.lambda[..], s.diagonal.scaling);
+        s.scratch.dofs.copy_from_slice(x);
+        let (gains, eta) = (&s.riccati.gains[..], &mut s.scratch.dofs[..]);
+        let (v, scaling) = (&mut s.scratch.lambda[..], s.diagonal.scaling);
         for k in 0..m.bodies.len() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
-            at_joint!(m.bodies, s.joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                 let mut own = match body.parent {
                     Some(p) => joint.motion_out(v[p]),
                     None => Motion::ZERO,
@@ -116,11 +116,11 @@ impl<S: Scalar> Sweep<S> for WorkingMoments {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         s.need_gains(m);
         let (gains, scaling) = (&s.riccati.gains[..], s.diagonal.scaling);
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
             let mut z = inflow.gather_children(body);
-            at_joint!(m.bodies, s.joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                 let hinge = joint.hinge();
                 hinge.innovate(&mut z, &tau[at..], &gains[at..], &mut out[at..]);
                 if body.parent.is_some() {
@@ -137,13 +137,13 @@ impl<S: Scalar> Sweep<S> for JointTorques {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
         s.need_gains(m);
-        s.dofs.copy_from_slice(x);
-        let (gains, e, scaling) = (&s.riccati.gains[..], &mut s.dofs[..], s.diagonal.scaling);
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        s.scratch.dofs.copy_from_slice(x);
+        let (gains, e, scaling) = (&s.riccati.gains[..], &mut s.scratch.dofs[..], s.diagonal.scaling);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
             let mut z = inflow.gather_children(body);
-            at_joint!(m.bodies, s.joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                 let hinge = joint.hinge();
                 start_moments(scaling, hinge, &gains[at..], &mut e[at..]);
                 hinge.torques(&mut z, &e[at..], &gains[at..], &mut out[at..]);

@@ -86,15 +86,15 @@ impl<S: Scalar> Sweep<S> for ForwardDiagonalized {
 impl<S: Scalar> Sweep<S> for FactorRate {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, x: &[S], out: &mut [S]) {
-        s.dofs.copy_from_slice(x);
+        s.scratch.dofs.copy_from_slice(x);
         let (scaling, gains) = (s.diagonal.scaling, &s.riccati.gains[..]);
-        let mut z_in = Inflow::<S, Force<S>>::new(&mut s.waiting);
-        let mut rate_in = Inflow::<S, Force<S>>::new(&mut s.waiting_too);
+        let mut z_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
+        let mut rate_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
         for k in (0..m.bodies.len()).rev() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
             let (hinge, d) = (body.hinge, body.dofs);
             let joint = AnyJoint::of(body, &s.joints, k);
-            let (gains, e) = (&gains[at..], &mut s.dofs[at..]);
+            let (gains, e) = (&gains[at..], &mut s.scratch.dofs[at..]);
             let rates = pivot_rates(hinge, s.diagonal.p_rate[k], gains);
             let (mut z, mut z_rate) = (z_in.gather_children(body), rate_in.gather_children(body));
             start_moments(scaling, hinge, gains, e);

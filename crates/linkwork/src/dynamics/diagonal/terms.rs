@@ -31,13 +31,13 @@ impl<S: Scalar> Sweep<S> for ArticulatedRates {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         s.need_riccati(m);
         need_gravity::<S, SPECIAL>(m, s);
-        let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let (body, at) = (&m.bodies[k], m.bodies[k].v);
             let p_rate = inflow.gather_children(body);
             s.diagonal.p_rate[k] = p_rate;
             if body.parent.is_some() {
-                at_joint!(m.bodies, s.joints, k, joint => {
+                at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => {
                     let rest = joint.rest(&s.riccati.p_plus[k]);
                     let rate = joint.release_rate(&rest, p_rate, &s.riccati.gains[at..], &s.qd[at..]);
                     inflow.hand_in(body, joint.carry_in(rate));
@@ -52,7 +52,7 @@ impl<S: Scalar> Sweep<S> for CoriolisTerms {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         let (n, scaling) = (m.nv, s.diagonal.scaling);
         let still = [S::ZERO; 6];
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.waiting);
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting);
         for k in (0..m.bodies.len()).rev() {
             let (body, at, v) = (&m.bodies[k], m.bodies[k].v, s.velocities[k]);
             let (hinge, d) = (body.hinge, body.dofs);

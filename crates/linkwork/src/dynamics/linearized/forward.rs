@@ -52,12 +52,12 @@ fn derivatives<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, out: &mut
     };
     if !s.linear.eliminated {
         s.linear.eliminate::<P>(m, tiles);
-        s.filled.eliminated = true;
+        s.filled.tell_eliminated();
     }
     let size = KINDS * blocks(n) * blocks(n) * LANES * LANES;
     let (eps, _) = room[..size].as_chunks_mut().0.as_chunks_mut();
     forward_by_tiles::inward::<S, P>(m, tiles, &mut s.linear, eps);
-    s.columns.resize(LANES * n, S::ZERO);
-    let (weights, _) = s.columns.as_chunks_mut();
+    s.scratch.columns.resize(LANES * n, S::ZERO);
+    let (weights, _) = s.scratch.columns.as_chunks_mut();
     forward_by_tiles::outward::<S, P>(m, tiles, &s.linear.d_inv, eps, weights, out);
 }

@@ -25,7 +25,7 @@ impl<S: Scalar> Sweep<S> for AccelerationDerivatives {
         let loads = if s.loaded { Some(&s.loads[..]) } else { None };
         let (linear, wide) = (&mut s.linear, blocks(m.nv));
         linear.drive(m, tiles, (&s.world, loads), &s.qd, tau);
-        s.filled.eliminated = true;
+        s.filled.tell_eliminated();
         linear.rows.resize(m.nv * wide, [[S::ZERO; LANES]; KINDS]);
         let mut carried = Force::ZERO;
         for k in (0..m.bodies.len()).rev() {
@@ -47,8 +47,8 @@ impl<S: Scalar> Sweep<S> for AccelerationDerivatives {
                 inner.pair_up(m, k, c, &spans.columns, &terms, &mut rows);
             }
         }
-        s.columns.resize(LANES * m.nv, S::ZERO);
-        let (weights, _) = s.columns.as_chunks_mut();
+        s.scratch.columns.resize(LANES * m.nv, S::ZERO);
+        let (weights, _) = s.scratch.columns.as_chunks_mut();
         let (inward, d_inv, eps) = (&linear.inward[..], &linear.d_inv[..], &mut linear.rows[..]);
         if const { matches!(S::BUILDS, Builds::Avx512) } {
             add_rows::<S, true>(m, tiles, inward, eps);

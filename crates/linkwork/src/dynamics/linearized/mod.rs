@@ -53,7 +53,7 @@ fn linearize<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, given: &[S]
     match tiled::<S>(m) {
         Some(tiles) if const { S::LANES == 1 } && under => {
             s.linear.finish_under::<P>(m, tiles, qdd);
-            s.filled.eliminated = true;
+            s.filled.tell_eliminated();
         }
         _ => s.linear.finish(m),
     }

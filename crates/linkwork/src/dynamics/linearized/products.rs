@@ -44,13 +44,27 @@ impl<S: Scalar> Sweep<S> for AccelerationChange {
         s.need_gains(m);
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dtau) = rest.split_at(m.nv);
-        zeros(&mut s.eps);
-        torque_change(m, &mut s.linear, [dq, dqd, &s.eps], &mut s.dofs);
-        for (x, dtau) in s.dofs.iter_mut().zip(dtau) {
+        zeros(&mut s.scratch.eps);
+        torque_change(m, &mut s.linear, [dq, dqd, &s.scratch.eps], &mut s.scratch.dofs);
+        for (x, dtau) in s.scratch.dofs.iter_mut().zip(dtau) {
             *x = *dtau - *x;
         }
-        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, &s.dofs, &mut s.eps);
-        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, out);
+        innovations::inward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &mut s.scratch.waiting,
+            &s.scratch.dofs,
+            &mut s.scratch.eps,
+        );
+        innovations::outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            out,
+        );
     }
 }
 
@@ -58,15 +72,29 @@ impl<S: Scalar> Sweep<S> for AccelerationAdjoint {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, y: &[S], out: &mut [S]) {
         s.need_gains(m);
-        innovations::inward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &mut s.waiting, y, &mut s.eps);
-        innovations::outward::<S, SPECIAL>(m, &s.joints, &s.riccati.gains, &s.eps, &mut s.lambda, &mut s.dofs);
-        torque_adjoint(m, &mut s.linear, &s.dofs, out);
+        innovations::inward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &mut s.scratch.waiting,
+            y,
+            &mut s.scratch.eps,
+        );
+        innovations::outward::<S, SPECIAL>(
+            m,
+            &s.joints,
+            &s.riccati.gains,
+            &s.scratch.eps,
+            &mut s.scratch.lambda,
+            &mut s.scratch.dofs,
+        );
+        torque_adjoint(m, &mut s.linear, &s.scratch.dofs, out);
         // 𝓜𝓜⁻¹y is y: in its place goes 𝓜⁻¹y.
         let (changes, by_tau) = out.split_at_mut(2 * m.nv);
         for x in changes {
             *x = -*x;
         }
-        by_tau.copy_from_slice(&s.dofs);
+        by_tau.copy_from_slice(&s.scratch.dofs);
     }
 }
 

@@ -1,20 +1,15 @@
 //! `linkwork derive`: from an operator expression to its algorithm, its value on a robot, or its source code.
 
-mod emit;
-mod trace;
-
 use crate::complaint::Complaint;
 use crate::robot::Loading;
 use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use emit::{Argument, Function, Language};
-use linkwork::algebra::{Dense, Evaluator, Expression, Look, Matrix, Notation, Space, link_space};
+use linkwork::algebra::{Dense, Evaluator, Expression, Language, Look, Matrix, Notation, Space, link_space};
 use linkwork::model::FrameId;
 use linkwork::{Mechanism, Reference};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
-use trace::Traced;
 
 /// Arguments of `linkwork derive`.
 #[derive(Args)]
@@ -39,7 +34,7 @@ pub(crate) struct Arguments {
     reference: Sight,
     /// Write the fused algorithm as a function specialised to the robot.
     #[arg(long, value_enum, value_name = "LANGUAGE", requires = "robot")]
-    emit: Option<Language>,
+    emit: Option<Emitted>,
     /// Print JSON.
     #[arg(long, conflicts_with_all = ["emit", "markdown"])]
     json: bool,
@@ -49,6 +44,14 @@ pub(crate) struct Arguments {
     /// Print the expression, what it became and the laws on the way as LaTeX.
     #[arg(long, conflicts_with_all = ["emit", "markdown", "json"])]
     latex: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Emitted {
+    /// A function in Rust.
+    Rust,
+    /// A function in C99.
+    C,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -125,7 +128,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let given = given(&arguments.bind, mechanism)?;
     let frames = frames(arguments, mechanism)?;
     if let Some(language) = arguments.emit {
-        let code = source(&expression, &loaded.name, mechanism, &frames, &given, language)?;
+        let language = match language {
+            Emitted::Rust => Language::Rust,
+            Emitted::C => Language::C,
+        };
+        let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
+        let code = expression.source_code(mechanism, &frames, &names, language)?;
         return Ok(anstream::stdout().write_all(code.as_bytes())?);
     }
     let value = evaluate(&expression, &loaded.name, mechanism, &frames, &given)?;
@@ -350,101 +358,3 @@ fn evaluate(
         dense,
     })
 }
-
-/// The algorithm as source code: run once on numbers that write down what is done to them.
-fn source(
-    expression: &Expression,
-    robot: &str,
-    mechanism: &Mechanism,
-    frames: &[(FrameId, Reference)],
-    given: &Given,
-    language: Language,
-) -> Result<String> {
-    let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
-    trace::start();
-    let mut evaluator = Evaluator::<Traced>::new(expression, mechanism, frames, &names)?;
-    if let Some(inner) = evaluator.algorithm().solves().first() {
-        // The pivots of one configuration are not those of the next.
-        let problem = format!("inv({inner}) is solved as a dense matrix, which source code cannot do");
-        return Err(Complaint::usage(
-            problem,
-            "emit what it is applied to, and solve outside",
-        ));
-    }
-    let sample = |argument: usize, values: &[f64]| -> Vec<Traced> {
-        let each = values.iter().enumerate();
-        each.map(|(i, &x)| Traced::input(argument, i, x)).collect()
-    };
-    let mut arguments = vec![Argument {
-        name: "q".to_owned(),
-        length: mechanism.nq(),
-        about: "the configuration".to_owned(),
-    }];
-    let q = sample(0, &given.q);
-    let mut vectors: Vec<(String, Vec<Traced>)> = Vec::new();
-    // The velocity first, then as they appear in the expression.
-    let mut inputs = evaluator.algorithm().inputs();
-    let appears = |name: &str| expression.vectors().iter().position(|(n, _)| n == name);
-    inputs.sort_by_key(|(name, _)| (name != "qd", appears(name)));
-    for (name, space) in inputs {
-        let length = evaluator.size(space);
-        let place = arguments.len();
-        arguments.push(Argument {
-            name: argument_name(&name, &arguments),
-            length,
-            about: format!("{name}, {space}"),
-        });
-        // The samples matter nowhere but in checks that they are finite.
-        vectors.push((name, sample(place, &vec![0.5; length])));
-    }
-    let still = vec![Traced::default(); mechanism.nv()];
-    let mut out = vec![Traced::default(); evaluator.len()];
-    let mut workspace = mechanism.workspace_of::<Traced>();
-    let mut posed = workspace.at(&q)?;
-    let mut moving = posed.moving(&still)?;
-    let bound: Vec<(&str, &[Traced])> = vectors.iter().map(|(n, x)| (n.as_str(), &x[..])).collect();
-    moving.evaluate(&mut evaluator, &bound, &mut out)?;
-    let tape = trace::taken();
-    let algorithm = evaluator.algorithm();
-    let about = format!(
-        "{} of {robot}: {}.\n\nWritten by `linkwork derive`.\n\n```text\n{}```",
-        expression.written(Notation::Symbols),
-        algorithm.rewritten().written(Notation::Symbols),
-        algorithm.explain(Look::Plain)
-    );
-    let function = Function {
-        tape: &tape,
-        arguments: &arguments,
-        results: &out,
-        about: &about,
-    };
-    Ok(emit::emit(&function, language))
-}
-
-/// A name that both languages take without complaint.
-fn argument_name(name: &str, others: &[Argument]) -> String {
-    let plain: String = match name {
-        "T" => "tau".to_owned(),
-        other => other.to_lowercase(),
-    };
-    let taken = |name: &str| {
-        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle"];
-        let temporary = name.strip_prefix('x').is_some_and(|rest| rest.parse::<u64>().is_ok());
-        let keyword = KEYWORDS.contains(&name);
-        temporary || keyword || reserved.contains(&name) || others.iter().any(|a| a.name == name)
-    };
-    let mut unique = plain;
-    while taken(&unique) {
-        unique += "_in";
-    }
-    unique
-}
-
-/// Words that C or Rust keep for themselves and that a vector might be called.
-const KEYWORDS: [&str; 60] = [
-    "as", "async", "auto", "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double",
-    "dyn", "else", "enum", "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int",
-    "let", "long", "loop", "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self",
-    "short", "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef", "union",
-    "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
-];

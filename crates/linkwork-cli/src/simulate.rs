@@ -22,12 +22,12 @@ use crate::robot::{Chosen, Driven};
 use crate::whole;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use control::{Control, Driver};
-use course::{Method, Outcome, Plan};
+use control::{Control, Driver, Stretch};
+use course::{Method, Outcome};
 use keep::{Listener, WAITING, keep, listen};
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
-use linkwork::simulate::{Diagonalized, Dynamics, PassiveForces, State};
+use linkwork::simulate::{Diagonalized, Dynamics, Ended, PassiveForces, Run, State, Tolerance};
 use linkwork::workspace::Scaling;
 use linkwork_formats::Robot;
 use log::Log;
@@ -38,6 +38,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
+use std::time::Instant;
 
 /// Arguments of `linkwork simulate`.
 #[derive(Args)]
@@ -257,15 +258,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
     }
     let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any() && scene.is_none();
-    let mut plan = Plan {
-        method,
-        end: arguments.seconds,
-        dt: arguments.dt.unwrap_or(STEP),
-        tolerance: arguments.tolerance.unwrap_or(TOLERANCE),
-        rate: arguments.log_rate,
-        changes: push::changes(&pushes),
-        stretch: driver.stretch(),
-    };
+    let relative = arguments.tolerance.unwrap_or(TOLERANCE);
+    let absolute = 0.1 * relative;
+    let plan = Run::new(method.into(), arguments.seconds)
+        .step(arguments.dt.unwrap_or(STEP))
+        .tolerance(Tolerance { relative, absolute })
+        .samples(arguments.log_rate)
+        .changes(push::changes(&pushes));
+    let mut stretch = driver.stretch();
     let whole = !(arguments.log.is_empty() && arguments.plot.is_empty());
     let recorder = Recorder::new(
         mechanism,
@@ -286,7 +286,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let equations = match scene {
         Some(scene) => {
             let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
-            plan.stretch = driver.stretch();
+            stretch = driver.stretch();
             let mut touching =
                 arguments
                     .surroundings
@@ -301,7 +301,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let logs = arguments.log.iter();
     let logs = logs.map(|path| Log::begin(path, &form, mechanism, &described, arguments.log_rate));
     let logs = logs.collect::<Result<Vec<_>>>()?;
-    let (outcome, summary) = simulate(&plan, mechanism, state, equations, recorder, logs)?;
+    let (outcome, summary) = simulate(&plan, stretch, state, equations, recorder, logs)?;
     for path in &arguments.plot {
         figure::draw(&loaded.name, &summary.some, path)?;
     }
@@ -316,13 +316,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         written,
     )
     .print(arguments.json)?;
-    match outcome.problem {
-        Some(problem) => {
+    match outcome.run.ended {
+        Ended::Failed(problem) => {
             let hint = "what came before is kept; try a smaller --dt, or --integrator adaptive or midpoint";
             Err(Complaint::failure(problem.to_string(), hint))
         }
-        None if outcome.interrupted => Ok(ExitCode::from(130)),
-        None => Ok(ExitCode::SUCCESS),
+        Ended::Stopped => Ok(ExitCode::from(130)),
+        Ended::Whole => Ok(ExitCode::SUCCESS),
     }
 }
 
@@ -363,8 +363,8 @@ enum Posing {
 
 /// Runs the plan on this thread, records on another, and writes logs on a third.
 fn simulate(
-    plan: &Plan,
-    mechanism: &Mechanism,
+    plan: &Run,
+    stretch: Stretch,
     start: State,
     equations: Posing,
     recorder: Recorder,
@@ -382,24 +382,27 @@ fn simulate(
     let (outcome, summary, logs) = std::thread::scope(|scope| {
         let writing = scope.spawn(move || keep(logs, &written, &STOP));
         let recording = scope.spawn(move || listen(recorder, &receiver, &rows));
-        let mut audience = Listener::new(sender, plan.end);
-        let outcome = match equations {
-            Posing::Dynamics(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
-            Posing::Diagonalized(mut e) => course::run(plan, mechanism, &mut e, start, &STOP, &mut audience),
+        let mut audience = Listener::new(sender, plan.end, stretch, &STOP);
+        let (clock, mut closure, mut contact) = (Instant::now(), None, None);
+        let run = match equations {
+            Posing::Dynamics(mut e) => plan.go(&mut e, start, &mut audience),
+            Posing::Diagonalized(mut e) => plan.go(&mut e, start, &mut audience),
             Posing::Touching(mut e) => {
-                let outcome = e.course(plan, start, &STOP, &mut audience);
-                Outcome {
-                    contact: Some(e.summary),
-                    ..outcome
-                }
+                let run = e.course(plan, start, &mut audience);
+                contact = Some(e.summary);
+                run
             }
             Posing::Closed(mut e) => {
-                let outcome = course::run(plan, mechanism, &mut *e, start, &STOP, &mut audience);
-                Outcome {
-                    closure: Some(e.worst_closure()),
-                    ..outcome
-                }
+                let run = plan.go(&mut *e, start, &mut audience);
+                closure = Some(e.worst_closure());
+                run
             }
+        };
+        let outcome = Outcome {
+            run,
+            wall_seconds: clock.elapsed().as_secs_f64(),
+            closure,
+            contact,
         };
         audience.end();
         let summary = recording.join().expect("recording does not panic");
@@ -419,7 +422,7 @@ fn report(
     written: Vec<String>,
 ) -> Report {
     let last = |name: &str| summary.last.of(name).numbers.clone();
-    let seconds = outcome.state.t;
+    let seconds = outcome.run.state.t;
     Report {
         robot: robot.to_owned(),
         nq: mechanism.nq(),
@@ -431,9 +434,9 @@ fn report(
         equations: arguments.equations.words(),
         seconds,
         asked_seconds: arguments.seconds,
-        interrupted: outcome.interrupted,
-        steps: outcome.steps,
-        rejected_steps: outcome.rejected,
+        interrupted: matches!(outcome.run.ended, Ended::Stopped),
+        steps: outcome.run.steps,
+        rejected_steps: outcome.run.rejected,
         wall_seconds: outcome.wall_seconds,
         real_time_factor: seconds / outcome.wall_seconds,
         closure: outcome.closure,

@@ -1,6 +1,6 @@
 //! What runs beside a simulation: states become rows on one thread, and logs on another.
 
-use super::course::Audience;
+use super::control::Stretch;
 use super::log::Log;
 use super::record::{Recorder, Summary};
 use anyhow::Result;
@@ -76,10 +76,12 @@ pub(super) struct Listener {
     begun: Instant,
     bar: Option<indicatif::ProgressBar>,
     shown: bool,
+    stretch: Stretch,
+    stop: &'static AtomicBool,
 }
 
 impl Listener {
-    pub(super) fn new(sender: SyncSender<Vec<State>>, end: f64) -> Self {
+    pub(super) fn new(sender: SyncSender<Vec<State>>, end: f64, stretch: Stretch, stop: &'static AtomicBool) -> Self {
         let now = Instant::now();
         Self {
             sender,
@@ -89,6 +91,8 @@ impl Listener {
             begun: now,
             bar: None,
             shown: std::io::stderr().is_terminal(),
+            stretch,
+            stop,
         }
     }
 
@@ -107,15 +111,29 @@ impl Listener {
     }
 }
 
-impl Audience for Listener {
-    fn keep(&mut self, state: &State) {
+impl linkwork::simulate::Listener for Listener {
+    fn sample(&mut self, state: &State) {
         self.parcel.push(state.clone());
         if self.parcel.len() == PARCEL || self.sent.elapsed() >= PATIENCE {
             self.send();
         }
     }
 
-    fn hear(&mut self, t: f64) {
+    fn goes_on(&mut self, state: &State, steps: u64) -> bool {
+        if steps.is_multiple_of(256) {
+            self.show(state.t);
+        }
+        !self.stop.load(Relaxed)
+    }
+
+    fn stretch(&mut self, from: f64, until: f64) {
+        self.stretch.set(from, until);
+    }
+}
+
+impl Listener {
+    /// Progress.
+    fn show(&mut self, t: f64) {
         const PATIENCE: Duration = Duration::from_millis(500);
         const PARTS: f64 = 1000.0;
         if !self.shown || self.begun.elapsed() < PATIENCE {

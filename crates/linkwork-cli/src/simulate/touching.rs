@@ -1,13 +1,12 @@
 //! Runs with contact: the robot's collision shapes on the ground and on each other.
 
 use super::control::Driver;
-use super::course::{Audience, Outcome, Plan};
 use crate::complaint::Complaint;
 use crate::style;
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::contact::{Report, Settings, Stepper, Surface};
-use linkwork::simulate::{Drive, Now, State};
+use linkwork::simulate::{Drive, Ended, Listener, Now, Outcome, Run, State};
 use linkwork::spatial::Pose;
 use linkwork_formats::Robot;
 use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, colliders};
@@ -15,8 +14,6 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
 
 /// What the robot stands on.
 #[derive(Args)]
@@ -167,47 +164,37 @@ impl Touching {
         }
     }
 
-    /// Runs a plan from a state; an error in it ends the course, and what came before stays.
-    pub(crate) fn course(
-        &mut self,
-        plan: &Plan,
-        start: State,
-        stop: &AtomicBool,
-        audience: &mut impl Audience,
-    ) -> Outcome {
-        let (clock, mut state, mut steps) = (Instant::now(), start, 0);
-        audience.keep(&state);
-        let done = self.steps(plan, &mut state, &mut steps, stop, audience);
+    /// Runs from a state; an error in it ends the course, and what came before stays.
+    pub(crate) fn course(&mut self, plan: &Run, start: State, listener: &mut impl Listener) -> Outcome {
+        let (mut state, mut steps) = (start, 0);
+        listener.sample(&state);
+        let done = self.steps(plan, &mut state, &mut steps, listener);
         Outcome {
             steps,
             rejected: 0,
-            wall_seconds: clock.elapsed().as_secs_f64(),
-            interrupted: done.is_ok() && state.t < plan.end,
-            problem: done.err(),
+            ended: match done {
+                Ok(()) if state.t < plan.end - 1e-9 * plan.dt => Ended::Stopped,
+                Ok(()) => Ended::Whole,
+                Err(error) => Ended::Failed(error),
+            },
             state,
-            closure: None,
-            contact: None,
         }
     }
 
     fn steps(
         &mut self,
-        plan: &Plan,
+        plan: &Run,
         state: &mut State,
         steps: &mut u64,
-        stop: &AtomicBool,
-        audience: &mut impl Audience,
+        listener: &mut impl Listener,
     ) -> linkwork::Result<()> {
         let dt = plan.dt;
         let stride = (1.0 / (plan.rate * dt)).round().max(1.0) as u64;
         while state.t < plan.end - 1e-9 * dt {
-            if steps.is_multiple_of(256) {
-                audience.hear(state.t);
-            }
-            if stop.load(Relaxed) {
+            if !listener.goes_on(state, *steps) {
                 return Ok(());
             }
-            plan.stretch.set(state.t, state.t + dt);
+            listener.stretch(state.t, state.t + dt);
             let contacts = self.scene.contacts(&state.q, &state.v, dt)?;
             let (t, q, v, driver) = (state.t, state.q.clone(), state.v.clone(), &mut self.driver);
             let report = self
@@ -225,7 +212,7 @@ impl Touching {
             *steps += 1;
             state.t = *steps as f64 * dt;
             if steps.is_multiple_of(stride) || state.t >= plan.end - 1e-9 * dt {
-                audience.keep(state);
+                listener.sample(state);
             }
         }
         if let Some(log) = &mut self.log {

@@ -2,6 +2,7 @@
 //!
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
 //! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
+//! A [`Run`] does so until a given time, samples states, and tells a [`Listener`] how it goes.
 //! [`Dynamics`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
 //! the same in total joint rates.
 //!
@@ -29,6 +30,7 @@ mod dynamics;
 mod explicit;
 mod implicit;
 mod resistance;
+mod run;
 
 pub(crate) use adaptive::{A3, A4, A5, A6, A7};
 pub use adaptive::{DormandPrince, Tolerance};
@@ -38,6 +40,7 @@ pub use dynamics::{Drive, Dynamics, Now};
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub use resistance::PassiveForces;
+pub use run::{Ended, Listener, Method, Outcome, Run};
 
 use crate::model::all_usable;
 use crate::{Error, Mechanism, Result};

@@ -4,32 +4,9 @@ use super::dual_step::Stepper;
 use super::{OperatingPoint, StateSpace};
 use crate::dense::matrix::{identity, inverse, product};
 use crate::model::Mechanism;
-use crate::simulate::{PassiveForces, check_step};
+use crate::simulate::{Method, PassiveForces, check_step};
 use crate::{Error, Result};
 use rayon::prelude::*;
-
-/// A method of the simulator, for its step as a linear model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// That of [`crate::simulate::SemiImplicitEuler`].
-    SemiImplicitEuler,
-    /// That of [`crate::simulate::RungeKutta4`].
-    RungeKutta4,
-    /// That of [`crate::simulate::DormandPrince`], the length of the step being held.
-    DormandPrince,
-    /// That of [`crate::simulate::ImplicitMidpoint`].
-    ImplicitMidpoint,
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::SemiImplicitEuler,
-        Self::RungeKutta4,
-        Self::DormandPrince,
-        Self::ImplicitMidpoint,
-    ];
-}
 
 impl StateSpace {
     /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the

@@ -29,7 +29,7 @@ mod riccati;
 
 pub use crate::dense::Pole;
 pub(crate) use crate::dense::poles_of;
-pub use discrete::Method;
+pub use crate::simulate::Method;
 pub use push::Push;
 
 use crate::dense::add_scaled;

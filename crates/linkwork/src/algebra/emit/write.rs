@@ -1,16 +1,8 @@
 //! Straight-line code from a tape: a function without loops, branches, allocation or dependencies.
 
+use super::Language;
 use super::trace::{From, Tape, Traced};
 use std::fmt::Write;
-
-/// What to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Language {
-    /// A function in Rust.
-    Rust,
-    /// A function in C99.
-    C,
-}
 
 /// An argument of the function.
 pub(crate) struct Argument {
@@ -44,7 +36,7 @@ struct Writer<'a> {
 }
 
 /// The source text.
-pub(crate) fn emit(of: &Function<'_>, language: Language) -> String {
+pub(crate) fn write(of: &Function<'_>, language: Language) -> String {
     let mut writer = Writer::new(of, language);
     let body = writer.body();
     match language {

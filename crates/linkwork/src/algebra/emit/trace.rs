@@ -3,7 +3,7 @@
 //! Constants are folded, sums with zero and products with one or zero vanish, and equal operations are one. Each
 //! number also has a sample value, so that checks of configurations pass; code never depends on it.
 
-use linkwork::scalar::Scalar;
+use crate::scalar::Scalar;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};

@@ -1,0 +1,138 @@
+//! Expressions as source code: the algorithm is run once on numbers that write down what is done to them.
+
+mod trace;
+mod write;
+
+use super::{Evaluator, Expression, Look, Notation};
+use crate::model::FrameId;
+use crate::{Error, Mechanism, Reference, Result};
+use trace::Traced;
+use write::{Argument, Function};
+
+/// What source code is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// A function in Rust.
+    Rust,
+    /// A function in C99.
+    C,
+}
+
+impl Expression {
+    /// The fused algorithm as a function specialised to a mechanism: straight-line code without loops, branches, allocation
+    /// or dependencies, in double precision. It takes q, then the vectors of [`Algorithm::inputs`](super::Algorithm::inputs),
+    /// and an output. `frames` and `bound` are those of [`Evaluator::new`].
+    ///
+    /// Inverses that are solved as dense matrices, and couplings that are functions of users, are refused.
+    ///
+    /// ```
+    /// use linkwork::algebra::{Expression, Language};
+    /// let arm = linkwork::model::examples::double_pendulum();
+    /// let expression: Expression = "inv(Mass) (T - C)".parse()?;
+    /// let code = expression.source_code(&arm, &[], &[], Language::Rust)?;
+    /// assert!(code.contains("pub fn evaluate(q: &[f64; 2], qd: &[f64; 2], tau: &[f64; 2], out: &mut [f64; 2])"));
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    // Compiled by those who call it: numbers that write down what is done need sweeps of their own.
+    #[inline]
+    pub fn source_code(
+        &self,
+        mechanism: &Mechanism,
+        frames: &[(FrameId, Reference)],
+        bound: &[&str],
+        language: Language,
+    ) -> Result<String> {
+        let refused = |needs: &'static str| Error::Unsupported {
+            mechanism: mechanism.name().to_owned(),
+            what: "source code for this expression",
+            needs,
+        };
+        if mechanism.compiled.reduction.as_ref().is_some_and(|r| r.has_functions) {
+            return Err(refused("couplings that are polynomials"));
+        }
+        trace::start();
+        let mut evaluator = Evaluator::<Traced>::new(self, mechanism, frames, bound)?;
+        if !evaluator.algorithm().solves().is_empty() {
+            // The pivots of one configuration are not those of the next.
+            return Err(refused(
+                "inverses in closed form, and one of these is solved as a dense matrix; emit what it is applied to, and solve outside",
+            ));
+        }
+        let sample = |argument: usize, values: &[f64]| -> Vec<Traced> {
+            let each = values.iter().enumerate();
+            each.map(|(i, &x)| Traced::input(argument, i, x)).collect()
+        };
+        let mut arguments = vec![Argument {
+            name: "q".to_owned(),
+            length: mechanism.nq(),
+            about: "the configuration".to_owned(),
+        }];
+        let q = sample(0, &mechanism.neutral());
+        let mut vectors: Vec<(String, Vec<Traced>)> = Vec::new();
+        // The velocity first, then as they appear in the expression.
+        let mut inputs = evaluator.algorithm().inputs();
+        let appears = |name: &str| self.vectors().iter().position(|(n, _)| n == name);
+        inputs.sort_by_key(|(name, _)| (name != "qd", appears(name)));
+        for (name, space) in inputs {
+            let length = evaluator.size(space);
+            let place = arguments.len();
+            arguments.push(Argument {
+                name: argument_name(&name, &arguments),
+                length,
+                about: format!("{name}, {space}"),
+            });
+            // The samples matter nowhere but in checks that they are finite.
+            vectors.push((name, sample(place, &vec![0.5; length])));
+        }
+        let still = vec![Traced::default(); mechanism.nv()];
+        let mut out = vec![Traced::default(); evaluator.len()];
+        let mut workspace = mechanism.workspace_of::<Traced>();
+        let mut posed = workspace.at(&q)?;
+        let mut moving = posed.moving(&still)?;
+        let given: Vec<(&str, &[Traced])> = vectors.iter().map(|(n, x)| (n.as_str(), &x[..])).collect();
+        moving.evaluate(&mut evaluator, &given, &mut out)?;
+        let algorithm = evaluator.algorithm();
+        let about = format!(
+            "{} of {}: {}.\n\nWritten by Linkwork.\n\n```text\n{}```",
+            self.written(Notation::Symbols),
+            mechanism.name(),
+            algorithm.rewritten().written(Notation::Symbols),
+            algorithm.explain(Look::Plain)
+        );
+        let function = Function {
+            tape: &trace::taken(),
+            arguments: &arguments,
+            results: &out,
+            about: &about,
+        };
+        Ok(write::write(&function, language))
+    }
+}
+
+/// A name that both languages take without complaint.
+fn argument_name(name: &str, others: &[Argument]) -> String {
+    let plain: String = match name {
+        "T" => "tau".to_owned(),
+        other => other.to_lowercase(),
+    };
+    let taken = |name: &str| {
+        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle"];
+        let temporary = name.strip_prefix('x').is_some_and(|rest| rest.parse::<u64>().is_ok());
+        let keyword = KEYWORDS.contains(&name);
+        temporary || keyword || reserved.contains(&name) || others.iter().any(|a| a.name == name)
+    };
+    let mut unique = plain;
+    while taken(&unique) {
+        unique += "_in";
+    }
+    unique
+}
+
+/// Words that C or Rust keep for themselves and that a vector might be called.
+const KEYWORDS: [&str; 60] = [
+    "as", "async", "auto", "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double",
+    "dyn", "else", "enum", "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int",
+    "let", "long", "loop", "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self",
+    "short", "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef", "union",
+    "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
+];

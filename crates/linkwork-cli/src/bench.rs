@@ -4,6 +4,7 @@
 //! about 4 ms, 41 of them; the median and the minimum of their means.
 
 mod batched;
+mod listed;
 
 use crate::complaint::Complaint;
 use crate::random::Random;
@@ -28,6 +29,7 @@ Examples:
   linkwork bench                            every built-in robot
   linkwork bench humanoid --algorithm aba,rnea
   linkwork bench arm7 --floating --json
+  linkwork bench arm7 --quantity regressor,coriolis_matrix
   linkwork bench robot.txt                  a text model
   linkwork bench arm7 --batch 4096 --scalar f32
 
@@ -44,6 +46,9 @@ pub(crate) struct Arguments {
     /// Time these algorithms only.
     #[arg(long, short, value_enum, value_delimiter = ',', value_name = "ALG")]
     algorithm: Vec<Algorithm>,
+    /// Time quantities of the list of `linkwork eval` instead, by name or alias; `all` for all.
+    #[arg(long, value_delimiter = ',', value_name = "NAME", conflicts_with_all = ["algorithm", "batch", "scalar", "threads"])]
+    quantity: Vec<String>,
     /// A rough answer at once: fewer and shorter batches.
     #[arg(long)]
     quick: bool,
@@ -162,6 +167,17 @@ const STATES: usize = 64;
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let protocol = if arguments.quick { QUICK } else { FULL };
+    if !arguments.quantity.is_empty() {
+        let quantities = listed::asked(&arguments.quantity)?;
+        let named = arguments.quantity != ["all"];
+        for (i, (name, mechanism)) in robots(arguments)?.into_iter().enumerate() {
+            if !arguments.json {
+                heading(&name, &mechanism, i == 0, 36)?;
+            }
+            listed::run(&name, &mechanism, (&quantities, named), &protocol, arguments.json)?;
+        }
+        return Ok(());
+    }
     let in_batches = arguments.batch > 1 || arguments.scalar == Precision::F32;
     let available = if in_batches {
         &batched::ALGORITHMS[..]
@@ -181,7 +197,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let states = arguments.batch as usize;
     for (i, (name, mechanism)) in robots(arguments)?.into_iter().enumerate() {
         if !arguments.json {
-            heading(&name, &mechanism, i == 0)?;
+            heading(&name, &mechanism, i == 0, 24)?;
         }
         let threads = usize::from(arguments.threads);
         let mut time: Box<dyn FnMut(Algorithm) -> Result<(f64, f64)>> = match (in_batches, arguments.scalar) {
@@ -252,7 +268,7 @@ fn robots(arguments: &Arguments) -> Result<Vec<(String, Mechanism)>> {
     Ok(floating)
 }
 
-fn heading(name: &str, mechanism: &Mechanism, first: bool) -> Result<()> {
+fn heading(name: &str, mechanism: &Mechanism, first: bool, wide: usize) -> Result<()> {
     let mut out = anstream::stdout();
     if !first {
         writeln!(out)?;
@@ -262,7 +278,7 @@ fn heading(name: &str, mechanism: &Mechanism, first: bool) -> Result<()> {
         nv => format!("{nv} degrees of freedom"),
     };
     let columns = style::paint(style::FAINT, &format!("{:>10} {:>10}", "min ns", "median ns"));
-    let title = style::pad(&format!("{name}, {freedom}"), 24);
+    let title = style::pad(&format!("{name}, {freedom}"), wide);
     writeln!(out, "{} {columns}", style::paint(style::HEAD, &title))?;
     Ok(())
 }

@@ -186,14 +186,15 @@ impl Run {
     }
 
     fn check(&self) -> Result<()> {
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        for (argument, value, sound) in [
-            ("end", self.end, self.end.is_finite()),
-            ("dt", self.dt, positive(self.dt)),
-            ("rate", self.rate, positive(self.rate)),
-        ] {
-            if !sound {
-                return Err(Error::Parameter { argument, value });
+        if !self.end.is_finite() {
+            return Err(Error::Parameter {
+                argument: "end",
+                value: self.end,
+            });
+        }
+        for (argument, value) in [("dt", self.dt), ("rate", self.rate)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::Duration { argument, value });
             }
         }
         Ok(())

@@ -25,8 +25,20 @@ impl<S: Scalar> Sweep<S> for ForwardEmbedded {
         s.need_rates(m);
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         inward::<S, SPECIAL>(m, s, tau, base);
-        s.filled.embedded = true;
+        settle(m, s);
         outward::<S, true, SPECIAL>(m, s, base, qdd);
+    }
+}
+
+/// The recursion is done, and judged.
+#[inline(always)]
+fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+    s.filled.embedded = true;
+    if const { Stages::<S>::JUDGES }
+        && let Some(r) = &m.reduction
+    {
+        let unsound = s.embedded.unsound(&r.embedding);
+        s.judge(unsound);
     }
 }
 
@@ -150,7 +162,7 @@ impl<S: Scalar> Sweep<S> for Embed {
             }
         }
         x.close(e, &e.stations[n], Articulated::ZERO);
-        s.filled.embedded = true;
+        settle(m, s);
     }
 }
 

@@ -113,6 +113,8 @@ pub(crate) struct Filled {
     pub(crate) settled: bool,
     /// The Riccati recursion was run with couplings in it.
     pub(crate) embedded: bool,
+    /// D came from 𝓜 of what is independent.
+    pub(crate) reduced: bool,
     /// D is in the stage of linearized dynamics.
     pub(crate) eliminated: bool,
     /// It is known whether the pivots of D are sound.

@@ -37,7 +37,7 @@ pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 
-use crate::dynamics::forward;
+use crate::dynamics::{forward, reduced};
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::Instructions;
@@ -236,8 +236,7 @@ impl<S: Scalar> View<'_, S> {
             reference,
         };
         let m = &self.mechanism.compiled;
-        // Batches take coupled mechanisms one state at a time.
-        if const { S::LANES == 1 } && m.reduction.is_some() {
+        if m.reduction.is_some() {
             return self.coupled::<W>(at, input, out);
         }
         self.sweeps
@@ -259,7 +258,7 @@ impl<S: Scalar> View<'_, S> {
             return self.sweep::<Configure>(q, &mut []);
         };
         let mut c = core::mem::take(&mut self.stages.coupled);
-        c.configure(r, q);
+        self.instructions.perform::<S, _>(crate::coupled::workspace::Follow(&mut c, r, q));
         self.sweep::<Configure>(&c.q, &mut []);
         self.stages.coupled = c;
     }
@@ -269,7 +268,10 @@ impl<S: Scalar> View<'_, S> {
     fn set_moving(&mut self, qd: &[S]) {
         match &self.mechanism.compiled.reduction {
             None => self.stages.qd.copy_from_slice(qd),
-            Some(r) => self.stages.coupled.set_moving(r, qd, &mut self.stages.qd),
+            Some(r) => {
+                let (c, all) = (&mut self.stages.coupled, &mut self.stages.qd);
+                self.instructions.perform::<S, _>(crate::coupled::workspace::Move(c, r, qd, all));
+            }
         }
     }
 
@@ -324,6 +326,11 @@ impl<S: Scalar> View<'_, S> {
             if let Some((dof, d)) = self.unsound_embedded(r, lane) {
                 return Err(self.singular(dof, d));
             }
+            if self.stages.filled.reduced
+                && let Some((dof, d)) = reduced::unsound_pivot(&self.mechanism.compiled, self.stages, lane)
+            {
+                return Err(self.singular(dof, d));
+            }
             if !self.stages.filled.gains && !self.stages.filled.riccati && !self.stages.filled.eliminated {
                 return Ok(());
             }
@@ -356,6 +363,13 @@ impl<S: Scalar> View<'_, S> {
     /// Whether all pivots of all lanes are sound.
     pub(crate) fn pivots_are_sound(&mut self) -> bool {
         if self.mechanism.is_coupled() {
+            let s = &*self.stages;
+            let judged = s.filled.judged == s.filled.embedded && (s.filled.judged || s.filled.reduced);
+            let rest = s.filled.gains || s.filled.riccati || s.filled.eliminated || s.coupled.m.is_filled;
+            if judged && !rest {
+                let first = !s.filled.judged || s.unsound == S::ZERO;
+                return first && (!s.filled.reduced || s.coupled.unsound == S::ZERO);
+            }
             return (0..S::LANES).all(|lane| self.check_pivots_of(lane).is_ok());
         }
         let [unsound] = if self.stages.filled.judged && !self.stages.has_pivots_at_home() {

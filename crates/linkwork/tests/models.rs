@@ -145,7 +145,8 @@ fn models_are_rolled_with_their_own_damping() {
                     let qdd = rates(&at, &v, tau);
                     v.iter_mut().zip(qdd).for_each(|(v, a)| *v += dt * a);
                     let u: Vec<f64> = v.iter().map(|v| dt * v).collect();
-                    at = model.integrate(&at, &u).unwrap();
+                    let before = at.clone();
+                    model.integrate(&before, &u, &mut at).unwrap();
                     let [q_got, v_got] = [
                         &q_out[(i * steps + step) * nq..][..nq],
                         &qd_out[(i * steps + step) * n..][..n],

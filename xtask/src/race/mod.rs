@@ -41,7 +41,11 @@ const BATCHED: [(&str, &str); 4] = [
 /// Runs the race; whether it could be run.
 pub(crate) fn run(root: &Path) -> Result<bool, String> {
     let rival = Rival::prepared(root)?;
-    if !cargo(root, &["build", "--quiet", "--release", "--package", "linkwork-cli"], &[])? {
+    if !cargo(
+        root,
+        &["build", "--quiet", "--release", "--package", "linkwork-cli"],
+        &[],
+    )? {
         return Ok(false);
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
@@ -168,7 +172,11 @@ impl Lane {
     }
 
     fn cells(&self, name: String, number: impl Fn(&str, bool) -> String) -> Vec<String> {
-        let freedom = if self.freedom > 0 { self.freedom.to_string() } else { String::new() };
+        let freedom = if self.freedom > 0 {
+            self.freedom.to_string()
+        } else {
+            String::new()
+        };
         let mut cells = vec![name, freedom];
         cells.extend(ALGORITHMS.iter().map(|(alg, _)| number(alg, false)));
         cells.extend(BATCHED.iter().map(|(alg, _)| number(alg, true)));
@@ -183,12 +191,18 @@ impl Lane {
     /// How many times as fast as another, whose calls stand for states of batches too.
     fn print_against(&self, other: &Self) {
         let name = format!("{}, times Pinocchio", self.name);
-        row(&self.cells(name, |alg, batch| told(other.least(alg, false) / self.least(alg, batch), 1)));
+        row(&self.cells(name, |alg, batch| {
+            told(other.least(alg, false) / self.least(alg, batch), 1)
+        }));
     }
 }
 
 fn told(x: f64, digits: usize) -> String {
-    if x.is_finite() && x > 0.0 { format!("{x:.digits$}") } else { String::new() }
+    if x.is_finite() && x > 0.0 {
+        format!("{x:.digits$}")
+    } else {
+        String::new()
+    }
 }
 
 fn row(cells: &[String]) {
@@ -198,7 +212,9 @@ fn row(cells: &[String]) {
 /// What the machine calls its processor.
 fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     name.map_or_else(
         || format!("{} with {cores} cores", std::env::consts::ARCH),

@@ -23,7 +23,8 @@ pub(super) struct Robot {
 impl Robot {
     /// Whether joints follow others.
     pub(super) fn follows(&self) -> Result<bool, String> {
-        let text = std::fs::read_to_string(&self.file).map_err(|e| format!("cannot read {}: {e}", self.file.display()))?;
+        let text =
+            std::fs::read_to_string(&self.file).map_err(|e| format!("cannot read {}: {e}", self.file.display()))?;
         Ok(text.contains("<mimic"))
     }
 }
@@ -47,7 +48,10 @@ impl Rival {
         let output = Command::new(&python).arg(root.join(ROBOTS)).arg(&place).output();
         let output = output.map_err(|e| format!("cannot run {}: {e}", python.display()))?;
         if !output.status.success() {
-            return Err(format!("{ROBOTS} failed: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            return Err(format!(
+                "{ROBOTS} failed: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ));
         }
         let (mut robots, mut versions) = (Vec::new(), Vec::new());
         for line in String::from_utf8_lossy(&output.stdout).lines() {

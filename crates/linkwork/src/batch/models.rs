@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Models that share a tree and differ in their numbers, with one state of each: for randomised training, identification and
 /// studies of a design.
 ///
-/// A model is a [`Mechanism`] of the same links and joints; everything else may differ: inertias, where joints are placed, rotors,
+/// A model is a [`Mechanism`] of the same joints, but for fixed ones; everything else may differ: inertias, where joints are placed, rotors,
 /// damping, gravity. Only the numbers are kept. Calls take and give what those of [`super::Batch`] do, state after state, the
 /// first for the first model; each result is the one that a batch of that model would give, but for rounding.
 ///
@@ -90,8 +90,8 @@ impl<T: Real> Models<T> {
             })
         };
         model.refuse_coupled("a batch of many models")?;
-        if m.bodies.len() != base.bodies.len() || model.joints().len() != alike.mechanism.joints().len() {
-            return other("it has other links or joints than the tree");
+        if m.bodies.len() != base.bodies.len() || model.nq() != alike.mechanism.nq() {
+            return other("it has other moving links or joints than the tree");
         }
         if m.refines {
             return other("a link carries one that is more than 10⁵ times as heavy; take a batch of its own");

@@ -258,7 +258,8 @@ impl<S: Scalar> View<'_, S> {
             return self.sweep::<Configure>(q, &mut []);
         };
         let mut c = core::mem::take(&mut self.stages.coupled);
-        self.instructions.perform::<S, _>(crate::coupled::workspace::Follow(&mut c, r, q));
+        self.instructions
+            .perform::<S, _>(crate::coupled::workspace::Follow(&mut c, r, q));
         self.sweep::<Configure>(&c.q, &mut []);
         self.stages.coupled = c;
     }
@@ -270,7 +271,8 @@ impl<S: Scalar> View<'_, S> {
             None => self.stages.qd.copy_from_slice(qd),
             Some(r) => {
                 let (c, all) = (&mut self.stages.coupled, &mut self.stages.qd);
-                self.instructions.perform::<S, _>(crate::coupled::workspace::Move(c, r, qd, all));
+                self.instructions
+                    .perform::<S, _>(crate::coupled::workspace::Move(c, r, qd, all));
             }
         }
     }

@@ -1,14 +1,12 @@
 //! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package,
-//! `cargo xtask viewer` builds the viewer's page, `cargo xtask bench DIR` and `cargo xtask arms` race another
-//! library, `cargo xtask count` counts instructions.
+//! `cargo xtask viewer` builds the viewer's page, `cargo xtask race` races other libraries, `cargo xtask count` counts
+//! instructions.
 
-mod arms;
-mod bench;
 mod checks;
-mod emitted;
 mod instructions;
 mod layers;
 mod python;
+mod race;
 mod reference;
 mod test;
 mod viewer;
@@ -21,8 +19,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask test --all   the same, and gradients with PyTorch (gigabytes are installed once)
        cargo xtask python       the tests of the Python package alone
        cargo xtask viewer       builds the page of `linkwork view`, with npm
-       cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
-       cargo xtask arms         many arms on one object, linkwork against Pinocchio in Python
+       cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
        cargo xtask count        writes the baseline of instructions that `test` compares with";
 
 fn main() -> ExitCode {
@@ -34,8 +31,7 @@ fn main() -> ExitCode {
         ["python"] => python::test(&root(), false).map(counted),
         ["python", "--all"] => python::test(&root(), true).map(counted),
         ["viewer"] => viewer::build(&root()),
-        ["bench", directory] => bench::run(&root(), Path::new(directory)),
-        ["arms"] => arms::run(&root()),
+        ["race"] => race::run(&root()),
         ["count"] => instructions::write(&root()),
         _ => {
             eprintln!("{USAGE}");

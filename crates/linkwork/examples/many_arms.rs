@@ -1,7 +1,7 @@
 //! Forward dynamics of ℓ arms of seven joints that hold one object, against the dense equations.
 //!
 //! `cargo run --release --example many_arms`, or with a directory as argument: then the mechanisms, their states and
-//! accelerations are written there as JSON, for other libraries. `cargo xtask arms` gives them to Pinocchio.
+//! accelerations are written there as JSON, for other libraries. `cargo xtask race` gives them to Pinocchio.
 
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, Constraint};

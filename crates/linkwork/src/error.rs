@@ -306,6 +306,14 @@ errors! {
     } =>
         "the loop of constraint `{constraint}` does not close: the nearest configuration found leaves a gap of \
          {gap:.3e}; check lengths and places, or start nearer to a closed configuration";
+    /// A model that does not belong with others in one batch.
+    Models {
+        /// Which one, from zero on.
+        model: usize,
+        /// What is wrong with it.
+        problem: String,
+    } =>
+        "model {model} cannot join the others: {problem}";
     /// Something that is not defined for joints that follow others.
     Coupled {
         /// What was asked for.

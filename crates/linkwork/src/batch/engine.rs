@@ -1,6 +1,7 @@
 //! One thread's share of a batch: groups of states in lanes.
 
 use super::check_states;
+use super::models::{Abreast, Alike, Fleet};
 use super::quantity::{Quantity, TABLES};
 use super::rollout::{Course, Rolling};
 use crate::model::{Mechanism, surely_usable};
@@ -24,9 +25,9 @@ pub struct Job<'a, T> {
     pub(super) states: usize,
     /// Numbers of the result, per state.
     pub(super) size: usize,
-    q: &'a [T],
-    qd: Option<&'a [T]>,
-    input: Option<&'a [T]>,
+    pub(super) q: &'a [T],
+    pub(super) qd: Option<&'a [T]>,
+    pub(super) input: Option<&'a [T]>,
     /// What an adjoint is applied to.
     x: Option<&'a [T]>,
 }
@@ -66,7 +67,7 @@ impl<'a, T: Real> Job<'a, T> {
 
 impl<T: Real> Job<'_, T> {
     /// What is wrong with the arguments of one state.
-    fn problem(&self, mechanism: &Mechanism, state: usize) -> Result<()> {
+    pub(super) fn problem(&self, mechanism: &Mechanism, state: usize) -> Result<()> {
         let nv = mechanism.nv();
         mechanism.check_configuration("q", part(self.q, mechanism.nq(), state, 1))?;
         if let Some(qd) = self.qd {
@@ -146,6 +147,8 @@ pub trait Engine<T>: Send {
 pub trait Sealed: Sized {
     /// Memory for one thread.
     fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>>;
+    /// Memory for many models.
+    fn fleet(models: &Alike) -> Box<dyn Fleet<Self>>;
 }
 
 macro_rules! engines {
@@ -154,7 +157,7 @@ macro_rules! engines {
             fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>> {
                 let alone = || Box::new(<$alone>::new(mechanism));
                 #[cfg(target_arch = "x86_64")]
-                if !mechanism.is_coupled() {
+                if !mechanism.compiled.reduction.as_ref().is_some_and(|r| r.is_curved) {
                     let instructions = Instructions::detect();
                     let lanes: Box<dyn Engine<Self>> = if instructions.avx512() {
                         Box::new(InLanes::<$avx512>::new(mechanism))
@@ -163,13 +166,29 @@ macro_rules! engines {
                     } else {
                         return alone();
                     };
-                    if !mechanism.compiled.refines {
+                    if !mechanism.compiled.refines && !mechanism.is_coupled() {
                         return lanes;
                     }
-                    let alone = alone();
-                    return Box::new(Refining { lanes, alone });
+                    return Box::new(Either {
+                        lanes,
+                        alone: alone(),
+                        mechanism: mechanism.clone(),
+                    });
                 }
                 alone()
+            }
+
+            fn fleet(models: &Alike) -> Box<dyn Fleet<Self>> {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    let instructions = Instructions::detect();
+                    if instructions.avx512() {
+                        return Box::new(Abreast::<$avx512>::new(models));
+                    } else if instructions.avx2() {
+                        return Box::new(Abreast::<$avx2>::new(models));
+                    }
+                }
+                Box::new(Abreast::<$float>::new(models))
             }
         }
     };
@@ -178,17 +197,18 @@ macro_rules! engines {
 engines!(f64, F64x8, F64x4, alone InLanes::<f64>);
 engines!(f32, F32x16, F32x8, alone Through64);
 
-/// Lanes, but for what is refined.
+/// Lanes, but for what these do not compute.
 #[cfg(target_arch = "x86_64")]
-struct Refining<T> {
+struct Either<T> {
     lanes: Box<dyn Engine<T>>,
     alone: Box<dyn Engine<T>>,
+    mechanism: Mechanism,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<T> Engine<T> for Refining<T> {
+impl<T> Engine<T> for Either<T> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
-        if job.quantity.is_refined() {
+        if job.quantity.is_alone(&self.mechanism) {
             self.alone.run(job, first, out)
         } else {
             self.lanes.run(job, first, out)
@@ -196,7 +216,11 @@ impl<T> Engine<T> for Refining<T> {
     }
 
     fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures {
-        self.alone.roll(course, first, q_out, qd_out)
+        if self.mechanism.compiled.refines {
+            self.alone.roll(course, first, q_out, qd_out)
+        } else {
+            self.lanes.roll(course, first, q_out, qd_out)
+        }
     }
 }
 
@@ -348,7 +372,7 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
             sound: &mut sound,
         });
         if sound {
-            // Where joints follow others, states come one by one, and velocities go with each.
+            // Where states come one by one, velocities go with each.
             let mut view = match job.qd {
                 None if S::LANES > 1 => self.workspace.view_with(&self.q),
                 _ => self.workspace.view_at(&self.q, &self.qd),
@@ -423,12 +447,12 @@ pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T]
 }
 
 /// Takes states into lanes, and finds out whether all of them can be computed with.
-struct Intake<'a, S: Lanes> {
+pub(super) struct Intake<'a, S: Lanes> {
     /// q, q̇ and two other vectors, state after state; what is not given is zero already, or not read.
-    given: [Option<&'a [S::Element]>; 4],
-    lanes: [&'a mut [S]; 4],
-    mechanism: &'a Mechanism,
-    sound: &'a mut bool,
+    pub(super) given: [Option<&'a [S::Element]>; 4],
+    pub(super) lanes: [&'a mut [S]; 4],
+    pub(super) mechanism: &'a Mechanism,
+    pub(super) sound: &'a mut bool,
 }
 
 impl<S: Lanes> Task for Intake<'_, S> {
@@ -444,7 +468,7 @@ impl<S: Lanes> Task for Intake<'_, S> {
                 sound = sound * surely_usable(lanes);
             }
         }
-        // Coupled mechanisms are taken one state at a time.
+        // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
         *self.sound = sound == S::ONE && (S::LANES > 1 || self.mechanism.check_couplings(q).is_ok());
     }
 }

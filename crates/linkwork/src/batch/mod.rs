@@ -2,10 +2,11 @@
 //!
 //! Every state gets the very bits that it would get in a batch of its own, whatever its neighbours, its place, the size of the
 //! batch or the number of threads; in `f64` those are the numbers that a workspace gives, too, up to the signs of zeros.
-//! Mechanisms in which joints follow others, forward dynamics that is refined, and processors without AVX2 take states one by
-//! one, `f32` through `f64`.
+//! Mechanisms in which joints follow others by curves, forward dynamics that is refined, and processors without AVX2 take states
+//! one by one, `f32` through `f64`.
 
 pub(crate) mod engine;
+mod models;
 mod quantity;
 mod rollout;
 
@@ -19,6 +20,7 @@ use quantity::Quantity;
 use rayon::prelude::*;
 
 pub use engine::Real;
+pub use models::Models;
 pub use rollout::{Rollout, RolloutMethod};
 
 /// Memory for evaluating many states of a mechanism in one call.

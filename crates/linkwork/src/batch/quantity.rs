@@ -1,6 +1,7 @@
 //! What can be asked of every state of a batch.
 
 use crate::Result;
+use crate::coupled::workspace::derivatives_in_lanes;
 use crate::dynamics::linearized::inverse_in_lanes;
 use crate::dynamics::{centroidal, composite, elements, forward, inverse, kinematics};
 use crate::model::{FrameId, Mechanism};
@@ -54,9 +55,16 @@ impl Quantity<'_> {
 
     /// How many numbers computing it takes, itself included.
     pub(super) fn room<S: Lanes>(&self, mechanism: &Mechanism) -> usize {
+        let m = &mechanism.compiled;
         match self {
-            Self::MassMatrix if S::LANES > 1 => mechanism.mass_pattern_length(),
-            Self::InverseDerivatives if S::LANES > 1 => inverse_in_lanes::length(&mechanism.compiled),
+            Self::MassMatrix | Self::MassEntries if S::LANES > 1 => match &m.reduction {
+                None => mechanism.mass_pattern_length(),
+                Some(r) => r.mass_in_lanes(m).length(),
+            },
+            Self::InverseDerivatives if S::LANES > 1 => match &m.reduction {
+                None => inverse_in_lanes::length(m),
+                Some(r) => derivatives_in_lanes(m, r).length(),
+            },
             Self::InverseDerivatives | Self::ForwardDerivatives => mechanism.derivatives_length(),
             _ => self.size(mechanism),
         }
@@ -76,6 +84,13 @@ impl Quantity<'_> {
 
     /// Such a table: for each number of a state, its place among those computed; a zero stands after them.
     pub(super) fn sources(&self, mechanism: &Mechanism) -> Vec<u32> {
+        if let Some(r) = &mechanism.compiled.reduction {
+            return match self {
+                Self::InverseDerivatives => derivatives_in_lanes(&mechanism.compiled, r).sources.clone(),
+                Self::MassEntries => r.mass_in_lanes(&mechanism.compiled).pattern.clone(),
+                _ => r.mass_in_lanes(&mechanism.compiled).sources.clone(),
+            };
+        }
         if let Self::InverseDerivatives = self {
             return inverse_in_lanes::sources(&mechanism.compiled);
         }
@@ -105,9 +120,18 @@ impl Quantity<'_> {
         }
     }
 
+    /// Whether lanes do not compute it for a mechanism: where forward dynamics is refined, and 𝓜⁻¹ of joints that follow others
+    /// where it cannot be made from 𝓜.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn is_alone(&self, mechanism: &Mechanism) -> bool {
+        let inverse = matches!(self, Self::MassMatrixInverse | Self::ForwardDerivatives);
+        let r = mechanism.compiled.reduction.as_ref();
+        mechanism.compiled.refines && self.is_refined() || inverse && r.is_some_and(|r| r.reduced.is_none())
+    }
+
     /// Whether it takes q̈ from forward dynamics, which some mechanisms refine.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn is_refined(&self) -> bool {
+    fn is_refined(&self) -> bool {
         matches!(
             self,
             Self::ForwardDynamics | Self::ForwardDerivatives | Self::AccelerationAdjoint
@@ -145,7 +169,7 @@ impl Quantity<'_> {
             Self::Com => view.sweep::<centroidal::CentreOfMass>(&[], out),
             Self::PotentialEnergy => view.sweep::<centroidal::PotentialEnergy>(&[], out),
             Self::KineticEnergy => view.sweep::<centroidal::KineticEnergy>(&[], out),
-            // As a view does it, which matters where joints follow others.
+            // As a view does it, which matters where joints follow others by curves.
             Self::Bias if const { S::LANES == 1 } => view.sweep::<inverse::Bias>(&[], out),
             // Where nothing is given, input and velocities are zero.
             Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
@@ -153,7 +177,9 @@ impl Quantity<'_> {
             }
             Self::ForwardDynamics => view.forward::<forward::Forward>(input, out),
             Self::MassMatrix | Self::MassEntries => {
-                if const { S::LANES > 1 } {
+                if const { S::LANES > 1 } && view.mechanism.is_coupled() {
+                    view.coupled_mass_list(out);
+                } else if const { S::LANES > 1 } {
                     view.sweep_lanes::<elements::MassElements>(&[], out);
                 } else if let Self::MassMatrix = self {
                     view.sweep::<composite::MassMatrix>(&[], out);

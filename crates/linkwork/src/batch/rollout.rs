@@ -86,15 +86,15 @@ impl<T: Real> Batch<T> {
 /// What is asked, and of which states.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a, T> {
-    rollout: Rollout,
-    states: usize,
-    q: &'a [T],
-    qd: &'a [T],
-    tau: Option<&'a [T]>,
+    pub(super) rollout: Rollout,
+    pub(super) states: usize,
+    pub(super) q: &'a [T],
+    pub(super) qd: &'a [T],
+    pub(super) tau: Option<&'a [T]>,
 }
 
 impl<'a, T: Real> Course<'a, T> {
-    fn new(
+    pub(super) fn new(
         mechanism: &Mechanism,
         rollout: Rollout,
         q: &'a [T],
@@ -137,23 +137,29 @@ const RUNGE_KUTTA_4: [&[f64]; 4] = [
     &[1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
 ];
 
+/// What drives states in a rollout.
+pub(super) trait Accelerates<S> {
+    /// q̈ of a state.
+    fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]);
+}
+
 /// What a rollout needs beside the memory of an engine.
 #[derive(Debug)]
 pub(super) struct Rolling<S> {
-    chart: Chart,
+    pub(super) chart: Chart,
     /// u̇ and v̇ of every stage, in the coordinates u around the start of the step.
-    ud: [Vec<S>; 4],
-    vd: [Vec<S>; 4],
+    pub(super) ud: [Vec<S>; 4],
+    pub(super) vd: [Vec<S>; 4],
     /// The state of the present stage.
     u: Vec<S>,
-    q: Vec<S>,
-    v: Vec<S>,
+    pub(super) q: Vec<S>,
+    pub(super) v: Vec<S>,
     /// q, q̇, T and the results of one state, for narrower numbers that go through these.
     wide: [Vec<S>; 5],
 }
 
 impl<S: Scalar> Rolling<S> {
-    fn new(mechanism: &Mechanism) -> Self {
+    pub(super) fn new(mechanism: &Mechanism) -> Self {
         let [nq, nv] = [mechanism.nq(), mechanism.nv()];
         let rates = || core::array::from_fn(|_| vec![S::ZERO; nv]);
         Self {
@@ -165,6 +171,38 @@ impl<S: Scalar> Rolling<S> {
             v: vec![S::ZERO; nv],
             wide: Default::default(),
         }
+    }
+
+    /// One step of a state.
+    #[inline(always)]
+    pub(super) fn step(&mut self, rollout: Rollout, q: &mut [S], v: &mut [S], driven: &mut impl Accelerates<S>) {
+        let (r, h) = (self, S::lift(rollout.dt));
+        driven.accelerations(q, v, &mut r.vd[0]);
+        match rollout.method {
+            RolloutMethod::SemiImplicitEuler => {
+                for ((r_v, v), vd) in r.v.iter_mut().zip(&*v).zip(&r.vd[0]) {
+                    *r_v = *v + h * *vd;
+                }
+                for (u, v) in r.u.iter_mut().zip(&r.v) {
+                    *u = *v * h;
+                }
+                r.chart.moved_along(q, &r.u, &mut r.q);
+            }
+            RolloutMethod::RungeKutta4 => {
+                r.ud[0].copy_from_slice(v);
+                for (i, weights) in RUNGE_KUTTA_4.into_iter().enumerate() {
+                    if i > 0 {
+                        driven.accelerations(&r.q, &r.v, &mut r.vd[i]);
+                        r.ud[i].copy_from_slice(&r.v);
+                        // NaN where a joint has turned almost a circle in this step.
+                        r.chart.rate_along(&r.u, &mut r.ud[i]);
+                    }
+                    r.advance(q, v, h, weights);
+                }
+            }
+        }
+        q.copy_from_slice(&r.q);
+        v.copy_from_slice(&r.v);
     }
 
     /// The state after weighted rates of the first stages: u = h Σ w u̇ and v = v₀ + h Σ w v̇.
@@ -294,39 +332,14 @@ impl<S: Lanes> Roll<'_, S> {
     /// One step of all lanes.
     #[inline(always)]
     fn advance(&mut self, step: usize) {
-        let Rollout { method, dt, .. } = self.rollout;
-        let (r, h) = (&mut *self.rolling, S::lift(dt));
-        let (q, v) = (&mut *self.q, &mut *self.v);
         let mut driven = Driven {
             workspace: self.workspace,
             tau: self.tau,
             step,
-            t: step as f64 * dt,
+            t: step as f64 * self.rollout.dt,
             lost: self.lost,
         };
-        driven.accelerations(q, v, &mut r.vd[0]);
-        match method {
-            RolloutMethod::SemiImplicitEuler => {
-                for ((r_v, v), vd) in r.v.iter_mut().zip(&*v).zip(&r.vd[0]) {
-                    *r_v = *v + h * *vd;
-                }
-                for (u, v) in r.u.iter_mut().zip(&r.v) {
-                    *u = *v * h;
-                }
-                r.chart.moved_along(q, &r.u, &mut r.q);
-            }
-            RolloutMethod::RungeKutta4 => {
-                r.ud[0].copy_from_slice(v);
-                for (i, weights) in RUNGE_KUTTA_4.into_iter().enumerate() {
-                    if i > 0 {
-                        driven.stage(r, i);
-                    }
-                    r.advance(q, v, h, weights);
-                }
-            }
-        }
-        q.copy_from_slice(&r.q);
-        v.copy_from_slice(&r.v);
+        self.rolling.step(self.rollout, self.q, self.v, &mut driven);
     }
 
     /// Notes which states are given torques in this step that are no numbers, or too large.
@@ -373,12 +386,12 @@ impl<S: Lanes> Roll<'_, S> {
 }
 
 /// Whether the state in a lane can be computed with.
-fn is_bounded<S: Lanes>(q: &[S], v: &[S], lane: usize) -> bool {
+pub(super) fn is_bounded<S: Lanes>(q: &[S], v: &[S], lane: usize) -> bool {
     q.iter().chain(v).all(|x| all_usable(&[x.element(lane)]))
 }
 
 #[cold]
-fn out_of_bounds(t: f64) -> Error {
+pub(super) fn out_of_bounds(t: f64) -> Error {
     Error::Step {
         t,
         problem:
@@ -396,21 +409,13 @@ struct Driven<'a, S: 'static> {
     lost: &'a mut [Option<(usize, Error)>],
 }
 
-impl<S: Lanes> Driven<'_, S> {
-    /// The rates at the present state of a stage; NaN where a joint has turned almost a circle in this step.
-    #[inline(always)]
-    fn stage(&mut self, r: &mut Rolling<S>, i: usize) {
-        self.accelerations(&r.q, &r.v, &mut r.vd[i]);
-        r.ud[i].copy_from_slice(&r.v);
-        r.chart.rate_along(&r.u, &mut r.ud[i]);
-    }
-
+impl<S: Lanes> Accelerates<S> for Driven<'_, S> {
     #[inline(always)]
     fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
         let mut view = self.workspace.view_at(q, v);
         let mechanism = view.mechanism;
         view.forward::<forward::Forward>(self.tau, vd);
-        // Coupled mechanisms are taken one state at a time.
+        // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
         if view.pivots_are_sound() && (S::LANES > 1 || mechanism.check_couplings(q).is_ok()) {
             return;
         }

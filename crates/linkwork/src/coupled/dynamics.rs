@@ -25,8 +25,20 @@ impl<S: Scalar> Sweep<S> for ForwardEmbedded {
         s.need_rates(m);
         let base = Motion::new(Vec3::ZERO, -m.gravity.lift());
         inward::<S, SPECIAL>(m, s, tau, base);
-        s.filled.tell_embedded();
+        settle(m, s);
         outward::<S, true, SPECIAL>(m, s, base, qdd);
+    }
+}
+
+/// The recursion is done, and judged.
+#[inline(always)]
+fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
+    s.filled.tell_embedded();
+    if const { Stages::<S>::JUDGES }
+        && let Some(r) = &m.reduction
+    {
+        let unsound = s.embedded.unsound(&r.embedding);
+        s.judge(unsound);
     }
 }
 
@@ -44,9 +56,14 @@ fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: 
     for k in (0..n).rev() {
         let (body, station, rate) = (&m.bodies[k], &e.stations[k], &s.rates[k]);
         let (v, any) = (body.v, AnyJoint::new(m, joints, k));
-        let p = x.close(e, station, p_in.gather(body, body.inertia.lift::<S>()));
-        let z = z_in.gather(body, if s.loaded { rate.b - s.loads[k] } else { rate.b });
-        let mut z = x.close_torques(e, station, z);
+        let mut p = p_in.gather(body, body.inertia.lift::<S>());
+        let mut z = z_in.gather(body, if s.loaded { rate.b - s.loads[k] } else { rate.b });
+        // Most links of most robots carry no column.
+        let carries = station.start < station.end;
+        if carries {
+            p = x.close(e, station, p);
+            z = x.close_torques(e, station, z);
+        }
         let mut a = rate.a;
         // P⁺ and z⁺ of what is no joint with code of its own.
         let mut rest = None;
@@ -73,15 +90,19 @@ fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: 
                 any.hinge().innovate(&mut z, &tau[v..], &x.gains[v..], &mut eps[v..]);
                 rest = Some((p_plus, any.rest_times(&p_plus, a) + z));
             }
-            x.pass(e, station, any);
-            x.pass_torque(e, station, any, &eps[v..]);
+            if carries {
+                x.pass(e, station, any);
+                x.pass_torque(e, station, any, &eps[v..]);
+            }
         }
         if let (Some((p_plus, z_plus)), Some(_)) = (rest, body.parent) {
             z_in.hand_in(body, any.force_in(z_plus));
             p_in.hand_in(body, any.carry_whole_in(p_plus));
         }
-        x.carry(e, station, a);
-        x.hand_in(e, station, any);
+        if carries {
+            x.carry(e, station, a);
+            x.hand_in(e, station, any);
+        }
     }
     // The world yields nothing, but gravity is an acceleration of it.
     let world = &e.stations[n];
@@ -118,10 +139,14 @@ fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
             }
             alpha = body.hinge.add_motion(alpha, &qdd[v..]);
         } else {
-            x.pass_acceleration(e, station, body.dofs, &mut eps[v..]);
+            if station.start < station.end {
+                x.pass_acceleration(e, station, body.dofs, &mut eps[v..]);
+            }
             body.hinge.resolve(&mut alpha, &eps[v..], &x.gains[v..], &mut qdd[v..]);
         }
-        x.resolve(e, station, alpha);
+        if station.start < station.end {
+            x.resolve(e, station, alpha);
+        }
         s.alpha[k] = alpha;
     }
 }
@@ -150,7 +175,7 @@ impl<S: Scalar> Sweep<S> for Embed {
             }
         }
         x.close(e, &e.stations[n], Articulated::ZERO);
-        s.filled.tell_embedded();
+        settle(m, s);
     }
 }
 

@@ -8,13 +8,11 @@ use crate::body::{GAP, Gain, Hinge, PACK, Passage, sizes};
 use crate::model::Compiled;
 use crate::plan::{Abreast as Row, Bundles, Each, Passed, Run};
 use crate::scalar::{Pack, Register};
-use crate::spatial::{
-    Apart, Eccentric, Flat, Force, Leaning, Motion, PlanarTurn, Quarter, RigidBody, Screw, Tilt, Turn, Vec3,
-};
+use crate::spatial::{Apart, Eccentric, Flat, Force, Leaning, Motion, Quarter, RigidBody, Screw, Tilt, Turn, Vec3};
 use crate::stage::Stages;
 use crate::stage::branches::{at, read, write};
 use crate::stage::crossing::AnyJoint;
-use crate::stage::way::Across;
+use crate::stage::way::{Across, Ways};
 
 /// The numbers of all lanes, taken from their links.
 macro_rules! from_each {
@@ -39,39 +37,6 @@ macro_rules! from_each {
             },
         ])
     }};
-}
-
-/// The way from the links of a row to their parents.
-#[derive(Clone, Copy)]
-struct Ways<P, T> {
-    before: Option<Screw<P>>,
-    tilt: Tilt<Apart<P, T>>,
-    aside: Option<[P; 2]>,
-    z: Screw<P>,
-}
-
-impl<P: Pack<f64>, T: PlanarTurn<P>> Across<P> for Ways<P, T> {
-    type Tilting = Apart<P, T>;
-
-    #[inline(always)]
-    fn before(self) -> Option<Screw<P>> {
-        self.before
-    }
-
-    #[inline(always)]
-    fn tilt(self) -> Tilt<Apart<P, T>> {
-        self.tilt
-    }
-
-    #[inline(always)]
-    fn aside(self) -> Option<[P; 2]> {
-        self.aside
-    }
-
-    #[inline(always)]
-    fn screw(self) -> Screw<P> {
-        self.z
-    }
 }
 
 #[inline(always)]

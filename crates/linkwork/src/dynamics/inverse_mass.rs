@@ -8,7 +8,7 @@
 //! A joint of several degrees of freedom is as many joints of one, the first outermost.
 
 use super::columns;
-use super::inverse_mass_by_tiles::Square;
+use super::inverse_mass_by_tiles::{Order, Square};
 use crate::model::Compiled;
 use crate::plan::Tiles;
 use crate::scalar::{Builds, Pack, Scalar, zeros};
@@ -68,7 +68,11 @@ fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Til
     let first = s.scratch.make_room(inverse_room(m));
     let (square, beside) = s.scratch.tiles[first..].split_at_mut(square_room(n));
     let mut square = Square::new(n, square);
-    square.take::<P>(m, tiles, out);
+    let order = Order {
+        dof,
+        in_users_order: m.columns.in_users_order,
+    };
+    square.take::<P>(order, tiles, out);
     for column in 0..n {
         s.linear.set_whole(column, S::lift(tiles.most(column)));
     }

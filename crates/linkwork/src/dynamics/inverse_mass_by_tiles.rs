@@ -3,7 +3,6 @@
 //! Inward, block by block of degrees of freedom from the tips on, −HG of each block replaces its rows of 𝓜, and what is
 //! inward of it loses what it carries. Outward, rows of 𝓜⁻¹ follow from those inward.
 
-use crate::model::Compiled;
 use crate::plan::Tiles;
 use crate::scalar::{Pack, Scalar, unrolled};
 use crate::stage::linear::{LANES, bits, blocks};
@@ -11,6 +10,14 @@ use crate::stage::linear::{LANES, bits, blocks};
 /// Four rows, or columns, or numbers.
 type Four<T> = [T; LANES];
 type Tile<S> = Four<Four<S>>;
+
+/// In which order columns stand.
+#[derive(Clone, Copy)]
+pub(super) struct Order<'a> {
+    /// Per column: the degree of freedom in the users' order.
+    pub(super) dof: &'a [usize],
+    pub(super) in_users_order: bool,
+}
 
 /// A square matrix over columns, tile by tile.
 pub(super) struct Square<'a, S> {
@@ -47,12 +54,12 @@ impl<'a, S: Scalar> Square<'a, S> {
     /// Takes 𝓜 in, as far as it is inward of each column: row by row and in the users' order, or of lanes the elements that
     /// are not zero, along their paths.
     #[inline(always)]
-    pub(super) fn take<P: Pack<S>>(&mut self, m: &Compiled, tiles: &Tiles, mass: &[S]) {
+    pub(super) fn take<P: Pack<S>>(&mut self, order: Order<'_>, tiles: &Tiles, mass: &[S]) {
         for j in 0..self.wide {
             for &b in tiles.inner(j) {
-                self.take_tile::<P>(m, j, b as usize, mass);
+                self.take_tile::<P>(order, j, b as usize, mass);
             }
-            self.take_tile::<P>(m, j, j, mass);
+            self.take_tile::<P>(order, j, j, mass);
         }
         if const { S::LANES > 1 } {
             for (x, &[row, column]) in mass.iter().zip(tiles.elements()) {
@@ -63,10 +70,10 @@ impl<'a, S: Scalar> Square<'a, S> {
     }
 
     #[inline(always)]
-    fn take_tile<P: Pack<S>>(&mut self, m: &Compiled, j: usize, b: usize, mass: &[S]) {
-        let dof = &m.columns.single.dof[..];
-        let (n, row, column, to) = (m.nv, j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
-        if const { P::COLUMNS == LANES } && m.columns.in_users_order && row + LANES <= n {
+    fn take_tile<P: Pack<S>>(&mut self, order: Order<'_>, j: usize, b: usize, mass: &[S]) {
+        let Order { dof, in_users_order } = order;
+        let (n, row, column, to) = (dof.len(), j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
+        if const { P::COLUMNS == LANES } && in_users_order && row + LANES <= n {
             let rows = P::read_rows(&mass[row * n + column..], n);
             for r in 0..LANES {
                 rows[r].write(&mut to[r]);
@@ -77,7 +84,7 @@ impl<'a, S: Scalar> Square<'a, S> {
         if const { S::LANES > 1 } {
             return;
         }
-        if const { P::COLUMNS == LANES } && m.columns.in_users_order && column + LANES <= n {
+        if const { P::COLUMNS == LANES } && in_users_order && column + LANES <= n {
             for r in 0..n - row {
                 P::read(&mass[(row + r) * n + column..]).write(&mut to[r]);
             }

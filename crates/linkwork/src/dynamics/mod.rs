@@ -18,4 +18,6 @@ pub(crate) mod linearized;
 mod mass_of_arms;
 pub(crate) mod operational;
 pub(crate) mod paths;
+pub(crate) mod reduced;
 pub(crate) mod tiled;
+pub(crate) mod varied;

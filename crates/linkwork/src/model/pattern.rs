@@ -1,7 +1,6 @@
 //! Where 𝓜 is not zero: between a degree of freedom and those that it carries.
 
 use super::Mechanism;
-use crate::coupled::model::Reduction;
 
 impl Mechanism {
     /// The rows and columns of the elements of 𝓜 that are not zero, one of each symmetric pair, in the order of
@@ -27,7 +26,7 @@ impl Mechanism {
     pub fn mass_pattern(&self) -> Vec<(usize, usize)> {
         match &self.compiled.reduction {
             None => self.tree_pattern().collect(),
-            Some(r) => self.coupled_pattern(r).to_vec(),
+            Some(r) => r.pattern(&self.compiled).to_vec(),
         }
     }
 
@@ -35,7 +34,7 @@ impl Mechanism {
     pub(crate) fn mass_pattern_length(&self) -> usize {
         match &self.compiled.reduction {
             None => self.compiled.columns.rows[self.compiled.nv],
-            Some(r) => self.coupled_pattern(r).len(),
+            Some(r) => r.pattern(&self.compiled).len(),
         }
     }
 
@@ -44,20 +43,5 @@ impl Mechanism {
         let layout = &self.compiled.columns.single;
         let row = move |c: usize| (c..layout.end_at[c]).map(move |other| (layout.dof[c], layout.dof[other]));
         (0..layout.dof.len()).flat_map(row)
-    }
-
-    /// Where joints follow others: row by row of the upper triangle.
-    pub(crate) fn coupled_pattern<'r>(&self, r: &'r Reduction) -> &'r [(usize, usize)] {
-        r.mass_pattern.get_or_init(|| {
-            let led = |(a, b): (usize, usize)| (r.v_from[a], r.v_from[b]);
-            let mut pairs: Vec<_> = self
-                .tree_pattern()
-                .map(led)
-                .map(|(a, b)| (a.min(b), a.max(b)))
-                .collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            pairs
-        })
     }
 }

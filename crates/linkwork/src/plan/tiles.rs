@@ -11,16 +11,16 @@ pub(crate) const TILE: usize = 4;
 
 /// How much larger the inertia of what a joint moves may seem from home than what resists the joint at least, so that D,
 /// which is a difference of such inertias, keeps its digits.
-const MOST_SEEN: f64 = 1e7;
+pub(crate) const MOST_SEEN: f64 = 1e7;
 
 /// What the links may show at most of the inertia that they carry, turning and shifting, to whoever looks from home.
-struct Seen {
+pub(crate) struct Seen {
     turning: Vec<f64>,
     shifting: Vec<f64>,
 }
 
 impl Seen {
-    fn new(bodies: &[Body]) -> Self {
+    pub(crate) fn new(bodies: &[Body]) -> Self {
         let mut reach = vec![0.0; bodies.len()];
         for (k, body) in bodies.iter().enumerate() {
             if let Some(p) = body.parent {
@@ -54,6 +54,21 @@ impl Seen {
             let least = resisting.filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
             seen <= MOST_SEEN * least
         })
+    }
+
+    /// What resists a link's degrees of freedom at least, and what each may show at most.
+    pub(crate) fn bounds(&self, bodies: &[Body], armature: &[f64]) -> Vec<[f64; 2]> {
+        let mut bounds = Vec::with_capacity(armature.len());
+        let most = self.by_columns(bodies, armature);
+        for body in bodies {
+            let m = &body.inertia;
+            let [xx, yy, zz] = [m.second[0], m.second[3], m.second[5]];
+            for (i, &axis) in body.hinge.axes().iter().enumerate() {
+                let least = [xx, yy, zz, m.mass, m.mass, m.mass][axis] + armature[body.v + i];
+                bounds.push([least, most[bounds.len()]]);
+            }
+        }
+        bounds
     }
 
     /// What resists each column at most.
@@ -159,19 +174,27 @@ impl Tiles {
         if !seen.keeps_digits(bodies, armature) {
             return None;
         }
-        let (n, wide) = (layout.dof.len(), layout.dof.len().div_ceil(TILE));
-        let mut first = vec![0; n];
+        let mut first = vec![0; layout.dof.len()];
         for (k, body) in bodies.iter().enumerate() {
             first[layout.start[k]..layout.start[k] + body.dofs].fill(layout.start[k]);
         }
+        let elements = path_order(bodies, layout)
+            .into_iter()
+            .map(|pair| pair.map(|c| c as u32))
+            .collect();
+        let most = seen.by_columns(bodies, armature);
+        Some(Self::of(layout, first, most, elements))
+    }
+
+    /// The tiles of columns that are related as their subtrees tell, with the first column of each one's joint, what resists
+    /// each at most, and which elements of 𝓜 lanes give.
+    pub(crate) fn of(layout: &Layout, first: Vec<usize>, most: Vec<f64>, elements: Vec<[u32; 2]>) -> Self {
+        let (n, wide) = (layout.dof.len(), layout.dof.len().div_ceil(TILE));
         let kin = Kin { layout, first };
         let mut tiles = Self {
             wide,
-            most: seen.by_columns(bodies, armature),
-            elements: path_order(bodies, layout)
-                .into_iter()
-                .map(|pair| pair.map(|c| c as u32))
-                .collect(),
+            most,
+            elements,
             inward: Vec::new(),
             inward_starts: vec![0],
             path: Vec::new(),
@@ -217,7 +240,7 @@ impl Tiles {
             }
         }
         tiles.find_shared();
-        Some(tiles)
+        tiles
     }
 
     fn tile_of(&mut self, kin: &Kin<'_>, rows: usize, columns: usize) -> Tile {

@@ -13,6 +13,7 @@ pub(crate) struct Filled {
     rests: bool,
     settled: bool,
     embedded: bool,
+    reduced: bool,
     eliminated: bool,
     pub(super) judged: bool,
 }
@@ -46,6 +47,12 @@ impl Filled {
     #[inline(always)]
     pub(crate) fn is_embedded(self) -> bool {
         self.embedded
+    }
+
+    /// D came from 𝓜 of what is independent.
+    #[inline(always)]
+    pub(crate) fn is_reduced(self) -> bool {
+        self.reduced
     }
 
     /// D is in the stage of linearized dynamics.
@@ -97,6 +104,12 @@ impl Filled {
     #[inline(always)]
     pub(crate) fn tell_embedded(&mut self) {
         self.embedded = true;
+    }
+
+    /// See [`Filled::is_reduced`].
+    #[inline(always)]
+    pub(crate) fn tell_reduced(&mut self) {
+        self.reduced = true;
     }
 
     /// See [`Filled::is_eliminated`].

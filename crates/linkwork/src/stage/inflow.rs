@@ -18,7 +18,7 @@ pub(crate) struct Inflow<'a, S, T> {
 ///
 /// Numbers stand apart in memory: side by side they would tempt the compiler into packing the arithmetic that makes
 /// them, which is slower for the many different formulas of an inertia (a measured fifth of forward dynamics).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting<S>(Vec<[S; 2]>);
 
 impl<S: Scalar> Waiting<S> {

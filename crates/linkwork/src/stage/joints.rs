@@ -3,7 +3,7 @@
 use crate::body::{Body, GAP, Hinge, PACK};
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
-use crate::spatial::{Pose, Rotation, Screw, Vec3};
+use crate::spatial::{Pose, Rotation, Screw, Turn, Vec3};
 
 /// The screw of every one-axis joint, and the placement of every other link.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl<S: Scalar> Joints<S> {
         }
         for &k in &m.general_links {
             let body = &m.bodies[k];
-            let moved = self.displacement(body.hinge, k, &q[body.q..]);
+            let moved = displacement(body.hinge, self.screws[k].turn, &q[body.q..]);
             self.general[body.general] = if body.at_origin {
                 moved
             } else {
@@ -75,21 +75,21 @@ impl<S: Scalar> Joints<S> {
             };
         }
     }
+}
 
-    /// The joint's own motion for the kinds that are no screw.
-    #[inline(always)]
-    fn displacement(&self, hinge: Hinge, k: usize, q: &[S]) -> Pose<S> {
-        match hinge {
-            Hinge::Planar => {
-                let (c, s, o) = (self.screws[k].turn.cos, self.screws[k].turn.sin, S::ZERO);
-                let turn = Rotation::from_rows([[c, -s, o], [s, c, o], [o, o, S::ONE]]);
-                Pose::new(turn, Vec3::new(q[1], q[2], o))
-            }
-            Hinge::Translation => Pose::new(Rotation::IDENTITY, Vec3::new(q[0], q[1], q[2])),
-            Hinge::Spherical => Pose::new(turned(q), Vec3::ZERO),
-            Hinge::Free => Pose::new(turned(q), Vec3::new(q[4], q[5], q[6])),
-            _ => unreachable!("one-axis joints are screws"),
+/// The joint's own motion for the kinds that are no screw; a planar one turns by a known turn.
+#[inline(always)]
+pub(crate) fn displacement<S: Scalar>(hinge: Hinge, turn: Turn<S>, q: &[S]) -> Pose<S> {
+    match hinge {
+        Hinge::Planar => {
+            let (c, s, o) = (turn.cos, turn.sin, S::ZERO);
+            let turn = Rotation::from_rows([[c, -s, o], [s, c, o], [o, o, S::ONE]]);
+            Pose::new(turn, Vec3::new(q[1], q[2], o))
         }
+        Hinge::Translation => Pose::new(Rotation::IDENTITY, Vec3::new(q[0], q[1], q[2])),
+        Hinge::Spherical => Pose::new(turned(q), Vec3::ZERO),
+        Hinge::Free => Pose::new(turned(q), Vec3::new(q[4], q[5], q[6])),
+        _ => unreachable!("one-axis joints are screws"),
     }
 }
 

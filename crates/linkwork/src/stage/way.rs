@@ -3,8 +3,8 @@
 use crate::body::{Body, Passage};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{
-    Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody, Rotation,
-    Row, Screw, Skew, Tilt, Vec3,
+    Apart, Articulated, ArticulatedAboutZ, ConstantTurn, Flat, Force, Motion, PlanarTurn, Pose, Quarter, RigidBody,
+    Rotation, Row, Screw, Skew, Tilt, Vec3,
 };
 
 /// The way to the parent of a link whose joint is a screw about z: that screw, a tilt, and another screw if the parent has
@@ -257,6 +257,39 @@ impl<S: Scalar, T: ConstantTurn> Across<S> for Way<'_, S, T> {
     #[inline(always)]
     fn slides(self) -> bool {
         if const { S::LANES == 1 } { true } else { self.slides }
+    }
+}
+
+/// The same where every lane has numbers of its own: those of another link, or of another model.
+#[derive(Clone, Copy)]
+pub(crate) struct Ways<S, T> {
+    pub(crate) before: Option<Screw<S>>,
+    pub(crate) tilt: Tilt<Apart<S, T>>,
+    pub(crate) aside: Option<[S; 2]>,
+    pub(crate) z: Screw<S>,
+}
+
+impl<S: Scalar, T: PlanarTurn<S>> Across<S> for Ways<S, T> {
+    type Tilting = Apart<S, T>;
+
+    #[inline(always)]
+    fn before(self) -> Option<Screw<S>> {
+        self.before
+    }
+
+    #[inline(always)]
+    fn tilt(self) -> Tilt<Apart<S, T>> {
+        self.tilt
+    }
+
+    #[inline(always)]
+    fn aside(self) -> Option<[S; 2]> {
+        self.aside
+    }
+
+    #[inline(always)]
+    fn screw(self) -> Screw<S> {
+        self.z
     }
 }
 

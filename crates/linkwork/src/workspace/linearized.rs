@@ -192,8 +192,11 @@ impl<S: Scalar> View<'_, S> {
     #[inline(always)]
     pub(crate) fn inverse_derivatives(&mut self, qdd: &[S], out: &mut [S]) -> Result<()> {
         if const { S::LANES > 1 } {
-            // Batches take coupled mechanisms one state at a time.
-            self.sweep_lanes::<TorqueDerivatives>(qdd, out);
+            if self.mechanism.is_coupled() {
+                self.coupled_derivatives_list(qdd, out);
+            } else {
+                self.sweep_lanes::<TorqueDerivatives>(qdd, out);
+            }
             return Ok(());
         }
         let (matrices, room) = out.split_at_mut(3 * self.nv() * self.nv());
@@ -221,13 +224,22 @@ impl<S: Scalar> View<'_, S> {
             self.sweep::<ForwardDerivatives>(&[], out);
             return Ok(());
         }
-        self.forward::<Forward>(tau, qdd);
-        if const { S::LANES == 1 } && self.mechanism.is_coupled() {
-            self.linearize_coupled(qdd)?;
+        if self.mechanism.is_coupled() {
+            let mut qdd = core::mem::take(&mut self.stages.dofs);
+            self.forward::<Forward>(tau, &mut qdd[..nv]);
+            if const { S::LANES > 1 } {
+                self.coupled_forward_in_lanes(&qdd[..nv], out);
+                self.stages.dofs = qdd;
+                return Ok(());
+            }
+            let done = self.linearize_coupled(&qdd[..nv]);
+            self.stages.dofs = qdd;
+            done?;
             let (matrices, room) = out.split_at_mut(3 * nv * nv);
             self.coupled_forward_derivatives(matrices, room);
             return Ok(());
         }
+        self.forward::<Forward>(tau, qdd);
         self.sweep::<Linearize>(qdd, &mut []);
         self.sweep::<ForwardDerivatives>(&[], out);
         Ok(())
@@ -238,8 +250,7 @@ impl<S: Scalar> View<'_, S> {
     /// (∂T)\*x about accelerations.
     #[inline(always)]
     pub(crate) fn torque_adjoint(&mut self, qdd: &[S], x: &[S], out: &mut [S]) -> Result<()> {
-        if const { S::LANES > 1 } {
-            // Batches take coupled mechanisms one state at a time.
+        if const { S::LANES > 1 } && !self.mechanism.is_coupled() {
             self.sweep_lanes::<Linearize>(qdd, &mut []);
             self.sweep_lanes::<TorqueAdjoint>(x, out);
             return Ok(());
@@ -258,7 +269,7 @@ impl<S: Scalar> View<'_, S> {
     pub(crate) fn acceleration_adjoint(&mut self, tau: &[S], x: &[S], out: &mut [S]) -> Result<()> {
         let (qdd, _) = out.split_at_mut(self.nv());
         self.forward::<Forward>(tau, qdd);
-        if const { S::LANES > 1 } {
+        if const { S::LANES > 1 } && !self.mechanism.is_coupled() {
             self.sweep_lanes::<Linearize>(qdd, &mut []);
             self.sweep_lanes::<AccelerationAdjoint>(x, out);
             return Ok(());

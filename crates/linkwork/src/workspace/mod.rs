@@ -38,8 +38,8 @@ pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 
 use crate::coupled::workspace::Shape;
-use crate::dynamics::forward;
 use crate::dynamics::innovations::Articulate;
+use crate::dynamics::{forward, reduced};
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::Instructions;
@@ -244,8 +244,7 @@ impl<S: Scalar> View<'_, S> {
             reference,
         };
         let m = &self.mechanism.compiled;
-        // Batches take coupled mechanisms one state at a time.
-        if const { S::LANES == 1 } && m.reduction.is_some() {
+        if m.reduction.is_some() {
             return self.coupled::<W>(at, input, out);
         }
         self.sweeps
@@ -286,7 +285,8 @@ impl<S: Scalar> View<'_, S> {
             return self.sweep::<Configure>(q, &mut []);
         };
         let mut c = core::mem::take(&mut self.stages.coupled);
-        c.configure(r, q);
+        self.instructions
+            .perform::<S, _>(crate::coupled::workspace::Follow(&mut c, r, q));
         self.sweep::<Configure>(&c.q, &mut []);
         self.stages.coupled = c;
     }
@@ -297,7 +297,11 @@ impl<S: Scalar> View<'_, S> {
         self.stages.filled.forget_motion();
         match &self.mechanism.compiled.reduction {
             None => self.stages.qd.copy_from_slice(qd),
-            Some(r) => self.stages.coupled.set_moving(r, qd, &mut self.stages.qd),
+            Some(r) => {
+                let (c, all) = (&mut self.stages.coupled, &mut self.stages.qd);
+                self.instructions
+                    .perform::<S, _>(crate::coupled::workspace::Move(c, r, qd, all));
+            }
         }
     }
 
@@ -348,6 +352,11 @@ impl<S: Scalar> View<'_, S> {
             if let Some((dof, d)) = self.unsound_embedded(r, lane) {
                 return Err(self.singular(dof, d));
             }
+            if self.stages.filled.is_reduced()
+                && let Some((dof, d)) = reduced::unsound_pivot(&self.mechanism.compiled, self.stages, lane)
+            {
+                return Err(self.singular(dof, d));
+            }
             if !self.stages.filled.has_gains() && !self.stages.filled.is_eliminated() {
                 return Ok(());
             }
@@ -380,6 +389,14 @@ impl<S: Scalar> View<'_, S> {
     /// Whether all pivots of all lanes are sound.
     pub(crate) fn pivots_are_sound(&mut self) -> bool {
         if self.mechanism.is_coupled() {
+            let s = &*self.stages;
+            let filled = s.filled;
+            let judged = filled.is_judged() == filled.is_embedded() && (filled.is_judged() || filled.is_reduced());
+            let rest = filled.has_gains() || filled.is_eliminated() || s.coupled.m.is_filled;
+            if judged && !rest {
+                let first = !filled.is_judged() || s.unsound == S::ZERO;
+                return first && (!filled.is_reduced() || s.coupled.unsound == S::ZERO);
+            }
             return (0..S::LANES).all(|lane| self.check_pivots_of(lane).is_ok());
         }
         let [unsound] = if self.stages.filled.is_judged() && !self.stages.filled.has_pivots_at_home() {

@@ -10,7 +10,7 @@ use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
 };
 use crate::dynamics::{
-    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational,
+    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational, reduced,
 };
 use crate::scalar::{Builds, Scalar};
 use crate::simd::Instructions;
@@ -110,8 +110,10 @@ sweeps! {
     forward::Reactions: Plain;
     forward::ForcesFromAccelerations: Plain;
     embedded::Embed: Plain;
-    embedded::ForwardEmbedded: Plain;
+    embedded::ForwardEmbedded: Plain, Often;
     embedded::InverseMassEmbedded: Plain;
+    reduced::ReducedInverse: Plain, Packed;
+    reduced::ReducedProduct: Plain, Packed;
     operational::HomeGains: Plain;
     operational::Compliance: Plain;
     operational::InnovationsOfForces: Plain;

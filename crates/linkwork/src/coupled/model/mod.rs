@@ -6,10 +6,14 @@
 mod elimination;
 mod embedding;
 mod law;
+mod merge;
+mod reduced;
 
 pub(crate) use elimination::Elimination;
 pub(crate) use embedding::{Embedding, Station};
 pub use law::{Function, Law};
+pub(crate) use merge::{By, InLanes, Merge};
+pub(crate) use reduced::Reduced;
 
 use crate::model::compiled::Compiled;
 use crate::model::passive::{Passive, Resisted};
@@ -132,8 +136,13 @@ pub(crate) struct Reduction {
     pub(crate) elimination: Elimination,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
+    /// The same as a tree of what is independent, where 𝓜⁻¹ from 𝓜 keeps its digits.
+    pub(crate) reduced: Option<Reduced>,
     /// Where 𝓜 is not zero, once somebody asks.
-    pub(crate) mass_pattern: OnceLock<Vec<(usize, usize)>>,
+    pattern: OnceLock<Vec<(usize, usize)>>,
+    /// How 𝓜, and three matrices at once, come from the tree's, dense or in lanes; once somebody asks.
+    merges: [OnceLock<Merge>; 2],
+    in_lanes: [OnceLock<InLanes>; 2],
 }
 
 /// Degrees of freedom that are independent and follow each other: where they start among all and among users', and how many.
@@ -294,7 +303,42 @@ impl Reduction {
         }
         reduction.embedding = Embedding::new(m, &reduction.v_from, &reduction.independent);
         reduction.elimination = Elimination::new(m, &reduction.v_from, &reduction.independent);
+        reduction.reduced = Reduced::new(&reduction, m);
         reduction
+    }
+
+    /// Where 𝓜 of what is independent is not zero: row by row of the upper triangle.
+    pub(crate) fn pattern(&self, m: &Compiled) -> &[(usize, usize)] {
+        self.pattern.get_or_init(|| {
+            let layout = &m.columns.single;
+            let from = |c: usize| self.v_from[layout.dof[c]];
+            let row = |c: usize| (c..layout.end_at[c]).map(move |other| (from(c), from(other)));
+            let pairs = (0..layout.dof.len()).flat_map(row);
+            let mut pairs: Vec<_> = pairs.map(|(a, b)| (a.min(b), a.max(b))).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs
+        })
+    }
+
+    /// How 𝓜 comes from that of all joints, dense.
+    pub(crate) fn merge_mass(&self, m: &Compiled) -> &Merge {
+        self.merges[0].get_or_init(|| Merge::mass(self, m))
+    }
+
+    /// How ∂T/∂q, ∂T/∂q̇ and 𝓜 come from those of all joints, dense.
+    pub(crate) fn merge_derivatives(&self, m: &Compiled) -> &Merge {
+        self.merges[1].get_or_init(|| Merge::derivatives(self, m))
+    }
+
+    /// How lanes make 𝓜.
+    pub(crate) fn mass_in_lanes(&self, m: &Compiled) -> &InLanes {
+        self.in_lanes[0].get_or_init(|| InLanes::mass(self, m))
+    }
+
+    /// How lanes make three matrices, from so many elements of the tree whose places in dense matrices are told.
+    pub(crate) fn derivatives_in_lanes(&self, m: &Compiled, tree: usize, sources: impl Fn() -> Vec<u32>) -> &InLanes {
+        self.in_lanes[1].get_or_init(|| InLanes::derivatives(self, m, tree, &sources()))
     }
 
     /// Where every joint's coordinates start in users' q and v.

@@ -209,6 +209,21 @@ impl<S: Scalar> Embedded<S> {
         }
     }
 
+    /// Whether any D is unsound, lane by lane: zero where all are sound.
+    #[inline(always)]
+    pub(crate) fn unsound(&self, e: &Embedding) -> S {
+        let mut unsound = S::ZERO;
+        for &v in &e.independent {
+            unsound += self.gains[v].unsound();
+        }
+        for (gain, whole) in self.closed.iter().zip(&self.whole) {
+            // D > rounding of the whole, both times 1/D.
+            let rounding = *whole * gain.d_inv * S::lift(4.0 * S::EPSILON);
+            unsound += gain.unsound() + rounding.where_below(1.0, S::ZERO, S::ONE);
+        }
+        unsound
+    }
+
     /// Whether, in one lane, a group's D is positive and more than rounding.
     pub(crate) fn is_sound(&self, group: usize, lane: usize) -> bool {
         let gain = &self.closed[group];

@@ -3,7 +3,7 @@
 pub(crate) mod embedded;
 pub(crate) mod factor;
 
-use crate::coupled::model::{Piece, Reduction};
+use crate::coupled::model::{By, Merge, Piece, Reduction};
 use crate::model::Compiled;
 use crate::scalar::{Dual, Scalar};
 use core::ops::{Deref, DerefMut};
@@ -82,6 +82,11 @@ pub(crate) struct Coupled<S> {
     rows: Vec<S>,
     factor: Vec<S>,
     lambda: Vec<S>,
+    /// From 𝓜 of what is independent: D⁻¹ in the order of its tree, and whether any is unsound; ∂T/∂q and ∂T/∂q̇; and 𝓜 itself.
+    pub(crate) d_inv: Vec<S>,
+    pub(crate) unsound: S,
+    pub(crate) changes: Vec<S>,
+    pub(crate) elements: Vec<S>,
     /// 𝓜 of what is independent and its Coriolis matrix; 𝓜 = mm*, and the same with its rate.
     pub(crate) mass: Vec<S>,
     pub(crate) coriolis: Vec<S>,
@@ -98,6 +103,10 @@ impl<S: Scalar> Coupled<S> {
         let (n, c) = (m.nv, r.followers.len());
         // Room for dense results; beyond, it is made when first needed.
         let dense = usize::from(n <= crate::stage::LARGE);
+        if dense == 1 && S::LANES == 1 {
+            // Made here, and not when first needed.
+            let _ = (r.merge_mass(m), r.merge_derivatives(m));
+        }
         let zeros = |n: usize| vec![S::ZERO; n];
         Self {
             y: zeros(r.nq),
@@ -119,6 +128,10 @@ impl<S: Scalar> Coupled<S> {
             rows: zeros(dense * n * c),
             factor: zeros(dense * c * c),
             lambda: zeros(dense * c * r.nv),
+            d_inv: zeros(r.nv),
+            unsound: S::ZERO,
+            changes: zeros(dense * (2 * r.nv * r.nv + BEYOND)),
+            elements: zeros(dense * r.nv * r.nv),
             mass: zeros(dense * r.nv * r.nv),
             coriolis: Vec::with_capacity(dense * r.nv * r.nv),
             m: Factor::new(dense * r.nv),
@@ -129,8 +142,9 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// A new configuration; the coordinates of all joints are left in `q`.
+    #[inline(always)]
     pub(crate) fn configure(&mut self, r: &Reduction, y: &[S]) {
-        self.y.copy_from_slice(y);
+        copy(y, &mut self.y);
         self.m.is_filled = false;
         self.m_rate.is_filled = false;
         for (q, &from) in self.q.iter_mut().zip(&r.q_from) {
@@ -160,8 +174,9 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// A new velocity: q̇ = Rẏ.
+    #[inline(always)]
     pub(crate) fn set_moving(&mut self, r: &Reduction, yd: &[S], qd: &mut [S]) {
-        self.yd.copy_from_slice(yd);
+        copy(yd, &mut self.yd);
         self.m_rate.is_filled = false;
         self.expand(r, yd, qd);
         for (i, follower) in r.followers.iter().enumerate() {
@@ -170,6 +185,7 @@ impl<S: Scalar> Coupled<S> {
     }
 
     /// out = R x.
+    #[inline(always)]
     pub(crate) fn expand(&self, r: &Reduction, x: &[S], out: &mut [S]) {
         for ((out, &from), ratio) in out.iter_mut().zip(&r.v_from).zip(&self.ratio) {
             *out = x[from] * *ratio;
@@ -212,6 +228,49 @@ impl<S: Scalar> Coupled<S> {
         for f in &r.followers {
             out[r.v_from[f.v]] += w[f.v] * x[f.v];
         }
+    }
+
+    /// The elements of R*XR that followers take part in: `x` has those of the tree, and `put` takes a place and a result.
+    #[inline(always)]
+    fn sums(&self, merge: &Merge, x: &[S], mut put: impl FnMut(usize, S)) {
+        let mut first = 0;
+        for sum in &merge.sums {
+            let (end, mut total) = (sum.end as usize, S::ZERO);
+            for term in &merge.terms[first..end] {
+                let right = match term.by {
+                    By::Ratio => &self.ratio,
+                    By::Rate => &self.ratio_rate,
+                    By::Bend => &self.ratio_bend,
+                };
+                let weight = self.ratio[term.left as usize] * right[term.right as usize];
+                total = weight.mul_add(x[term.from as usize], total);
+            }
+            put(sum.to as usize, total);
+            if sum.also != sum.to {
+                put(sum.also as usize, total);
+            }
+            first = end;
+        }
+    }
+
+    /// R*XR of dense matrices that are zero between branches: the independent elements, and sums for those of followers.
+    #[inline(always)]
+    pub(crate) fn merge(&self, r: &Reduction, merge: &Merge, x: &[S], out: &mut [S]) {
+        let (n, nv) = (r.v_from.len(), r.nv);
+        for kind in 0..x.len() / (n * n) {
+            for i in 0..nv {
+                let row = (kind * n + r.independent[i]) * n;
+                pick(r, &x[row..row + n], &mut out[(kind * nv + i) * nv..][..nv]);
+            }
+        }
+        self.sums(merge, x, |to, total| out[to] = total);
+    }
+
+    /// The same of a list of so many elements, behind which sums go.
+    #[inline(always)]
+    pub(crate) fn merge_list(&self, merge: &Merge, tree: usize, list: &mut [S]) {
+        let (x, sums) = list.split_at_mut(tree);
+        self.sums(merge, x, |to, total| sums[to - tree] = total);
     }
 
     /// out = R*XR.
@@ -340,6 +399,9 @@ impl<S: Scalar> Coupled<S> {
         }
     }
 }
+
+/// What a register may read beyond the last row of a matrix.
+pub(crate) const BEYOND: usize = 4;
 
 // Loops over indices, which become part of what is compiled for the processor.
 

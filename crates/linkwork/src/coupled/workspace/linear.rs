@@ -8,17 +8,20 @@
 //!
 //! so that products and their transposes stay O(n), and matrices O(n²) for each follower.
 
-use super::{Congruence, ConstrainInverse};
+use super::{ConstrainInverse, Expand, Gather, Merged};
 use crate::Result;
-use crate::coupled::model::Reduction;
+use crate::coupled::model::{InLanes, Reduction};
 use crate::coupled::stage::Coupled;
 use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::Inverse;
 use crate::dynamics::linearized::Linearize;
 use crate::dynamics::linearized::forward::ForwardDerivatives;
 use crate::dynamics::linearized::inverse::InverseDerivatives;
+use crate::dynamics::linearized::inverse_in_lanes::{self, TorqueDerivatives};
 use crate::dynamics::linearized::products::{TorqueAdjoint, TorqueChange};
 use crate::dynamics::linearized::regressor::Regressor;
+use crate::dynamics::reduced::{ReducedInverse, ReducedProduct};
+use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::simd::Task;
 use crate::workspace::View;
@@ -123,27 +126,22 @@ impl<S: Scalar> View<'_, S> {
         let Some((r, c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
         self.raw::<InverseDerivatives>(self.nowhere(), &[], &mut room[..3 * n * n]);
-        let (by_q, rest) = room.split_at(n * n);
-        let (by_qd, rest) = rest.split_at(n * n);
-        let mass = &rest[..n * n];
-        let (out_q, rest) = out.split_at_mut(nv * nv);
-        let (out_qd, out_mass) = rest.split_at_mut(nv * nv);
-        for (x, out) in [(by_q, &mut *out_q), (by_qd, &mut *out_qd), (mass, out_mass)] {
-            self.instructions.perform::<S, _>(Congruence(&*c, r, x, out));
-        }
+        let merge = r.merge_derivatives(&self.mechanism.compiled);
+        let (room, out) = (&room[..3 * n * n], &mut out[..3 * nv * nv]);
+        self.instructions.perform::<S, _>(Merged(&c, r, merge, room, out));
         if r.is_curved {
-            c.congruence_followers(r, |v| c.ratio_rate[v], by_qd, out_q);
-            c.congruence_followers(r, |v| c.ratio_bend[v], mass, out_q);
-            c.congruence_followers(r, |v| c.ratio_rate[v] + c.ratio_rate[v], mass, out_qd);
-        }
-        for (l, load) in c.load.iter().enumerate() {
-            out[l * nv + l] += *load;
+            for (l, load) in c.load.iter().enumerate() {
+                out[l * nv + l] += *load;
+            }
         }
         self.stages.coupled = c;
     }
 
     /// ∂ÿ/∂y, ∂ÿ/∂ẏ and 𝓜⁻¹, from those of the tree at the same point, kept in step.
     pub(crate) fn coupled_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+        if self.is_reduced() {
+            return self.reduced_forward_derivatives(out, room);
+        }
         let Some((r, mut c)) = self.take_coupled() else { return };
         let (n, nv) = (r.v_from.len(), r.nv);
         self.raw::<ForwardDerivatives>(self.nowhere(), &[], room);
@@ -165,6 +163,64 @@ impl<S: Scalar> View<'_, S> {
         self.stages.coupled = c;
     }
 
+    /// The same from ∂T and 𝓜 of what is independent.
+    fn reduced_forward_derivatives(&mut self, out: &mut [S], room: &mut [S]) {
+        let nv = self.nv();
+        self.coupled_inverse_derivatives(out, room);
+        let mut changes = core::mem::take(&mut self.stages.coupled.changes);
+        let mut mass = core::mem::take(&mut self.stages.coupled.elements);
+        changes[..2 * nv * nv].copy_from_slice(&out[..2 * nv * nv]);
+        mass.copy_from_slice(&out[2 * nv * nv..3 * nv * nv]);
+        self.divide_by_mass(&changes, &mass, out);
+        (self.stages.coupled.changes, self.stages.coupled.elements) = (changes, mass);
+    }
+
+    /// ∂T/∂q and ∂T/∂q̇, 𝓜 → −𝓜⁻¹∂T/∂q, −𝓜⁻¹∂T/∂q̇ and 𝓜⁻¹.
+    fn divide_by_mass(&mut self, changes: &[S], mass: &[S], out: &mut [S]) {
+        let nv = self.nv();
+        self.raw::<ReducedInverse>(self.nowhere(), mass, &mut out[2 * nv * nv..3 * nv * nv]);
+        self.raw::<ReducedProduct>(self.nowhere(), changes, &mut out[..3 * nv * nv]);
+    }
+
+    /// How lanes compute ∂T/∂q, ∂T/∂q̇ and 𝓜 where joints follow others.
+    fn derivatives_plan<'r>(&self, r: &'r Reduction) -> &'r InLanes {
+        in_lanes(&self.mechanism.compiled, r)
+    }
+
+    /// The same about accelerations, over lanes: what is computed, in the order of its plan.
+    pub(crate) fn coupled_derivatives_list(&mut self, ydd: &[S], list: &mut [S]) {
+        let Some((r, mut c)) = self.take_coupled() else { return };
+        let mut qdd = core::mem::take(&mut c.input);
+        self.instructions.perform::<S, _>(Expand(&c, r, ydd, &mut qdd));
+        let plan = self.derivatives_plan(r);
+        self.sweep_lanes::<TorqueDerivatives>(&qdd, &mut list[..plan.tree]);
+        c.input = qdd;
+        self.stages.coupled = c;
+        self.merge_list(plan, list);
+    }
+
+    /// ∂ÿ/∂y, ∂ÿ/∂ẏ and 𝓜⁻¹ about accelerations, over lanes and dense.
+    pub(crate) fn coupled_forward_in_lanes(&mut self, ydd: &[S], out: &mut [S]) {
+        let Some(r) = &self.mechanism.compiled.reduction else {
+            return;
+        };
+        let plan = self.derivatives_plan(r);
+        let mut list = core::mem::take(&mut self.stages.coupled.matrix);
+        list.resize(list.len().max(plan.length() + 1), S::ZERO);
+        self.coupled_derivatives_list(ydd, &mut list);
+        list[plan.length()] = S::ZERO;
+        let mut changes = core::mem::take(&mut self.stages.coupled.changes);
+        let mut mass = core::mem::take(&mut self.stages.coupled.elements);
+        let by_q_and_qd = &plan.sources[..2 * r.nv * r.nv];
+        self.instructions
+            .perform::<S, _>(Gather(&list, by_q_and_qd, &mut changes));
+        self.instructions
+            .perform::<S, _>(Gather(&list, &plan.pattern, &mut mass));
+        self.divide_by_mass(&changes, &mass, out);
+        let c = &mut self.stages.coupled;
+        (c.changes, c.elements, c.matrix) = (changes, mass, list);
+    }
+
     /// ∂(R*T)/∂π.
     pub(crate) fn coupled_regressor(&mut self, columns: usize, out: &mut [S]) {
         let Some((r, mut c)) = self.take_coupled() else { return };
@@ -181,6 +237,11 @@ impl<S: Scalar> View<'_, S> {
         c.matrix = wide;
         self.stages.coupled = c;
     }
+}
+
+/// How lanes compute three matrices where joints follow others.
+pub(crate) fn in_lanes<'r>(m: &Compiled, r: &'r Reduction) -> &'r InLanes {
+    r.derivatives_in_lanes(m, inverse_in_lanes::length(m), || inverse_in_lanes::sources(m))
 }
 
 /// ∂ÿ/∂y and ∂ÿ/∂ẏ but for loads, from those of the tree, once its 𝓜⁻¹ is taken in. These are overwritten by −Z =

@@ -10,19 +10,21 @@ mod diagonal;
 mod linear;
 
 pub(crate) use diagonal::Product;
+pub(crate) use linear::in_lanes as derivatives_in_lanes;
 
 use crate::workspace::View;
 
 use crate::Result;
 use crate::body::Layout;
 use crate::coupled::dynamics::{Embed, ForwardEmbedded, InverseMassEmbedded};
-use crate::coupled::model::Reduction;
+use crate::coupled::model::{InLanes, Merge, Reduction};
 use crate::coupled::stage::{Coupled, Lent};
 use crate::dynamics::composite::MassMatrix;
 use crate::dynamics::elements::MassElements;
 use crate::dynamics::inverse::{Bias, InverseAgain};
 use crate::dynamics::inverse_mass::{MassMatrixInverse, is_from_mass};
-use crate::scalar::Scalar;
+use crate::dynamics::reduced::ReducedInverse;
+use crate::scalar::{Builds, Scalar};
 use crate::simd::Task;
 use crate::spatial::Reference;
 use crate::sweep::{At, Ready, Sweep};
@@ -92,7 +94,7 @@ impl<S: Scalar> View<'_, S> {
         } else if const { matches!(W::SHAPE, Shape::Motions) } {
             self.embedded_inverse(r, input, out);
         } else if const { matches!(W::SHAPE, Shape::Inverse) } {
-            self.embedded_columns(r, out);
+            self.coupled_inverse(r, out);
         } else if const { matches!(W::SHAPE, Shape::Forward) } {
             self.embedded::<ForwardEmbedded>(r, input, out);
         } else if const { matches!(W::SHAPE, Shape::BiasFree) } {
@@ -129,13 +131,13 @@ impl<S: Scalar> View<'_, S> {
                 let (mut x, mut tau) = (core::mem::take(&mut c.input), core::mem::take(&mut c.output));
                 let moves = shape == Shape::Dynamics && curved;
                 if !input.is_empty() {
-                    c.expand(r, input, &mut x);
+                    self.instructions.perform::<S, _>(Expand(&c, r, input, &mut x));
                     if moves {
                         c.add_bend(r, &mut x);
                     }
                 }
                 run(self, if input.is_empty() { &[] } else { &x }, &mut tau);
-                c.contract(r, &tau, out);
+                self.instructions.perform::<S, _>(Contract(&c, r, &tau, &mut *out));
                 if moves && input.is_empty() {
                     x.fill(S::ZERO);
                     c.add_bend(r, &mut x);
@@ -150,7 +152,7 @@ impl<S: Scalar> View<'_, S> {
                 wide.resize(wide.len().max(rows * n), S::ZERO);
                 run(self, &[], &mut wide[..rows * n]);
                 for (wide, out) in wide.chunks_exact(n).zip(out.chunks_exact_mut(r.nv)) {
-                    c.contract(r, wide, out);
+                    self.instructions.perform::<S, _>(Contract(&c, r, wide, out));
                 }
                 if shape == Shape::ColumnsRate && curved {
                     run_partner(self, &[], &mut wide[..rows * n]);
@@ -164,8 +166,13 @@ impl<S: Scalar> View<'_, S> {
                 let mut wide = core::mem::take(&mut c.matrix);
                 wide.resize(wide.len().max(n * n), S::ZERO);
                 run(self, &[], &mut wide[..n * n]);
-                self.instructions
-                    .perform::<S, _>(Congruence(&*c, r, &wide[..n * n], &mut *out));
+                if shape == Shape::Form {
+                    let merge = r.merge_mass(m);
+                    self.instructions
+                        .perform::<S, _>(Merged(&c, r, merge, &wide[..n * n], &mut *out));
+                } else {
+                    c.congruence(r, &wide[..n * n], out);
+                }
                 if shape == Shape::CoriolisForm && curved {
                     run_partner(self, &[], &mut wide[..n * n]);
                     c.congruence_followers(r, |v| c.ratio_rate[v], &wide[..n * n], out);
@@ -202,6 +209,58 @@ impl<S: Scalar> View<'_, S> {
     fn embedded_inverse(&mut self, r: &Reduction, tau: &[S], out: &mut [S]) {
         self.need_embedded();
         self.embedded::<InverseMassEmbedded>(r, tau, out);
+    }
+
+    /// 𝓜⁻¹ from 𝓜 where that keeps its digits, else column by column.
+    fn coupled_inverse(&mut self, r: &Reduction, out: &mut [S]) {
+        if !self.is_reduced() {
+            return self.embedded_columns(r, out);
+        }
+        let mut mass = core::mem::take(&mut self.stages.coupled.elements);
+        if const { S::LANES > 1 } {
+            let plan = r.mass_in_lanes(&self.mechanism.compiled);
+            self.mass_list(plan, |view, list| {
+                view.instructions
+                    .perform::<S, _>(Gather(list, &plan.pattern, &mut mass));
+            });
+        } else {
+            self.sweep::<MassMatrix>(&[], &mut mass);
+        }
+        self.raw::<ReducedInverse>(self.nowhere(), &mass, out);
+        self.stages.coupled.elements = mass;
+    }
+
+    /// Whether 𝓜⁻¹ is made from 𝓜 where joints follow others, and ∂q̈ with it.
+    pub(crate) fn is_reduced(&self) -> bool {
+        let r = self.mechanism.compiled.reduction.as_ref();
+        r.is_some_and(|r| r.reduced.is_some()) && const { S::SPECIAL || matches!(S::BUILDS, Builds::Once) }
+    }
+
+    /// The elements of 𝓜 that lanes compute, and the sums behind them, for somebody to take.
+    fn mass_list(&mut self, plan: &InLanes, take: impl FnOnce(&Self, &[S])) {
+        let mut list = core::mem::take(&mut self.stages.coupled.matrix);
+        list.resize(list.len().max(plan.length() + 1), S::ZERO);
+        self.sweep_lanes::<MassElements>(&[], &mut list[..plan.tree]);
+        self.merge_list(plan, &mut list);
+        take(self, &list);
+        self.stages.coupled.matrix = list;
+    }
+
+    /// Sums of a list that lanes have computed, and a zero behind.
+    fn merge_list(&self, plan: &InLanes, list: &mut [S]) {
+        let c = &self.stages.coupled;
+        let task = MergedList(c, &plan.merge, plan.tree, &mut list[..plan.length()]);
+        self.instructions.perform::<S, _>(task);
+    }
+
+    /// 𝓜 over lanes, where joints follow others: what is computed, in the order of its [plan](InLanes).
+    pub(crate) fn coupled_mass_list(&mut self, out: &mut [S]) {
+        let Some(r) = &self.mechanism.compiled.reduction else {
+            return;
+        };
+        let plan = r.mass_in_lanes(&self.mechanism.compiled);
+        self.sweep_lanes::<MassElements>(&[], &mut out[..plan.tree]);
+        self.merge_list(plan, out);
     }
 
     /// 𝓜⁻¹ column by column. What keeps followers in step is part of the recursion, so that large ratios cost no digits: the
@@ -307,7 +366,7 @@ impl<S: Scalar> View<'_, S> {
         match &m.compiled.reduction {
             None => pick_related(&m.compiled.columns.single, &all, out),
             Some(r) => {
-                for (x, (row, column)) in out.iter_mut().zip(m.coupled_pattern(r)) {
+                for (x, (row, column)) in out.iter_mut().zip(r.pattern(&m.compiled)) {
                     *x = all[row * n + column];
                 }
             }
@@ -334,19 +393,88 @@ impl<S: Scalar> View<'_, S> {
     }
 }
 
-/// out = R*XR.
-pub(crate) struct Congruence<'a, S>(
-    pub(crate) &'a Coupled<S>,
+/// Takes in a configuration.
+pub(crate) struct Follow<'a, S>(
+    pub(crate) &'a mut Coupled<S>,
+    pub(crate) &'a Reduction,
+    pub(crate) &'a [S],
+);
+
+impl<S: Scalar> Task for Follow<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        self.0.configure(self.1, self.2);
+    }
+}
+
+/// Takes in a velocity, and gives that of all joints.
+pub(crate) struct Move<'a, S>(
+    pub(crate) &'a mut Coupled<S>,
     pub(crate) &'a Reduction,
     pub(crate) &'a [S],
     pub(crate) &'a mut [S],
 );
 
-impl<S: Scalar> Task for Congruence<'_, S> {
+impl<S: Scalar> Task for Move<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let Self(c, r, x, out) = self;
-        c.congruence(r, x, out);
+        self.0.set_moving(self.1, self.2, self.3);
+    }
+}
+
+/// out = Rx.
+struct Expand<'a, S>(&'a Coupled<S>, &'a Reduction, &'a [S], &'a mut [S]);
+
+impl<S: Scalar> Task for Expand<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        self.0.expand(self.1, self.2, self.3);
+    }
+}
+
+/// out = R*x.
+struct Contract<'a, S>(&'a Coupled<S>, &'a Reduction, &'a [S], &'a mut [S]);
+
+impl<S: Scalar> Task for Contract<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        self.0.contract(self.1, self.2, self.3);
+    }
+}
+
+/// Dense matrices of what is independent, from those of all joints.
+struct Merged<'a, S>(&'a Coupled<S>, &'a Reduction, &'a Merge, &'a [S], &'a mut [S]);
+
+impl<S: Scalar> Task for Merged<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(c, r, merge, x, out) = self;
+        c.merge(r, merge, x, out);
+    }
+}
+
+/// The same of lists, of so many elements of the tree.
+struct MergedList<'a, S>(&'a Coupled<S>, &'a Merge, usize, &'a mut [S]);
+
+impl<S: Scalar> Task for MergedList<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(c, merge, tree, list) = self;
+        c.merge_list(merge, tree, list);
+    }
+}
+
+/// Numbers from their places in a list.
+struct Gather<'a, S>(&'a [S], &'a [u32], &'a mut [S]);
+
+impl<S: Scalar> Task for Gather<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(list, places, out) = self;
+        let out = &mut out[..places.len()];
+        for i in 0..places.len() {
+            out[i] = list[places[i] as usize];
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
         "many_arms",
     ];
     let done = cargo(root, &[&example[..], &["--", &written]].concat(), &[]).and_then(|good| {
-        let script = root.join("xtask/src/many_arms.py");
+        let script = root.join("xtask/src/race/many_arms.py");
         let status = Command::new(&python).arg(script).arg(&place).status();
         let status = status.map_err(|e| format!("cannot run {}: {e}", python.display()))?;
         Ok(good && status.success())

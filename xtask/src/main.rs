@@ -1,8 +1,9 @@
 //! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package,
-//! `cargo xtask viewer` builds the viewer's page, `cargo xtask race` races other libraries, `cargo xtask count` counts
-//! instructions.
+//! `cargo xtask viewer` builds the viewer's page, `cargo xtask race` and `cargo xtask contact` race other libraries,
+//! `cargo xtask count` counts instructions.
 
 mod checks;
+mod contact;
 mod instructions;
 mod layers;
 mod python;
@@ -20,6 +21,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask python       the tests of the Python package alone
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
+       cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
        cargo xtask count        writes the baseline of instructions that `test` compares with";
 
 fn main() -> ExitCode {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["python", "--all"] => python::test(&root(), true).map(counted),
         ["viewer"] => viewer::build(&root()),
         ["race"] => race::run(&root()),
+        ["contact"] => contact::run(&root()),
         ["count"] => instructions::write(&root()),
         _ => {
             eprintln!("{USAGE}");

@@ -29,6 +29,8 @@ pub struct Impulse {
     pub velocity: Vec3,
     /// What it is doing.
     pub region: Region,
+    /// μ of sliding.
+    pub friction: f64,
     /// R_n and R_t.
     pub compliance: [f64; 2],
     /// What the directions yield: w_n and w_t.
@@ -102,10 +104,11 @@ pub struct Report {
     pub contacts: Vec<Impulse>,
     /// Limits that are near, and dry friction.
     pub joints: Vec<JointImpulse>,
-    /// The velocity without contacts, v*.
+    /// The velocity without contacts, v*; empty where the step did not need it: it does with [`Start::Free`](super::Start::Free), with
+    /// restitution, in fast motion, and where nothing touches.
     pub free_velocity: Vec<f64>,
     /// v⁺ in the axes of the start of the step.
     pub velocity: Vec<f64>,
-    /// The minimum that was found.
-    pub objective: f64,
+    /// The minimum that was found, where v* is known.
+    pub objective: Option<f64>,
 }

@@ -116,6 +116,7 @@ sweeps! {
     reduced::ReducedProduct: Plain, Packed;
     operational::HomeGains: Plain;
     operational::Compliance: Plain;
+    operational::Compliances: Plain, Often;
     operational::InnovationsOfForces: Plain;
     operational::FromInnovations: Plain;
     evaluate::Settle: Plain, Often;

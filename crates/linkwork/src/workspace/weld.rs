@@ -71,13 +71,18 @@ impl<S: Scalar> Accelerating<'_, S> {
         let m = self.mechanism();
         let given = &m.joints()[joint];
         let link: LinkId = m.link(&given.child)?;
-        let pushed = m.placed[link.index() + 1].body.map(|k| self.stages().loads[k]);
+        let stages = self.stages();
+        // Forces on what stands on the world are not kept.
+        let pushed = match m.placed[link.index() + 1].body {
+            Some(k) => stages.loads[k].to_array() != Force::<S>::ZERO.to_array(),
+            None => stages.loaded,
+        };
         match pushed {
-            Some(load) if load.to_array() != Force::<S>::ZERO.to_array() => Err(Error::Joint {
+            true => Err(Error::Joint {
                 joint: given.name.clone(),
                 problem: "a fixed joint makes its links one body, and forces act on that body: on which of its links, and so what the joint carries, is not known; apply none, or give it a kind that moves".into(),
             }),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 }

@@ -208,8 +208,12 @@ impl Loop {
             ConstraintKind::Hinge { .. } => "hinge",
             ConstraintKind::Slider { .. } => "slider",
             ConstraintKind::Distance { .. } => "distance",
-            // The library's list of kinds may grow; points are what is left of it today.
-            _ => "point",
+            ConstraintKind::Point => "point",
+            ConstraintKind::Directions { .. } => "directions",
+            ConstraintKind::Rates { .. } => "rates",
+            ConstraintKind::Rolling { .. } => "rolling",
+            // The library's list of kinds may grow.
+            _ => "other",
         }
     }
 }

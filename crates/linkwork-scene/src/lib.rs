@@ -1,7 +1,7 @@
 //! Shapes that touch: from colliders on links to the contacts of a step.
 //!
 //! A [`Scene`] knows a mechanism's colliders and which pairs of them may touch. At a state it finds the contacts that might close
-//! within a step: spheres, capsules, boxes, cylinders and ellipsoids against planes and each other, by closed forms whose points keep
+//! within a step: spheres, capsules, boxes, cylinders, ellipsoids and convex hulls against planes and each other, with points that keep
 //! their identity from step to step, so that friction is remembered and steps start where the last one ended.
 //!
 //! ```
@@ -29,14 +29,18 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod broad;
 mod combine;
+mod hull;
 mod narrow;
 mod robot;
 mod scene;
+mod settle;
 mod shape;
 mod worlds;
 
 pub use combine::{Matter, combine};
+pub use hull::Hull;
 pub use narrow::{ClosedForm, Narrow, Touch};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};

@@ -1,11 +1,15 @@
 //! Colliders of robots that were read from files.
 
 use crate::combine::Matter;
+use crate::hull::Hull;
 use crate::scene::Collider;
 use crate::shape::Shape;
 use linkwork::Result;
 use linkwork::model::FrameId;
-use linkwork_formats::{Robot, Role, Shape as Given, Touch};
+use linkwork::spatial::Vec3;
+use linkwork_formats::{Mesh, Robot, Role, Shape as Given, Touch};
+use std::collections::HashMap;
+use std::path::Path;
 
 /// Whether a scene has something to stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub enum Ground {
 /// left out.
 pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> {
     let (mut all, mut notes, mut ground) = (Vec::new(), Vec::new(), Ground::Missing);
-    let mut meshes = 0;
+    let (mut hulls, mut known) = (0, HashMap::new());
     for (i, given) in robot.geometry.iter().enumerate() {
         if given.role != Role::Collision {
             continue;
@@ -39,9 +43,28 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
             Given::Cuboid { edges } => Shape::Cuboid { half: *edges * 0.5 },
             Given::Ellipsoid { radii } => Shape::Ellipsoid { radii: *radii },
             Given::Plane => Shape::Plane,
-            Given::Mesh { .. } => {
-                meshes += 1;
-                continue;
+            Given::Mesh { uri, path, scale } => {
+                let hull = match path {
+                    // The same mesh stands on many links: feet, wheels, fingers.
+                    Some(path) => known
+                        .entry((path.clone(), scale.to_array().map(f64::to_bits)))
+                        .or_insert_with(|| hull(path, *scale))
+                        .clone(),
+                    None => Err("its file was not found".into()),
+                };
+                match hull {
+                    Ok(hull) => {
+                        hulls += 1;
+                        Shape::Hull(hull)
+                    }
+                    Err(problem) => {
+                        notes.push(format!(
+                            "the collision mesh `{uri}` of `{}` is left out: {problem}",
+                            given.link
+                        ));
+                        continue;
+                    }
+                }
             }
         };
         if let Err(problem) = shape.check() {
@@ -63,12 +86,16 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
             matter,
         });
     }
-    if meshes > 0 {
-        notes.push(format!(
-            "{meshes} collision meshes are left out; give primitive shapes to links that should touch"
-        ));
+    if hulls > 0 {
+        notes.push(format!("{hulls} collision meshes touch by their convex hulls"));
     }
     Ok((all, ground, notes))
+}
+
+/// The hull of a mesh in a file.
+fn hull(path: &Path, scale: Vec3) -> core::result::Result<Hull, String> {
+    let mesh = Mesh::load(path).map_err(|problem| problem.to_string())?;
+    Hull::of_mesh(&mesh.scaled(scale))
 }
 
 /// What the file says of a surface, in our terms: torsion and rolling as radii of friction, the time constant of a contact as

@@ -1,5 +1,6 @@
 //! Colliders, the pairs of them that may touch, and their contacts at a state.
 
+use crate::broad::Broad;
 use crate::combine::{Matter, combine};
 use crate::narrow::{ClosedForm, Narrow, Touch};
 use crate::shape::Shape;
@@ -98,6 +99,11 @@ pub struct Scene {
     speeds: Vec<[f64; 2]>,
     touches: Vec<Touch>,
     contacts: Vec<Contact>,
+    /// The pair of two colliders, the pairs with a plane, and what is near in the present step.
+    pair_of: HashMap<(u32, u32), u32>,
+    unbounded: Vec<u32>,
+    broad: Broad,
+    near: Vec<u32>,
 }
 
 impl core::fmt::Debug for Scene {
@@ -159,9 +165,22 @@ impl Scene {
             bounds,
             touches: Vec::new(),
             contacts: Vec::new(),
+            pair_of: HashMap::new(),
+            unbounded: Vec::new(),
+            broad: Broad::default(),
+            near: Vec::new(),
         };
         scene.pair_up(excluded)?;
         scene.leave_out_always_touching()?;
+        for (i, pair) in scene.pairs.iter().enumerate() {
+            let planes = [pair.a, pair.b].map(|c| scene.colliders[c].shape == Shape::Plane);
+            match planes {
+                [false, false] => {
+                    scene.pair_of.insert((pair.a as u32, pair.b as u32), i as u32);
+                }
+                _ => scene.unbounded.push(i as u32),
+            }
+        }
         Ok(scene)
     }
 
@@ -282,8 +301,13 @@ impl Scene {
     /// The two colliders that are deepest inside each other at q, and how deep; none if nothing is.
     pub fn deepest(&mut self, q: &[f64]) -> Result<Option<(usize, usize, f64)>> {
         self.place(q)?;
+        for bound in &mut self.bounds {
+            bound.margin = 0.0;
+        }
+        self.find_near();
         let mut worst: Option<(usize, usize, f64)> = None;
-        for i in 0..self.pairs.len() {
+        for at in 0..self.near.len() {
+            let i = self.near[at] as usize;
             let depth = self.depth(i);
             if depth > worst.map_or(0.0, |(.., most)| most) {
                 worst = Some((self.pairs[i].a, self.pairs[i].b, depth));
@@ -323,6 +347,22 @@ impl Scene {
         Ok(through.map(|pair| (pair.a, pair.b)))
     }
 
+    /// The pairs whose boxes, with their margins, overlap, in order, and those with planes.
+    fn find_near(&mut self) {
+        self.broad.start(self.colliders.len());
+        for (i, collider) in self.colliders.iter().enumerate() {
+            if let Some(bounds) = collider.shape.bounds(&self.poses[i]) {
+                self.broad.put(i, bounds, self.bounds[i].margin);
+            }
+        }
+        let (near, pair_of) = (&mut self.near, &self.pair_of);
+        near.clear();
+        near.extend_from_slice(&self.unbounded);
+        self.broad
+            .meet(|a, b| near.extend(pair_of.get(&(a as u32, b as u32)).copied()));
+        near.sort_unstable();
+    }
+
     /// The contacts at a state that might close within a step of some seconds.
     pub fn contacts(&mut self, q: &[f64], v: &[f64], step: f64) -> Result<&[Contact]> {
         if !(step > 0.0 && step.is_finite()) {
@@ -339,13 +379,15 @@ impl Scene {
             *speed = [motion.linear.norm(), motion.angular.norm()];
         }
         let fall = self.mechanism.gravity().norm() * step * step;
-        self.contacts.clear();
         for (bound, collider) in self.bounds.iter_mut().zip(&self.colliders) {
             let [linear, angular] = self.speeds[bound.frame];
             let arm = collider.pose.translation.norm() + bound.reach.unwrap_or(0.0);
             bound.margin = 0.5 * NEAR + 2.0 * step * (linear + angular * arm) + fall;
         }
-        for (i, pair) in self.pairs.iter().enumerate() {
+        self.find_near();
+        self.contacts.clear();
+        for &i in &self.near {
+            let pair = &self.pairs[i as usize];
             let (at, bt) = (&self.poses[pair.a], &self.poses[pair.b]);
             let (one, two) = (&self.bounds[pair.a], &self.bounds[pair.b]);
             let margin = one.margin + two.margin;
@@ -357,7 +399,7 @@ impl Scene {
             self.narrow.touch(&a.shape, at, &b.shape, bt, margin, &mut self.touches);
             for touch in &self.touches {
                 self.contacts.push(Contact {
-                    id: i as u64 * FEATURES + u64::from(touch.feature),
+                    id: u64::from(i) * FEATURES + u64::from(touch.feature),
                     a: a.frame,
                     b: b.frame,
                     point: touch.point,

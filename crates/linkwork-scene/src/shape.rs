@@ -1,10 +1,11 @@
 //! Shapes, about the origins of their frames.
 
-use linkwork::spatial::Vec3;
+use crate::hull::Hull;
+use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Error, Result};
 
 /// The form of a collider. Lengths are in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A ball.
     Sphere {
@@ -35,6 +36,8 @@ pub enum Shape {
         /// Its half axes.
         radii: Vec3,
     },
+    /// The convex hull of points.
+    Hull(Hull),
     /// All below z = 0.
     Plane,
 }
@@ -48,6 +51,7 @@ impl Shape {
             Self::Cuboid { .. } => "box",
             Self::Cylinder { .. } => "cylinder",
             Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Hull(_) => "hull",
             Self::Plane => "plane",
         }
     }
@@ -60,6 +64,10 @@ impl Shape {
             Self::Cuboid { half } => Some(half.norm()),
             Self::Cylinder { radius, half } => Some(radius.hypot(half)),
             Self::Ellipsoid { radii } => Some(radii.x.max(radii.y).max(radii.z)),
+            Self::Hull(ref hull) => {
+                let (centre, radius) = hull.ball();
+                Some(centre.norm() + radius)
+            }
             Self::Plane => None,
         }
     }
@@ -92,7 +100,27 @@ impl Shape {
                 let length = r.norm();
                 Vec3::new(radii.x * r.x, radii.y * r.y, radii.z * r.z) * length.recip()
             }
+            Self::Hull(ref hull) => hull.support(d),
             Self::Plane => Vec3::ZERO,
+        }
+    }
+
+    /// The middle of a box along the world's axes that holds it at a place, and half its edges; none of a plane.
+    pub(crate) fn bounds(&self, at: &Pose) -> Option<(Vec3, Vec3)> {
+        match self {
+            Self::Plane => None,
+            Self::Hull(hull) => {
+                let (centre, radius) = hull.ball();
+                Some((at.point(centre), Vec3::new(radius, radius, radius)))
+            }
+            _ => {
+                let half = |e: Vec3| {
+                    let d = at.rotation.inverse_mul(e);
+                    self.support(d).dot(d)
+                };
+                let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|e| half(e.into()));
+                Some((at.translation, Vec3::new(x, y, z)))
+            }
         }
     }
 
@@ -114,7 +142,7 @@ impl Shape {
                 ("half axis of an ellipsoid", radii.y),
                 ("half axis of an ellipsoid", radii.z),
             ],
-            Self::Plane => vec![],
+            Self::Hull(_) | Self::Plane => vec![],
         };
         match measures.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
             Some((argument, value)) => Err(Error::Duration { argument, value }),

@@ -111,7 +111,7 @@ fn the_nearest_point_of_two_shapes_that_are_apart_is_at_their_distance() {
         let apart = distance(&a, &at, &b, &bt);
         let found = touch(&a, &at, &b, &bt, 10.0);
         let gap = found.iter().fold(f64::INFINITY, |least, t| least.min(t.gap));
-        let boxes = matches!((a, b), (Shape::Cuboid { .. }, Shape::Cuboid { .. }));
+        let boxes = matches!((&a, &b), (Shape::Cuboid { .. }, Shape::Cuboid { .. }));
         if boxes && apart > 1e-3 {
             // Faces that do not lie over each other have no points; those that do are no nearer than the boxes.
             assert!(gap >= -0.01, "{a:?} {b:?}: {gap} {apart}");
@@ -206,4 +206,170 @@ fn a_box_on_a_box_touches_at_four_points_that_keep_their_numbers() {
     features.sort_unstable();
     features.dedup();
     assert_eq!(features.len(), 8);
+}
+
+/// Points all over the surface of a shape, of corners and rims too.
+fn surface(shape: &Shape, random: &mut Random, count: usize) -> Vec<Vec3> {
+    (0..count)
+        .map(|_| match shape {
+            Shape::Hull(hull) => {
+                // Any mean of corners: inside, and on the corners now and then.
+                let corners = hull.corners();
+                let pick = |random: &mut Random| corners[(random.number() * corners.len() as f64) as usize];
+                let (p, q) = (pick(random), pick(random));
+                p + (q - p) * random.number().round()
+            }
+            Shape::Ellipsoid { radii } => {
+                let d = random.vector(1.0);
+                let d = d * d.norm().max(1e-9).recip();
+                Vec3::new(d.x * radii.x, d.y * radii.y, d.z * radii.z)
+            }
+            Shape::Cylinder { radius, half } => {
+                let angle = random.within(0.0, 6.3);
+                let z = if random.number() < 0.5 { *half } else { -half };
+                let r = radius * random.number().sqrt();
+                match random.number() < 0.5 {
+                    true => Vec3::new(radius * angle.cos(), radius * angle.sin(), random.within(-half, *half)),
+                    false => Vec3::new(r * angle.cos(), r * angle.sin(), z),
+                }
+            }
+            other => nearest(other, random.vector(3.0)),
+        })
+        .collect()
+}
+
+fn hull(random: &mut Random) -> Shape {
+    let points: Vec<Vec3> = (0..14).map(|_| random.vector(0.5)).collect();
+    Shape::Hull(linkwork_scene::Hull::of(&points).unwrap())
+}
+
+/// What holds of any two convex bodies: along the normal nothing of a is nearer to b than the gap says, some point of each is
+/// there, and where they are apart no two points are nearer to each other.
+#[test]
+fn convex_shapes_meet_along_their_normal_at_their_gap() {
+    let mut random = Random(5);
+    let (mut apart, mut inside) = (0, 0);
+    for trial in 0..1500 {
+        let i = [2, 3, 4, 5, 0, 1][trial % 6];
+        let j = [3, 4, 5][(trial / 6) % 3];
+        let make = |kind: usize, random: &mut Random| if kind == 5 { hull(random) } else { random.shape(kind) };
+        let (a, b) = (make(i, &mut random), make(j, &mut random));
+        let (at, bt) = (random.pose(0.9), random.pose(0.9));
+        let found = touch(&a, &at, &b, &bt, 10.0);
+        assert!(!found.is_empty(), "{a:?} {b:?}");
+        let least = found.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)).unwrap();
+        let n = least.normal;
+        assert!((n.norm() - 1.0).abs() < 1e-9);
+        let on = |shape: &Shape, pose: &Pose, random: &mut Random| -> Vec<Vec3> {
+            surface(shape, random, 4000)
+                .into_iter()
+                .map(|p| pose.point(p))
+                .collect()
+        };
+        let (pa, pb) = (on(&a, &at, &mut random), on(&b, &bt, &mut random));
+        let low = pa.iter().fold(f64::INFINITY, |m, p| m.min(p.dot(n)));
+        let high = pb.iter().fold(f64::NEG_INFINITY, |m, p| m.max(p.dot(n)));
+        // Samples are inside of the shapes: what they leave between them along the normal is no less than the gap.
+        assert!(
+            low - high >= least.gap - 1e-6,
+            "{a:?} {b:?}: {} {}",
+            low - high,
+            least.gap
+        );
+        assert!(
+            low - high < least.gap + 0.12,
+            "{a:?} {b:?}: {} {}",
+            low - high,
+            least.gap
+        );
+        if least.gap > 1e-3 {
+            apart += 1;
+            let nearest = pa.iter().take(300).fold(f64::INFINITY, |m, p| {
+                pb.iter().take(300).fold(m, |m, q| m.min((*p - *q).norm()))
+            });
+            assert!(nearest >= least.gap - 1e-6, "{a:?} {b:?}: {nearest} {}", least.gap);
+        } else if least.gap < -1e-3 {
+            inside += 1;
+            // No direction of many leads out sooner.
+            for _ in 0..60 {
+                let d = random.vector(1.0);
+                let d = d * d.norm().max(1e-6).recip();
+                let low = pa.iter().fold(f64::INFINITY, |m, p| m.min(p.dot(d)));
+                let high = pb.iter().fold(f64::NEG_INFINITY, |m, p| m.max(p.dot(d)));
+                assert!(
+                    low - high <= least.gap + 0.12,
+                    "{a:?} {b:?}: {} {}",
+                    low - high,
+                    least.gap
+                );
+            }
+        }
+    }
+    assert!(apart > 300 && inside > 200, "{apart} {inside}");
+}
+
+/// A box as the hull of its corners is where the box is.
+#[test]
+fn hulls_of_boxes_meet_as_boxes_do() {
+    let mut random = Random(9);
+    let as_hull = |half: Vec3| {
+        let corners: Vec<Vec3> = (0..8)
+            .map(|i| {
+                let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+                Vec3::new(sign(0) * half.x, sign(1) * half.y, sign(2) * half.z)
+            })
+            .collect();
+        Shape::Hull(linkwork_scene::Hull::of(&corners).unwrap())
+    };
+    for _ in 0..300 {
+        let size = |random: &mut Random| {
+            Vec3::new(
+                random.within(0.1, 0.4),
+                random.within(0.1, 0.4),
+                random.within(0.1, 0.4),
+            )
+        };
+        let (ha, ball) = (size(&mut random), random.within(0.05, 0.2));
+        let (at, bt) = (random.pose(0.5), random.pose(0.5));
+        let ball = Shape::Sphere { radius: ball };
+        let least = |found: Vec<Touch>| found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
+        let known = least(touch(&ball, &at, &Shape::Cuboid { half: ha }, &bt, 10.0));
+        let got = least(touch(&ball, &at, &as_hull(ha), &bt, 10.0));
+        assert!((known - got).abs() < 1e-6, "{known} {got}");
+    }
+    // Flat on flat: four points, at the right depth.
+    let (big, small) = (Vec3::new(0.5, 0.5, 0.1), Vec3::new(0.1, 0.2, 0.1));
+    let above = Pose::from_translation([0.1, 0.0, 0.199]);
+    for (a, b) in [
+        (as_hull(small), as_hull(big)),
+        (Shape::Cuboid { half: small }, as_hull(big)),
+        (as_hull(small), Shape::Cuboid { half: big }),
+    ] {
+        let found = touch(&a, &above, &b, &Pose::IDENTITY, 0.01);
+        assert_eq!(found.len(), 4, "{found:?}");
+        for t in found {
+            assert!((t.gap + 0.001).abs() < 1e-9 && t.normal.z > 0.999_999, "{t:?}");
+            assert!(
+                (t.point.x - 0.1).abs() - 0.1 < 1e-9 && (t.point.z - 0.0995).abs() < 1e-9,
+                "{t:?}"
+            );
+        }
+    }
+    // A cylinder stands on a box on its rim, and lies on it along a line.
+    let can = Shape::Cylinder { radius: 0.1, half: 0.2 };
+    let stand = touch(
+        &can,
+        &Pose::from_translation([0.0, 0.0, 0.3]),
+        &Shape::Cuboid { half: big },
+        &Pose::IDENTITY,
+        0.01,
+    );
+    assert!(stand.len() >= 6, "{stand:?}");
+    let lying = Pose::new(
+        Rotation::about(Vec3::new(0.0, 1.0, 0.0), core::f64::consts::FRAC_PI_2),
+        [0.0, 0.0, 0.2],
+    );
+    let lies = touch(&can, &lying, &Shape::Cuboid { half: big }, &Pose::IDENTITY, 0.01);
+    assert_eq!(lies.len(), 2, "{lies:?}");
+    assert!(lies.iter().all(|t| t.gap.abs() < 1e-9));
 }

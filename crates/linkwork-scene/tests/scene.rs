@@ -37,7 +37,7 @@ fn shapes_of_every_kind_come_to_rest_on_the_ground() {
             .joint(Joint::free("free").between("world", "body"))
             .build()
             .unwrap();
-        let mut collider = Collider::on(m.frame("body").unwrap(), shape);
+        let mut collider = Collider::on(m.frame("body").unwrap(), shape.clone());
         collider.matter.surface.rolling = 0.01;
         let ground = Collider::ground(Pose::IDENTITY, Surface::default());
         let mut scene = Scene::new(&m, vec![collider, ground]).unwrap();

@@ -210,6 +210,37 @@ fn accelerations_are_as_defined_by_every_algorithm() {
 }
 
 #[test]
+fn fixed_joints_carry_what_is_welded_to_their_links() {
+    let mut worst = Worst::new(TOLERANCE);
+    let mut welds = 0;
+    for (_, mechanism, State { q, qd, qdd, .. }) in thousand() {
+        let dense = Dense::new(&mechanism, &q, &qd);
+        let expect = dense.reactions(&qdd, None);
+        let scale = inverse_scale(&dense, &qdd) + 40.0;
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&q).unwrap();
+        let mut moving = posed.moving(&qd).unwrap();
+        let mut torques = vec![0.0; mechanism.nv()];
+        let accelerating = moving.with_accelerations(&qdd, &mut torques).unwrap();
+        for (k, link) in mechanism.links().iter().enumerate() {
+            let joint = inboard(&mechanism, &link.name);
+            if mechanism.v_range(joint).unwrap().is_empty() && mechanism.joints()[joint.index()].kind.nv() == 0 {
+                welds += 1;
+                let got = force(accelerating.reaction(joint).unwrap());
+                worst.check(
+                    "across a weld",
+                    mechanism.name(),
+                    &got,
+                    &expect[6 * k..6 * k + 6],
+                    scale,
+                );
+            }
+        }
+    }
+    assert!(welds > 300, "{welds}");
+}
+
+#[test]
 fn reaction_forces_are_as_defined() {
     let mut worst = Worst::new(TOLERANCE);
     for (seed, mechanism, State { q, qd, qdd, tau }) in thousand() {

@@ -261,11 +261,16 @@ fn unknown_names_come_with_a_hint() {
 }
 
 #[test]
-fn no_force_across_a_weld_is_reported_as_such() {
+fn which_link_of_a_welded_body_is_pushed_is_asked() {
     let arm = examples::arm7();
     let mut workspace = arm.workspace();
     let q = arm.neutral();
     let mut posed = workspace.at(&q).unwrap();
+    for link in arm.links() {
+        let push = linkwork::spatial::Force::new([0.0; 3], [1.0, 0.0, 0.0]);
+        let frame = arm.frame(&link.name).unwrap();
+        posed.apply_force(frame, linkwork::Reference::Local, push).unwrap();
+    }
     let mut moving = posed.moving(&[0.0; 7]).unwrap();
     let mut tau = [0.0; 7];
     let weld = arm.joints().iter().find(|j| j.kind.nv() == 0).unwrap();

@@ -11,6 +11,7 @@ const UPRIGHT: f64 = 0.02;
 /// cylinder.
 pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out: &mut Vec<Touch>) {
     let normal = plane.rotation.z;
+    let first = out.len();
     let mut add = |feature: usize, point: Vec3| {
         let gap = (point - plane.translation).dot(normal);
         if gap < margin {
@@ -48,6 +49,12 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
                     add(4 * end + i, at.point(Vec3::new(radius * c, radius * s, z)));
                 }
             }
+        }
+        Shape::Hull(ref hull) => {
+            for (i, corner) in hull.corners().iter().enumerate() {
+                add(i, at.point(*corner));
+            }
+            super::convex::thin(out, first, &super::convex::tangents(normal));
         }
         Shape::Plane => {}
     }

@@ -3,7 +3,9 @@
 //! A feature number tells the points of a pair apart and stays with a point from step to step.
 
 mod boxes;
+mod convex;
 mod flat;
+mod gjk;
 mod round;
 
 use crate::Shape;
@@ -31,7 +33,8 @@ pub trait Narrow {
     fn knows(&self, a: &Shape, b: &Shape) -> bool;
 }
 
-/// ClosedMechanism forms: everything against planes; spheres, capsules and boxes against each other; spheres against cylinders.
+/// Closed forms where there are some: everything against planes, spheres, capsules and boxes against each other, spheres and
+/// capsules against cylinders. All other pairs by the nearest points of convex shapes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosedForm;
 
@@ -59,20 +62,12 @@ impl Narrow for ClosedForm {
                 }
                 return known;
             }
-            _ => return false,
+            _ => convex::convex(a, at, b, bt, margin, out),
         }
         true
     }
 
     fn knows(&self, a: &Shape, b: &Shape) -> bool {
-        use Shape::{Capsule, Cuboid, Cylinder, Plane, Sphere};
-        match (a, b) {
-            (Plane, Plane) => false,
-            (Plane, _) | (_, Plane) => true,
-            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. } | Cuboid { .. } | Cylinder { .. })
-            | (Cuboid { .. }, Sphere { .. } | Capsule { .. } | Cuboid { .. })
-            | (Cylinder { .. }, Sphere { .. } | Capsule { .. }) => true,
-            _ => false,
-        }
+        !matches!((a, b), (Shape::Plane, Shape::Plane))
     }
 }

@@ -1,7 +1,8 @@
 //! Configurations that close the loops.
 
 use super::ClosedMechanism;
-use super::posed::{ClosedPosed, ClosedWorkspace, Memory};
+use super::memory::{Level, Memory};
+use super::posed::{ClosedPosed, ClosedWorkspace};
 use crate::dense::{Semidefinite, add_scaled, dot};
 use crate::workspace::Configured;
 use crate::{Error, Result};
@@ -89,7 +90,7 @@ impl ClosedWorkspace {
             for (lambda, gap) in memory.lambda.iter_mut().zip(&memory.gaps) {
                 *lambda = -gap;
             }
-            memory.resolve(closed, &mut posed.tree)?;
+            memory.resolve(closed, &mut posed.tree, Level::Position)?;
             closed.mechanism.integrate(q, &memory.change, next)?;
             posed = self.at(next)?;
             let closer = posed.closure();
@@ -124,7 +125,8 @@ impl ClosedWorkspace {
             let posed = self.at(q)?;
             let memory = posed.memory;
             let mut tree = posed.tree;
-            memory.fill_jacobian(closed, &mut tree);
+            memory.choose(closed, Level::Position);
+            memory.fill_held_jacobian(closed, &mut tree);
             for row in memory.jacobian[..rows * nv].chunks_exact_mut(nv) {
                 for (x, _) in row.iter_mut().zip(fixed).filter(|(_, fixed)| **fixed) {
                     *x = 0.0;
@@ -137,7 +139,7 @@ impl ClosedWorkspace {
                     gram[a * rows + b] = dot(row(a), row(b));
                 }
                 gram[a * rows + a] += damping * cost.min(1.0);
-                y[a] = -memory.gaps[a];
+                y[a] = if memory.held[a] { -memory.gaps[a] } else { 0.0 };
             }
             solver.factor(&gram, 0.0);
             solver.solve(&mut y);
@@ -179,9 +181,10 @@ impl ClosedPosed<'_> {
             .iter()
             .zip(self.closed.ties.iter())
             .fold(0.0, |sum, (open, tie)| {
-                let gaps = &self.memory.gaps[tie.rows.clone()];
-                let largest = gaps.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-                sum + dot(gaps, gaps) + (open - largest).powi(2)
+                let gaps = self.memory.gaps[tie.rows.clone()].iter();
+                let broken = gaps.map(|gap| tie.side.violation(*gap).abs());
+                let (squares, largest) = broken.fold((0.0, 0.0), |(s, m): (f64, f64), x| (s + x * x, m.max(x)));
+                sum + squares + (open - largest).powi(2)
             })
     }
 
@@ -196,7 +199,9 @@ impl ClosedPosed<'_> {
     }
 
     /// An orthonormal basis of the velocities that the constraints allow, one per row of nv numbers, and how many.
+    /// One-sided constraints that touch are held.
     pub fn free_directions(&mut self, out: &mut Vec<f64>) -> usize {
+        self.memory.choose(self.closed, Level::Velocity);
         let basis = self.memory.free_directions(self.closed, &mut self.tree);
         let nv = self.closed.mechanism.nv();
         *out = basis;
@@ -221,14 +226,16 @@ impl ClosedPosed<'_> {
     /// matrix on what the constraints leave.
     pub fn inverse_mass_times(&mut self, x: &[f64], out: &mut [f64]) -> Result<()> {
         self.tree.inverse_mass_times(x, out)?;
-        self.project_velocity(out).map(drop)
+        self.memory.choose(self.closed, Level::Velocity);
+        self.memory.keep_held(self.closed, &mut self.tree, out)
     }
 }
 
 impl Memory {
+    /// A basis of what the rows that are held leave free.
     pub(super) fn free_directions(&mut self, closed: &ClosedMechanism, tree: &mut Configured<'_>) -> Vec<f64> {
         let (rows, nv) = (closed.plan.rows, closed.mechanism.nv());
-        self.fill_jacobian(closed, tree);
+        self.fill_held_jacobian(closed, tree);
         let rank = self
             .decomposed
             .factor(rows, nv, &self.jacobian[..rows * nv], INDEPENDENT);

@@ -1,11 +1,7 @@
-//! Constraints between two frames, and the rows that each stands for.
-//!
-//! A row is a function g of the two poses that must stay zero. Its derivative is ġ = F_a·V_a + F_b·V_b, with velocities
-//! at the frames' origins in the world's axes: F_a and F_b are the forces that a multiplier of one exerts. Then
-//! g̈ = F_a·V̇_a + F_b·V̇_b + bias.
+//! Constraints between two frames.
 
-use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion, Pose, Rotation, Vec3};
+use super::equation::{Equation, across, unit};
+use crate::spatial::Vec3;
 
 /// What a constraint keeps two frames from doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +26,35 @@ pub enum ConstraintKind {
         /// The distance, more than zero.
         length: f64,
     },
+    /// Any of the six relative directions, in the axes of frame a: a row for each that is held.
+    ///
+    /// Shifts hold coordinates of b's origin: one keeps it in a plane of a, two on a line. Two turns leave one axis common
+    /// to both frames, as a hinge does; one turn about x keeps b's y across a's z (and so on around), as a universal joint
+    /// does.
+    Directions {
+        /// The turns about x, y and z that are held.
+        turns: [bool; 3],
+        /// The shifts along x, y and z that are held.
+        shifts: [bool; 3],
+    },
+    /// Velocities alone, in the axes of frame b: a row for each component of b's velocity against a that stays zero. No
+    /// position is held: a blade that does not slip sideways is `shifts: [false, true, false]`.
+    Rates {
+        /// The angular velocities about x, y and z that are held.
+        turns: [bool; 3],
+        /// The velocities of b's origin along x, y and z that are held.
+        shifts: [bool; 3],
+    },
+    /// A ball, or the rim of a thin wheel, rolls on a plane without slipping: three rows. The first keeps it on the plane;
+    /// the others are velocities alone. Frame b is its centre; the plane goes through the origin of frame a.
+    Rolling {
+        /// The radius, more than zero.
+        radius: f64,
+        /// A wheel's axis in frame b; none for a ball.
+        axis: Option<Vec3>,
+        /// The plane's normal in frame a, towards the ball or wheel.
+        normal: Vec3,
+    },
 }
 
 impl ConstraintKind {
@@ -37,9 +62,12 @@ impl ConstraintKind {
     pub fn rows(&self) -> usize {
         match self {
             Self::Weld => 6,
-            Self::Point => 3,
+            Self::Point | Self::Rolling { .. } => 3,
             Self::Hinge { .. } | Self::Slider { .. } => 5,
             Self::Distance { .. } => 1,
+            Self::Directions { turns, shifts } | Self::Rates { turns, shifts } => {
+                turns.iter().chain(shifts).filter(|held| **held).count()
+            }
         }
     }
 
@@ -60,6 +88,109 @@ impl ConstraintKind {
             Self::Slider { .. } if row < 3 => TURN[row],
             Self::Slider { .. } => ACROSS[row - 3],
             Self::Distance { .. } => "the distance",
+            Self::Directions { turns, shifts } | Self::Rates { turns, shifts } => {
+                let all = TURN.iter().zip(turns).chain(SHIFT.iter().zip(shifts));
+                all.filter(|(_, held)| **held).nth(row).map_or("", |(name, _)| name)
+            }
+            Self::Rolling { .. } => ["leaving the plane", "slipping, first way", "slipping, second way"][row],
+        }
+    }
+
+    /// Its equations.
+    pub(super) fn equations(&self) -> Vec<Equation> {
+        let turns = (0..3).map(Equation::Turn);
+        let shifts = (0..3).map(Equation::Shift);
+        let chosen = |held: &[bool; 3]| {
+            let held = *held;
+            (0..3).filter(move |&i| held[i])
+        };
+        match self {
+            Self::Weld => turns.chain(shifts).collect(),
+            Self::Point => shifts.collect(),
+            Self::Hinge { axis } => {
+                let [first, second, along] = across(*axis);
+                let lean = [first, second].map(|across| Equation::Lean { along, across });
+                shifts.chain(lean).collect()
+            }
+            Self::Slider { axis } => {
+                let [first, second, _] = across(*axis);
+                turns.chain([first, second].map(Equation::Across)).collect()
+            }
+            Self::Distance { length } => vec![Equation::Distance(*length)],
+            Self::Directions { turns: held, shifts } => {
+                let next = |i: usize, n: usize| unit((i + n) % 3);
+                let turned: Vec<Equation> = match held.iter().filter(|held| **held).count() {
+                    3 => turns.collect(),
+                    // The axis that is left is common to both.
+                    2 => {
+                        let free = held.iter().position(|held| !held).unwrap_or(0);
+                        let along = next(free, 0);
+                        // along × across = the axis of the turn: z × x = y, z × −y = x.
+                        let lean = |i: usize| if (i + 1) % 3 == free { next(i, 2) } else { -next(i, 1) };
+                        let lean = |i: usize| Equation::Lean { along, across: lean(i) };
+                        chosen(held).map(lean).collect()
+                    }
+                    _ => {
+                        let lean = |i: usize| Equation::Lean {
+                            along: next(i, 1),
+                            across: next(i, 2),
+                        };
+                        chosen(held).map(lean).collect()
+                    }
+                };
+                let shifted = chosen(shifts).map(|i| Equation::Across(unit(i)));
+                turned.into_iter().chain(shifted).collect()
+            }
+            Self::Rates { turns, shifts } => {
+                let turned = chosen(turns).map(|i| Equation::TurnRate(unit(i)));
+                turned
+                    .chain(chosen(shifts).map(|i| Equation::ShiftRate(unit(i))))
+                    .collect()
+            }
+            Self::Rolling { radius, axis, normal } => {
+                let [first, second, normal] = across(*normal);
+                let axis = axis.map(|axis| across(axis)[2]);
+                let row = |(i, along)| Equation::Rolling {
+                    radius: *radius,
+                    axis,
+                    normal,
+                    along,
+                    is_rate: i > 0,
+                };
+                [normal, first, second].into_iter().enumerate().map(row).collect()
+            }
+        }
+    }
+}
+
+/// Whether a constraint pulls and pushes, or only one of both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// An equality.
+    #[default]
+    Both,
+    /// The distance, shift or turn may be larger: a floor, a stop.
+    AtLeast,
+    /// It may be smaller: a rope.
+    AtMost,
+}
+
+impl Side {
+    /// The sign of multipliers, and of gaps that are allowed; zero for equalities.
+    pub(super) fn sign(self) -> f64 {
+        match self {
+            Self::Both => 0.0,
+            Self::AtLeast => 1.0,
+            Self::AtMost => -1.0,
+        }
+    }
+
+    /// What of a gap is not allowed.
+    pub(super) fn violation(self, gap: f64) -> f64 {
+        match self {
+            Self::Both => gap,
+            Self::AtLeast => gap.min(0.0),
+            Self::AtMost => gap.max(0.0),
         }
     }
 }
@@ -81,6 +212,8 @@ pub struct Constraint {
     pub a: String,
     /// The second frame.
     pub b: String,
+    /// One-sided constraints have a single row; they touch where its gap is zero, and take plastic impacts.
+    pub side: Side,
 }
 
 impl Constraint {
@@ -91,7 +224,20 @@ impl Constraint {
             kind,
             a: a.into(),
             b: b.into(),
+            side: Side::Both,
         }
+    }
+
+    /// The same, that only keeps its distance, shift or turn from getting smaller.
+    pub fn at_least(self) -> Self {
+        let side = Side::AtLeast;
+        Self { side, ..self }
+    }
+
+    /// The same, that only keeps it from getting larger.
+    pub fn at_most(self) -> Self {
+        let side = Side::AtMost;
+        Self { side, ..self }
     }
 
     /// The frames coincide.
@@ -118,162 +264,49 @@ impl Constraint {
     pub fn distance(name: impl Into<String>, a: impl Into<String>, b: impl Into<String>, length: f64) -> Self {
         Self::new(name, ConstraintKind::Distance { length }, a, b)
     }
-}
 
-/// One row: the forces of a multiplier of one, and g̈ less what accelerations give.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Row<S = f64> {
-    pub(crate) a: Force<S>,
-    pub(crate) b: Force<S>,
-    pub(crate) bias: S,
-}
-
-impl<S: Scalar> Row<S> {
-    fn opposite(f: Force<S>) -> Self {
-        let bias = S::ZERO;
-        Self { a: -f, b: f, bias }
+    /// Any of the six relative directions, in the axes of frame a: see [`ConstraintKind::Directions`].
+    pub fn directions(
+        name: impl Into<String>,
+        a: impl Into<String>,
+        b: impl Into<String>,
+        turns: [bool; 3],
+        shifts: [bool; 3],
+    ) -> Self {
+        Self::new(name, ConstraintKind::Directions { turns, shifts }, a, b)
     }
 
-    /// The force on one of the frames.
-    pub(crate) fn on(&self, side: usize) -> Force<S> {
-        if side == 0 { self.a } else { self.b }
+    /// Any of the six relative velocities, in the axes of frame b: see [`ConstraintKind::Rates`].
+    pub fn rates(
+        name: impl Into<String>,
+        a: impl Into<String>,
+        b: impl Into<String>,
+        turns: [bool; 3],
+        shifts: [bool; 3],
+    ) -> Self {
+        Self::new(name, ConstraintKind::Rates { turns, shifts }, a, b)
     }
 
-    /// The pairing with what the two frames do.
-    pub(crate) fn of(&self, a: Motion<S>, b: Motion<S>) -> S {
-        a.dot(self.a) + b.dot(self.b)
+    /// Frame b is a skate or knife edge on a: its origin goes along its x, not along its y.
+    pub fn skate(name: impl Into<String>, a: impl Into<String>, b: impl Into<String>) -> Self {
+        Self::rates(name, a, b, [false; 3], [false, true, false])
     }
-}
 
-/// The axis of a kind as a frame of its own: two directions across it, then the axis.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Basis(pub(crate) [Vec3; 3]);
-
-impl Basis {
-    /// Directions across an axis; any for kinds that have none.
-    pub(crate) fn new(kind: &ConstraintKind) -> Self {
-        let axis = match kind {
-            ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => *axis * (1.0 / axis.norm()),
-            _ => unit(2),
-        };
-        // Across the coordinate that it has least of.
-        let size = axis.to_array().map(f64::abs);
-        let least = (0..3).fold(0, |m, i| if size[i] < size[m] { i } else { m });
-        let first = axis.cross(unit(least));
-        let first = first * (1.0 / first.norm());
-        Self([first, axis.cross(first), axis])
+    /// A wheel with its centre and axis in frame b rolls on the plane z = 0 of frame a.
+    pub fn wheel(
+        name: impl Into<String>,
+        a: impl Into<String>,
+        b: impl Into<String>,
+        axis: impl Into<Vec3>,
+        radius: f64,
+    ) -> Self {
+        let (axis, normal) = (Some(axis.into()), unit(2));
+        Self::new(name, ConstraintKind::Rolling { radius, axis, normal }, a, b)
     }
-}
 
-fn unit<S: Scalar>(i: usize) -> Vec3<S> {
-    let mut e = [S::ZERO; 3];
-    e[i] = S::ONE;
-    e.into()
-}
-
-/// A constraint's rows at two poses.
-pub(crate) fn place<S: Scalar>(kind: &ConstraintKind, basis: &Basis, a: &Pose<S>, b: &Pose<S>, rows: &mut [Row<S>]) {
-    let p = b.translation - a.translation;
-    let shift = |i: usize| Row::opposite(Force::new(Vec3::ZERO, unit(i)));
-    let turn = |i: usize| Row::opposite(Force::new(unit(i), Vec3::ZERO));
-    for (i, row) in rows.iter_mut().enumerate() {
-        *row = match kind {
-            ConstraintKind::Weld | ConstraintKind::Slider { .. } if i < 3 => turn(i),
-            ConstraintKind::Weld => shift(i - 3),
-            ConstraintKind::Point => shift(i),
-            ConstraintKind::Hinge { .. } if i < 3 => shift(i),
-            ConstraintKind::Hinge { .. } => {
-                let (n, e) = (b.rotation * basis.0[2].lift(), a.rotation * basis.0[i - 3].lift());
-                Row::opposite(Force::new(n.cross(e), Vec3::ZERO))
-            }
-            ConstraintKind::Slider { .. } => {
-                let e = a.rotation * basis.0[i - 3].lift();
-                Row {
-                    a: -Force::new(p.cross(e), e),
-                    b: Force::new(Vec3::ZERO, e),
-                    bias: S::ZERO,
-                }
-            }
-            ConstraintKind::Distance { .. } => Row::opposite(Force::new(Vec3::ZERO, direction(p))),
-        };
+    /// A ball with its centre in frame b rolls on the plane z = 0 of frame a.
+    pub fn ball(name: impl Into<String>, a: impl Into<String>, b: impl Into<String>, radius: f64) -> Self {
+        let (axis, normal) = (None, unit(2));
+        Self::new(name, ConstraintKind::Rolling { radius, axis, normal }, a, b)
     }
-}
-
-/// The rows' biases, from the velocities of the frames.
-pub(crate) fn set_in_motion<S: Scalar>(
-    kind: &ConstraintKind,
-    basis: &Basis,
-    (a, va): (&Pose<S>, Motion<S>),
-    (b, vb): (&Pose<S>, Motion<S>),
-    rows: &mut [Row<S>],
-) {
-    let (wa, wb) = (va.angular, vb.angular);
-    let (apart, rate) = (b.translation - a.translation, vb.linear - va.linear);
-    match kind {
-        ConstraintKind::Weld | ConstraintKind::Point => {}
-        ConstraintKind::Hinge { .. } => {
-            let n = b.rotation * basis.0[2].lift();
-            for (row, across) in rows[3..].iter_mut().zip(basis.0) {
-                let e = a.rotation * across.lift();
-                let turning = wb.cross(n).cross(e) + n.cross(wa.cross(e));
-                row.bias = (wb - wa).dot(turning);
-            }
-        }
-        ConstraintKind::Slider { .. } => {
-            for (row, across) in rows[3..].iter_mut().zip(basis.0) {
-                let turning = wa.cross(a.rotation * across.lift());
-                row.bias = S::lift(2.0) * turning.dot(rate) + apart.dot(wa.cross(turning));
-            }
-        }
-        ConstraintKind::Distance { .. } => {
-            let along = direction(apart).dot(rate);
-            let square = apart.dot(apart);
-            let length = square.where_below(SHORT, S::ONE, square).sqrt();
-            rows[0].bias = (rate.dot(rate) - along * along) * length.recip();
-        }
-    }
-}
-
-/// Below this square of a length there is no direction.
-const SHORT: f64 = 1e-200;
-
-/// The unit vector along another; x where there is none.
-fn direction<S: Scalar>(p: Vec3<S>) -> Vec3<S> {
-    let square = p.dot(p);
-    let scale = square.where_below(SHORT, S::ONE, square).sqrt().recip();
-    let x = square.where_below(SHORT, S::ONE, p.x);
-    Vec3::new(x, p.y, p.z) * scale
-}
-
-/// g of every row, and how far the constraint is from closed as one number: the largest g, or π where an axis points the
-/// wrong way.
-pub(crate) fn gaps(kind: &ConstraintKind, basis: &Basis, a: &Pose, b: &Pose, gaps: &mut [f64]) -> f64 {
-    let p = b.translation - a.translation;
-    let turned = rotation_vector(&(b.rotation * a.rotation.inverse())).to_array();
-    let n = b.rotation * basis.0[2];
-    for (i, gap) in gaps.iter_mut().enumerate() {
-        *gap = match kind {
-            ConstraintKind::Weld | ConstraintKind::Slider { .. } if i < 3 => turned[i],
-            ConstraintKind::Weld => p.to_array()[i - 3],
-            ConstraintKind::Point => p.to_array()[i],
-            ConstraintKind::Hinge { .. } if i < 3 => p.to_array()[i],
-            ConstraintKind::Hinge { .. } => n.dot(a.rotation * basis.0[i - 3]),
-            ConstraintKind::Slider { .. } => p.dot(a.rotation * basis.0[i - 3]),
-            ConstraintKind::Distance { length } => p.norm() - length,
-        };
-    }
-    let largest = gaps.iter().fold(0.0, |most: f64, gap| most.max(gap.abs()));
-    match kind {
-        ConstraintKind::Hinge { .. } if n.dot(a.rotation * basis.0[2]) < 0.0 => core::f64::consts::PI.max(largest),
-        _ => largest,
-    }
-}
-
-/// The rotation vector of a rotation, at most half a turn long.
-fn rotation_vector(r: &Rotation) -> Vec3 {
-    let [x, y, z, w] = r.to_quaternion();
-    let v = Vec3::new(x, y, z);
-    let sin = v.norm();
-    // angle / sin(angle / 2), two at zero.
-    v * if sin < 1e-8 { 2.0 } else { 2.0 * sin.atan2(w) / sin }
 }

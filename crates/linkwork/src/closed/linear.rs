@@ -4,7 +4,7 @@
 //! δT = ∂(inverse dynamics under J*λ) and δg̈ = ∂(Jq̈ + J̇q̇), both from dual numbers at fixed q̈ and λ,
 //! δq̈ solves the same system as q̈: free accelerations −𝓜⁻¹δT, then the multipliers that make up for δg̈.
 
-use super::constraint::{self, Row};
+use super::equation::{Equation, Row};
 use super::{ClosedMechanism, Stabilisation};
 use crate::Result;
 use crate::dense::dot;
@@ -26,7 +26,8 @@ pub struct ClosedLinearization {
 }
 
 impl ClosedMechanism {
-    /// Forward dynamics and its derivatives, in O(n²).
+    /// Forward dynamics and its derivatives, in O(n²). One-sided constraints count as equalities where they push, and not
+    /// at all where they do not.
     pub fn linearize(&self, q: &[f64], qd: &[f64], tau: &[f64]) -> Result<ClosedLinearization> {
         let m = &self.mechanism;
         let nv = m.nv();
@@ -43,6 +44,7 @@ impl ClosedMechanism {
         };
         posed.memory.fill_jacobian(self, &mut posed.tree);
         let jacobian = posed.memory.jacobian[..self.plan.rows * nv].to_vec();
+        let is_rate: Vec<bool> = self.equations().map(Equation::is_rate).collect();
         let mut vary = Vary::new(self, [q, qd], &out.qdd, &lambda);
         let (mut torque, mut free) = (vec![0.0; nv], vec![0.0; nv]);
         for i in 0..nv {
@@ -56,19 +58,21 @@ impl ClosedMechanism {
                 for (r, row) in jacobian.chunks_exact(nv).enumerate() {
                     let mut wanted = -(dot(row, &free) + vary.acceleration[r]);
                     if let Stabilisation::Baumgarte { frequency, damping } = self.stabilisation {
-                        let gap = if which == Variable::Configuration { row[i] } else { 0.0 };
+                        let has_gap = which == Variable::Configuration && !is_rate[r];
+                        let gap = if has_gap { row[i] } else { 0.0 };
                         wanted -= frequency * (2.0 * damping * vary.rate[r] + frequency * gap);
                     }
                     posed.memory.lambda[r] = wanted;
                 }
-                posed.memory.resolve(self, &mut posed.tree)?;
+                posed.memory.resolve_held(self, &mut posed.tree)?;
                 for (k, (free, change)) in free.iter().zip(&posed.memory.change).enumerate() {
                     by[k * nv + i] = free + change;
                 }
             }
             torque.fill(0.0);
             torque[i] = 1.0;
-            posed.inverse_mass_times(&torque, &mut free)?;
+            posed.tree.inverse_mass_times(&torque, &mut free)?;
+            posed.memory.keep_held(self, &mut posed.tree, &mut free)?;
             for (k, x) in free.iter().enumerate() {
                 out.by_tau[k * nv + i] = *x;
             }
@@ -129,10 +133,10 @@ impl<'a> Vary<'a> {
         self.qd[i].derivative = by_velocity;
         closed.mechanism.integrate(&self.q, &self.step, &mut self.moved)?;
         let mut posed = self.workspace.at(&self.moved)?;
-        for tie in closed.ties.iter() {
+        for (tie, setting) in closed.ties.iter().zip(closed.settings.iter()) {
             let [a, b] = tie.frames.map(|frame| posed.pose_of(frame));
             let rows = &mut self.rows[tie.rows.clone()];
-            constraint::place(&tie.kind, &tie.basis, &a, &b, rows);
+            tie.place(setting, &a, &b, rows);
             for (side, &frame) in tie.frames.iter().enumerate() {
                 let each = rows.iter().zip(&self.lambda[tie.rows.clone()]);
                 let force = each.fold(Force::ZERO, |sum, (row, lambda)| {
@@ -142,13 +146,13 @@ impl<'a> Vary<'a> {
             }
         }
         let mut moving = posed.moving(&self.qd)?;
-        for tie in closed.ties.iter() {
+        for (tie, setting) in closed.ties.iter().zip(closed.settings.iter()) {
             let [a, b] = tie.frames.map(|frame| moving.pose_of(frame));
             let [va, vb] = tie.frames.map(|frame| moving.velocity_of(frame, Reference::Aligned));
             let rows = &mut self.rows[tie.rows.clone()];
-            constraint::set_in_motion(&tie.kind, &tie.basis, (&a, va), (&b, vb), rows);
+            tie.set_in_motion(setting, (&a, va), (&b, vb), rows);
             for (row, rate) in rows.iter().zip(&mut self.rate[tie.rows.clone()]) {
-                *rate = row.of(va, vb).derivative;
+                *rate = row.rate(va, vb).derivative;
             }
         }
         let accelerating = moving.with_accelerations(&self.qdd, &mut self.tau)?;

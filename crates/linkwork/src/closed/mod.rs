@@ -10,6 +10,10 @@
 //! dense, as large as there are constraints, and smaller blocks where they do not meet. 𝓜 and J are never formed.
 //! Redundant constraints get the multipliers of least norm, and [`ConstraintReport`] names them.
 //!
+//! Rows may be about velocities alone (skates, wheels), and then have no part in projections of q; targets may move by
+//! themselves, which adds to ġ and g̈; constraints may be one-sided, 0 ≤ g̈ ⟂ λ ≥ 0 where they touch; and all can be
+//! switched on and off.
+//!
 //! ```
 //! use linkwork::closed::{ClosedMechanism, Constraint};
 //! use linkwork::model::{Joint, Link, Mechanism};
@@ -40,23 +44,31 @@
 
 mod assembly;
 mod constraint;
+mod equation;
 mod linear;
+mod memory;
 mod motion;
 mod moving;
 mod plan;
 mod posed;
+mod report;
+mod setting;
 mod system;
 
-pub use constraint::{Constraint, ConstraintKind};
+pub use constraint::{Constraint, ConstraintKind, Side};
 pub use linear::ClosedLinearization;
 pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
-pub use posed::{ClosedPosed, ClosedWorkspace, ConstraintReport, Redundant};
+pub use posed::{ClosedPosed, ClosedWorkspace};
+pub use report::{ConstraintReport, Redundant};
+pub use setting::{Target, Transition};
 
 use crate::model::Mechanism;
+use crate::spatial::Vec3;
 use crate::{Error, Result};
-use constraint::Basis;
+use equation::Equation;
 use plan::{Plan, Tie};
+use setting::{Setting, check_side};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -90,12 +102,13 @@ pub struct ClosedMechanism {
     constraints: Arc<[Constraint]>,
     ties: Arc<[Tie]>,
     plan: Arc<Plan>,
+    settings: Arc<Vec<Setting>>,
     stabilisation: Stabilisation,
 }
 
 impl ClosedMechanism {
     /// Closes a tree. Refused are constraints between frames that no joint moves against each other, frames that do not
-    /// exist, names given twice, axes without direction and distances of zero.
+    /// exist, names given twice, axes without direction, distances of zero, and one-sided ones of several rows.
     pub fn new(mechanism: Mechanism, constraints: Vec<Constraint>) -> Result<Self> {
         let mut ties = Vec::with_capacity(constraints.len());
         let mut names = HashMap::new();
@@ -114,17 +127,22 @@ impl ClosedMechanism {
                 );
                 return Err(bad(given, problem));
             }
+            let equations = given.kind.equations();
+            check_side(given.side, &equations).map_err(|problem| bad(given, problem))?;
             ties.push(Tie {
                 kind: given.kind,
-                basis: Basis::new(&given.kind),
+                equations,
+                side: given.side,
                 frames,
                 rows: rows..rows + given.kind.rows(),
             });
             rows += given.kind.rows();
         }
         let plan = Plan::new(&mechanism, &ties);
+        let on = Setting { on: true, target: None };
         Ok(Self {
             mechanism,
+            settings: Arc::new(vec![on; constraints.len()]),
             constraints: constraints.into(),
             ties: ties.into(),
             plan: Arc::new(plan),
@@ -160,6 +178,11 @@ impl ClosedMechanism {
         self.plan.rows
     }
 
+    /// The equations of all rows.
+    fn equations(&self) -> impl Iterator<Item = &Equation> {
+        self.ties.iter().flat_map(|tie| &tie.equations)
+    }
+
     /// Where a constraint's rows are among all.
     fn tie(&self, name: &str) -> Result<usize> {
         let found = self.constraints.iter().position(|c| c.name == name);
@@ -188,14 +211,24 @@ fn check(mechanism: &Mechanism, given: &Constraint) -> Result<()> {
             return Err(bad(given, problem.to_string()));
         }
     }
+    let has_direction = |what: &str, axis: Vec3| {
+        let norm = axis.norm();
+        if norm > 1e-9 && norm < 1e30 {
+            return Ok(());
+        }
+        let problem = format!(
+            "its {what} {:?} has no direction; give one, such as [0.0, 0.0, 1.0]",
+            axis.to_array()
+        );
+        Err(bad(given, problem))
+    };
     match given.kind {
-        ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => {
-            let norm = axis.norm();
-            if !(norm > 1e-9 && norm < 1e30) {
-                let problem = format!(
-                    "its axis {:?} has no direction; give one, such as [0.0, 0.0, 1.0]",
-                    axis.to_array()
-                );
+        ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => has_direction("axis", axis)?,
+        ConstraintKind::Rolling { radius, axis, normal } => {
+            has_direction("normal", normal)?;
+            axis.map_or(Ok(()), |axis| has_direction("axis", axis))?;
+            if !(radius > 0.0 && radius < 1e30) {
+                let problem = format!("its radius is {radius}; give more than zero");
                 return Err(bad(given, problem));
             }
         }

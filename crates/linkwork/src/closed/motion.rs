@@ -1,8 +1,9 @@
 //! Closed mechanisms in time.
 
 use super::posed::ClosedWorkspace;
+use super::setting::{Target, Transition};
 use super::{ClosedMechanism, Stabilisation};
-use crate::simulate::{Drive, Equations, Now, PassiveForces, driven};
+use crate::simulate::{Drive, Equations, Now, PassiveForces, State, driven};
 use crate::{Mechanism, Result};
 
 /// The equations of a closed mechanism for the integrators of [`crate::simulate`].
@@ -34,8 +35,8 @@ use crate::{Mechanism, Result};
 /// ```
 #[derive(Debug)]
 pub struct ClosedMotion<D> {
-    closed: ClosedMechanism,
     workspace: ClosedWorkspace,
+    prescribed: Vec<Prescribed>,
     drive: D,
     resistance: PassiveForces,
     tau: Vec<f64>,
@@ -44,6 +45,18 @@ pub struct ClosedMotion<D> {
     v: Vec<f64>,
     projects: bool,
     worst: f64,
+}
+
+/// A constraint whose target moves.
+struct Prescribed {
+    tie: usize,
+    target: Box<dyn Fn(f64) -> Target + Send>,
+}
+
+impl core::fmt::Debug for Prescribed {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Prescribed({})", self.tie)
+    }
 }
 
 impl<D: Drive> ClosedMotion<D> {
@@ -55,8 +68,8 @@ impl<D: Drive> ClosedMotion<D> {
     /// The same with another [`PassiveForces`].
     pub fn with(closed: &ClosedMechanism, drive: D, resistance: PassiveForces) -> Self {
         Self {
-            closed: closed.clone(),
             workspace: closed.workspace(),
+            prescribed: Vec::new(),
             drive,
             resistance,
             tau: vec![0.0; closed.mechanism().nv()],
@@ -65,6 +78,35 @@ impl<D: Drive> ClosedMotion<D> {
             projects: closed.stabilisation == Stabilisation::Projection,
             worst: 0.0,
         }
+    }
+
+    /// Prescribes the motion of a constraint: where it holds frame b against frame a, as a function of time.
+    pub fn prescribe(&mut self, constraint: &str, target: impl Fn(f64) -> Target + Send + 'static) -> Result<()> {
+        let tie = self.workspace.closed.tie(constraint)?;
+        self.prescribed.retain(|other| other.tie != tie);
+        let target = Box::new(target);
+        self.prescribed.push(Prescribed { tie, target });
+        Ok(())
+    }
+
+    /// Switches a constraint on or off; one that is switched on takes its part in the next projection.
+    pub fn switch(&mut self, constraint: &str, on: bool) -> Result<()> {
+        self.workspace.switch(constraint, on)
+    }
+
+    /// Holds frame b where it is: see [`ClosedWorkspace::grasp`]. A motion that was prescribed for it ends.
+    pub fn grasp(&mut self, constraint: &str, state: &mut State) -> Result<Transition> {
+        let tie = self.workspace.closed.tie(constraint)?;
+        self.prescribed.retain(|other| other.tie != tie);
+        self.workspace.grasp(constraint, &state.q, &mut state.v)
+    }
+
+    fn prescribe_at(&mut self, t: f64) -> Result<()> {
+        for prescribed in &self.prescribed {
+            let target = (prescribed.target)(t);
+            self.workspace.closed.set_target(prescribed.tie, Some(target))?;
+        }
+        Ok(())
     }
 
     /// T of the last call, resistance included.
@@ -87,10 +129,11 @@ impl<D: Drive> ClosedMotion<D> {
 
 impl<D: Drive> Equations for ClosedMotion<D> {
     fn mechanism(&self) -> &Mechanism {
-        self.closed.mechanism()
+        self.workspace.closed.mechanism()
     }
 
     fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
+        self.prescribe_at(t)?;
         self.q.copy_from_slice(q);
         self.v.copy_from_slice(v);
         let (q, v) = (&mut self.q, &mut self.v);
@@ -103,14 +146,15 @@ impl<D: Drive> Equations for ClosedMotion<D> {
         }
         let mut moving = posed.moving(v)?;
         driven(&mut self.drive, Now { t, q, v }, moving.tree(), &mut self.tau)?;
-        self.resistance.check(self.closed.mechanism())?;
+        self.resistance.check(moving.closed.mechanism())?;
         self.resistance.add(q, v, &mut self.tau)?;
         moving.forward_dynamics(&self.tau, vd)?;
         qd.copy_from_slice(v);
         Ok(())
     }
 
-    fn settle(&mut self, _: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+    fn settle(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+        self.prescribe_at(t)?;
         if !self.projects {
             self.worst = self.worst.max(self.workspace.at(q)?.closure());
             return Ok(false);

@@ -1,7 +1,7 @@
 //! A closed mechanism in motion.
 
-use super::posed::Memory;
-use super::{ClosedMechanism, Stabilisation};
+use super::memory::{Level, Memory, TOUCHES};
+use super::{ClosedMechanism, Side, Stabilisation};
 use crate::dense::{Orthogonal, dot};
 use crate::model::check_length;
 use crate::spatial::{Force, Reference};
@@ -32,19 +32,13 @@ impl Multipliers<'_> {
     /// The force [N; F] of a constraint on its frame b, about that frame's origin in the world's axes.
     pub fn on_b(&self, constraint: &str) -> Result<Force> {
         let tie = &self.closed.ties[self.closed.tie(constraint)?];
-        let rows = tie.rows.clone();
-        Ok(rows.fold(Force::ZERO, |sum, r| {
-            self.memory.rows[r].b.mul_add(self.memory.lambda[r], sum)
-        }))
+        Ok(self.memory.forces_of(tie)[1])
     }
 
     /// The force [N; F] of a constraint on its frame a, about that frame's origin in the world's axes.
     pub fn on_a(&self, constraint: &str) -> Result<Force> {
         let tie = &self.closed.ties[self.closed.tie(constraint)?];
-        let rows = tie.rows.clone();
-        Ok(rows.fold(Force::ZERO, |sum, r| {
-            self.memory.rows[r].a.mul_add(self.memory.lambda[r], sum)
-        }))
+        Ok(self.memory.forces_of(tie)[0])
     }
 }
 
@@ -63,11 +57,20 @@ impl<'w> ClosedMoving<'w> {
         rates.fold(0.0, f64::max)
     }
 
+    /// ġ of every row, in the order of the constraints.
+    pub fn gap_rates(&self, out: &mut [f64]) -> Result<()> {
+        check_length("out", self.closed.plan.rows, out.len())?;
+        for (row, out) in out.iter_mut().enumerate() {
+            *out = self.rate(row);
+        }
+        Ok(())
+    }
+
     /// ġ of a row.
     fn rate(&self, row: usize) -> f64 {
         let tie = self.closed.ties.partition_point(|tie| tie.rows.end <= row);
         let [a, b] = self.memory.velocities[tie];
-        self.memory.rows[row].of(a, b)
+        self.memory.rows[row].rate(a, b)
     }
 
     /// q̈ and the constraints' forces for given torques, in O(N) and a small dense system.
@@ -83,12 +86,12 @@ impl<'w> ClosedMoving<'w> {
                 let row = &self.memory.rows[r];
                 let mut wanted = -(row.of(a, b) + row.bias);
                 if let Stabilisation::Baumgarte { frequency, damping } = closed.stabilisation {
-                    wanted -= frequency * (2.0 * damping * row.of(va, vb) + frequency * self.memory.gaps[r]);
+                    wanted -= frequency * (2.0 * damping * row.rate(va, vb) + frequency * self.memory.gaps[r]);
                 }
                 self.memory.lambda[r] = wanted;
             }
         }
-        self.memory.resolve(closed, &mut self.tree)?;
+        self.memory.resolve(closed, &mut self.tree, Level::Acceleration)?;
         for (qdd, change) in qdd.iter_mut().zip(&self.memory.change) {
             *qdd += change;
         }
@@ -102,7 +105,8 @@ impl<'w> ClosedMoving<'w> {
     /// constraints allow; the other torques are zero. [`Mechanism::driven_dofs`](crate::Mechanism::driven_dofs) are all that
     /// motors drive; others are refused.
     ///
-    /// Refused are accelerations that a constraint does not allow, and ones that the actuated joints cannot give.
+    /// Refused are accelerations that a constraint does not allow, and ones that the actuated joints cannot give, as those
+    /// that a one-sided constraint would have to pull for.
     pub fn inverse_dynamics(&mut self, qdd: &[f64], actuated: &[usize], tau: &mut [f64]) -> Result<()> {
         let (closed, nv) = (self.closed, self.closed.mechanism.nv());
         closed.mechanism.check_vector("qdd", qdd)?;
@@ -115,6 +119,7 @@ impl<'w> ClosedMoving<'w> {
         self.closed
             .mechanism
             .need_driven(|dof| actuated.contains(&dof), "inverse dynamics")?;
+        self.memory.choose(closed, Level::Acceleration);
         self.check_consistent(qdd)?;
         self.tree.inverse_dynamics(qdd, tau)?;
         let basis = self.memory.free_directions(closed, &mut self.tree);
@@ -140,7 +145,29 @@ impl<'w> ClosedMoving<'w> {
         for (&dof, x) in actuated.iter().zip(&torques) {
             tau[dof] += x;
         }
-        Ok(())
+        self.check_sides(qdd, tau)
+    }
+
+    /// An error where one-sided constraints make something else of the torques.
+    fn check_sides(&mut self, qdd: &[f64], tau: &[f64]) -> Result<()> {
+        let closed = self.closed;
+        let Some(one) = closed.ties.iter().position(|tie| tie.side != Side::Both) else {
+            return Ok(());
+        };
+        let mut gives = vec![0.0; qdd.len()];
+        self.forward_dynamics(tau, &mut gives)?;
+        let size = qdd.iter().chain(&gives).fold(1e-6, |m: f64, x| m.max(x.abs()));
+        if qdd.iter().zip(&gives).all(|(a, b)| (a - b).abs() <= 1e-6 * size) {
+            return Ok(());
+        }
+        let pulls = closed.ties.iter().position(|tie| {
+            let one_sided = tie.side != Side::Both;
+            one_sided && self.memory.gaps[tie.rows.start].abs() < TOUCHES && !self.memory.held[tie.rows.start]
+        });
+        Err(Error::Constraint {
+            constraint: closed.constraints[pulls.unwrap_or(one)].name.clone(),
+            problem: "it acts one way only, and would have to act the other way for the given accelerations".into(),
+        })
     }
 
     /// An error that names the constraint which accelerations break most.
@@ -160,6 +187,12 @@ impl<'w> ClosedMoving<'w> {
                 let given = dot(numbers, qdd);
                 let along = |s: f64, (j, (x, free)): (&f64, (&f64, &f64))| s + (j * x).abs() + (j * free).abs();
                 let size = numbers.iter().zip(qdd.iter().zip(&free)).fold(1e-6, along) + known.abs();
+                let parts = tie.side.sign() * (given + known) / size;
+                if !self.memory.held[r] || parts > CONSISTENT {
+                    // A one-sided constraint that lets go.
+                    self.memory.held[r] = false;
+                    continue;
+                }
                 let broken = (given + known).abs() / size;
                 if broken > worst.0 {
                     worst = (broken, i);

@@ -5,7 +5,8 @@
 //! such as an object in many hands, are *hubs*: their degrees of freedom border the system instead of filling it, so
 //! that what remains falls into *groups* that do not meet.
 
-use super::constraint::{Basis, ConstraintKind};
+use super::constraint::{ConstraintKind, Side};
+use super::equation::Equation;
 use crate::model::{Compiled, FrameId, Mechanism};
 use core::ops::Range;
 
@@ -13,7 +14,8 @@ use core::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct Tie {
     pub(crate) kind: ConstraintKind,
-    pub(crate) basis: Basis,
+    pub(crate) equations: Vec<Equation>,
+    pub(crate) side: Side,
     pub(crate) frames: [FrameId; 2],
     pub(crate) rows: Range<usize>,
 }

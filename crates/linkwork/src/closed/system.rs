@@ -37,6 +37,8 @@ pub(crate) struct System {
     blocks: Vec<Block>,
     whole: Block,
     is_whole: bool,
+    /// How many rows are not held.
+    left_out: usize,
     hub: Vec<f64>,
     hub_factor: Semidefinite,
     hub_b: Vec<f64>,
@@ -50,6 +52,7 @@ impl System {
             blocks: plan.groups.iter().map(block).collect(),
             whole: Block::default(),
             is_whole: false,
+            left_out: 0,
             hub: vec![0.0; plan.hub_size * plan.hub_size],
             hub_factor: Semidefinite::new(plan.hub_size),
             hub_b: vec![0.0; plan.hub_size],
@@ -72,11 +75,13 @@ impl System {
         self.innovations.fill(0.0);
     }
 
-    /// Factors the system from the rows; rows whose square is at most `floor` are rounding.
-    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], floor: f64) {
+    /// Factors the system of the rows that are held; rows whose square is at most `floor` are rounding.
+    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], held: &[bool], floor: f64) {
         let mut full = true;
+        self.left_out = held.iter().filter(|held| !**held).count();
         for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
             gather(group, plan, &plan.place, ties, &self.innovations, &mut block.w);
+            leave_out(group, held, floor, &mut block.w);
             block.factor.factor(&block.w, floor);
             full &= block.factor.is_full();
         }
@@ -85,7 +90,7 @@ impl System {
             return;
         }
         if full {
-            self.border(plan, ties);
+            self.border(plan, ties, held);
             return;
         }
         self.is_whole = true;
@@ -102,11 +107,12 @@ impl System {
             &self.innovations,
             &mut self.whole.w,
         );
+        leave_out(&plan.whole, held, floor, &mut self.whole.w);
         self.whole.factor.factor(&self.whole.w, floor);
     }
 
     /// I + E_h*W'⁻¹E_h.
-    fn border(&mut self, plan: &Plan, ties: &[Tie]) {
+    fn border(&mut self, plan: &Plan, ties: &[Tie], held: &[bool]) {
         let h = plan.hub_size;
         self.hub.fill(0.0);
         for i in 0..h {
@@ -118,7 +124,7 @@ impl System {
             for &tie in &group.ties {
                 let strand = &plan.strands[tie];
                 let numbers = self.innovations[strand.start..].chunks_exact(strand.dofs.len());
-                for (row, numbers) in ties[tie].rows.clone().zip(numbers) {
+                for (row, numbers) in ties[tie].rows.clone().zip(numbers).filter(|(row, _)| held[*row]) {
                     for (&dof, x) in strand.dofs.iter().zip(numbers) {
                         if let Some(at) = plan.hub[dof] {
                             block.hub[at * n + plan.place[row]] += x;
@@ -183,11 +189,25 @@ impl System {
         }
     }
 
+    /// What a row does by the innovations of multipliers: a row of Wλ.
+    pub(crate) fn row_of(&self, strand: &Strand, row: usize, innovations: &[f64]) -> f64 {
+        let width = strand.dofs.len();
+        let numbers = &self.innovations[strand.start + row * width..][..width];
+        numbers
+            .iter()
+            .zip(&strand.dofs)
+            .map(|(x, &dof)| x * innovations[dof])
+            .sum()
+    }
+
+    /// The rank of the rows that are held.
     pub(crate) fn rank(&self) -> usize {
-        if self.is_whole {
-            return self.whole.factor.rank();
-        }
-        self.blocks.iter().map(|block| block.factor.rank()).sum()
+        let rank = if self.is_whole {
+            self.whole.factor.rank()
+        } else {
+            self.blocks.iter().map(|block| block.factor.rank()).sum()
+        };
+        rank.saturating_sub(self.left_out)
     }
 
     /// Rows that depend on others, in order.
@@ -202,6 +222,18 @@ impl System {
         };
         found.sort_unstable();
         found
+    }
+}
+
+/// Rows that are not held get an equation of their own, λ = 0.
+fn leave_out(group: &Group, held: &[bool], floor: f64, w: &mut [f64]) {
+    let n = group.rows.len();
+    for (i, _) in group.rows.iter().enumerate().filter(|(_, row)| !held[**row]) {
+        w[i * n..i * n + i].fill(0.0);
+        for j in i + 1..n {
+            w[j * n + i] = 0.0;
+        }
+        w[i * n + i] = 1.0 + floor;
     }
 }
 

@@ -23,6 +23,7 @@ mod posed;
 mod refine;
 mod second_order;
 pub(crate) mod sweeps;
+mod weld;
 
 pub use crate::stage::diagonal::Scaling;
 pub use accelerating::Accelerating;

@@ -146,7 +146,11 @@ impl<'w, S: Scalar> Configured<'w, S> {
         let m = self.view.mechanism;
         check_six("force", force.to_array())?;
         let placed = &m.placed[m.own_frame(frame)?.index()];
-        let Some(k) = placed.body else { return Ok(()) };
+        let Some(k) = placed.body else {
+            // It moves nothing, but what carries the link feels it.
+            self.view.stages.loaded = true;
+            return Ok(());
+        };
         self.view.need::<Placements>();
         let stages = &mut *self.view.stages;
         let (link, home) = (stages.world.poses[k], stages.world.homes[k]);

@@ -166,7 +166,7 @@ fn followers_keep_to_their_limits() {
         .unwrap();
     let known = 2.0 / 0.4 + 0.4 / 4.0;
     assert!((found.trajectory.duration() - known).abs() < 1e-4 * known, "{found}");
-    assert_eq!(found.limit_use.joint, "follow");
+    assert!(found.limit_use.share < 1.005, "{found}");
 }
 
 /// Damping and friction count as torques that motors must overcome.

@@ -89,7 +89,7 @@ fn floating_bodies_are_followed_too() {
 
 #[test]
 fn motors_that_are_missing_are_named() {
-    let pole = examples::cart_pole();
+    let pole = examples::cart_pole().driven_by(&["rail"]).unwrap();
     let course = Trajectory::minimum_jerk(&pole, &[0.0, 0.0], &[0.5, 0.3], 1.0).unwrap();
     let said = TrackingTorque::new(&course, &[1.0; 2], &[1.0; 2])
         .unwrap_err()

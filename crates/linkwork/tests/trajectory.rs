@@ -3,7 +3,7 @@
 use linkwork::Mechanism;
 use linkwork::model::{Coupling, Joint, Link, examples};
 use linkwork::motion::{Blend, Knot, PoseTrajectory, Trajectory};
-use linkwork::spatial::{Inertia, Pose, Rotation};
+use linkwork::spatial::{Inertia, Pose};
 
 /// Every kind of joint with several coordinates, and one that follows another.
 fn every_kind() -> Mechanism {
@@ -238,11 +238,12 @@ fn courses_can_be_joined_stretched_and_read_back() {
 fn joints_follow_a_line_of_the_hand() {
     let arm = examples::arm7();
     let hand = arm.frame("link7").unwrap();
-    let a = Pose::new(Rotation::from_rpy(3.0, 0.2, 0.4), [0.4, 0.2, 0.4]);
-    let b = Pose::new(Rotation::from_rpy(3.0, 0.1, 0.9), [0.45, -0.1, 0.5]);
+    let start = [0.0, 0.5, 0.0, -1.2, 0.0, 0.9, 0.0];
+    let pose = |q: &[f64]| arm.workspace().at(q).unwrap().pose(hand).unwrap();
+    let (a, b) = (pose(&start), pose(&[0.3, 0.6, 0.1, -1.0, 0.1, 0.8, 0.2]));
     let line = PoseTrajectory::new(&[a, b], |body, q| Trajectory::quintic_spline(body, &[0.0, 2.0], q)).unwrap();
-    let course = line.follow(&arm, hand, &arm.neutral(), 1e-5).unwrap();
-    let path = line.path(&arm, hand, &arm.neutral(), 1e-5).unwrap();
+    let course = line.follow(&arm, hand, &start, 1e-5).unwrap();
+    let path = line.path(&arm, hand, &start, 1e-5).unwrap();
     let mut workspace = arm.workspace();
     let way = (b.translation - a.translation) * (1.0 / (b.translation - a.translation).norm());
     for i in 0..=100 {
@@ -256,7 +257,7 @@ fn joints_follow_a_line_of_the_hand() {
     }
     let far = Pose::new(a.rotation, [4.0, 0.0, 0.4]);
     let away = PoseTrajectory::new(&[a, far], |body, q| Trajectory::quintic_spline(body, &[0.0, 2.0], q)).unwrap();
-    let told = away.follow(&arm, hand, &arm.neutral(), 1e-5).unwrap_err().to_string();
+    let told = away.follow(&arm, hand, &start, 1e-5).unwrap_err().to_string();
     assert!(told.contains("t = ") && told.contains("reach"), "{told}");
 }
 

@@ -4,7 +4,8 @@ use super::Trajectory;
 use crate::model::{Mechanism, check_length, per_dof};
 use crate::{Error, Result};
 
-/// Limits of every degree of freedom, nv numbers each; infinity is none.
+/// Limits of every degree of freedom, nv numbers each; infinity is none. Joints that follow others keep to their own limits of
+/// velocity besides.
 ///
 /// ```
 /// use linkwork::motion::{Limits, Trajectory};

@@ -10,14 +10,14 @@ use crate::{Error, Result};
 ///
 /// ```
 /// use linkwork::motion::{PoseTrajectory, Trajectory};
-/// use linkwork::spatial::{Pose, Rotation};
-/// let a = Pose::new(Rotation::from_rpy(3.0, 0.2, 0.4), [0.4, 0.2, 0.4]);
-/// let b = Pose::new(Rotation::from_rpy(3.0, 0.2, 0.9), [0.4, -0.1, 0.5]);
+/// let arm = linkwork::model::examples::arm7();
+/// let (hand, start) = (arm.frame("link7")?, [0.0, 0.5, 0.0, -1.2, 0.0, 0.9, 0.0]);
+/// let a = arm.workspace().at(&start)?.pose(hand)?;
+/// let b = arm.workspace().at(&[0.3, 0.6, 0.1, -1.0, 0.1, 0.8, 0.2])?.pose(hand)?;
 /// let line = PoseTrajectory::new(&[a, b], |body, q| Trajectory::quintic_spline(body, &[0.0, 2.0], q))?;
 /// let middle = line.at(1.0)?.pose.translation;
 /// assert!((middle - (a.translation + b.translation) * 0.5).norm() < 1e-12);
-/// let arm = linkwork::model::examples::arm7();
-/// let course = line.follow(&arm, arm.frame("link7")?, &arm.neutral(), 1e-6)?;
+/// let course = line.follow(&arm, hand, &start, 1e-6)?;
 /// assert_eq!(course.duration(), 2.0);
 /// # Ok::<(), linkwork::Error>(())
 /// ```
@@ -39,6 +39,8 @@ pub struct PoseCourse {
 const NQ: usize = 7;
 /// How many parts a course is cut into at first, and at most.
 const PARTS: [usize; 2] = [16, 4096];
+/// In how many parts it must be followed at least before it counts as out of reach.
+const PATIENT: usize = 256;
 
 impl PoseTrajectory {
     /// Through poses, by any of the constructors of [`Trajectory`], which is given a body that can be anywhere and its
@@ -144,16 +146,25 @@ impl PoseTrajectory {
             let time = |i: f64| self.0.start_time() + self.0.duration() * i / parts as f64;
             let times: Vec<f64> = (0..=parts).map(|i| time(i as f64)).collect();
             let mut found = vec![begin.q.clone()];
+            let mut missed = None;
             for t in &times[1..] {
                 ik.set(0, Task::pose(frame, self.at(*t)?.pose))?;
                 let mut q = found[found.len() - 1].clone();
                 if !ik.solve(&mut q)?.reached {
-                    return Err(unfollowed(
-                        *t,
-                        "cannot be reached from where the joints are: it is out of reach, beyond a limit, or past a singularity; move the path, or start from another configuration",
-                    ));
+                    missed = Some(*t);
+                    break;
                 }
                 found.push(q);
+            }
+            if let Some(t) = missed {
+                if parts < PATIENT {
+                    parts *= 2;
+                    continue;
+                }
+                return Err(unfollowed(
+                    t,
+                    "cannot be reached from where the joints are: it is out of reach, beyond a limit, or past a singularity; move the path, or start from another configuration",
+                ));
             }
             let course = join(&times, &found)?;
             worst = self.farthest(&course, mechanism, frame, parts)?;

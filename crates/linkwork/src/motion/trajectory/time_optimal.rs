@@ -223,7 +223,7 @@ impl<'a> Course<'a> {
         let (mut passive, mut v) = (vec![0.0; m.nv()], vec![0.0; m.nv()]);
         for (i, ends) in self.ends.iter_mut().enumerate() {
             for (side, end) in ends.iter_mut().enumerate() {
-                let speed = x.get(i + side).map_or(1e-2, |x| x.sqrt().max(1e-2));
+                let speed = x.get(i + side).map_or(1e-2, |x| x.sqrt());
                 v.iter_mut().zip(&end.slope).for_each(|(v, slope)| *v = speed * slope);
                 workspace.at(&end.q)?.moving(&v)?.passive_torque(&mut passive)?;
                 for row in end.rows.iter_mut().filter(|row| row.is_torque) {
@@ -379,7 +379,7 @@ impl<'a> Course<'a> {
     fn infeasible(&self, piece: usize, owner: usize) -> Error {
         let (m, s) = (&self.path.mechanism, self.s[piece]);
         let name = |dof: usize| &m.joints()[m.joint_of_dof(dof).0.index()].name;
-        let rows = &self.ends[piece][0].rows;
+        let (rows, others) = (&self.ends[piece][0].rows, &self.ends[piece][1].rows);
         let idle = |row: &&Row| row.is_torque && row.limit == 0.0;
         if let Some(row) = rows.iter().find(idle) {
             return unsolved(format!(
@@ -388,7 +388,7 @@ impl<'a> Course<'a> {
                 row.c
             ));
         }
-        if let Some(row) = rows.iter().find(|row| row.c.abs() > row.limit) {
+        if let Some(row) = rows.iter().chain(others).find(|row| row.c.abs() > row.limit) {
             return unsolved(format!(
                 "at s = {s:.6} of the path joint `{}` cannot hold the robot: that takes {:.4} N m or N, and its limit is {:.4}; move the path, or raise the limit",
                 name(row.dof),

@@ -28,7 +28,7 @@ FILE.csv` shows the second.
 Examples:
   linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --out reach.json
   linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --to 1,0,0,-0.5,0,0,0 --kind fastest --max-acceleration 10 --out fast.csv
-  linkwork plan arm7 --from 0,0.5,0,-1.2,0,0.9,0 --frame flange --pose 0.5,0.1,0.55,3.14,0,3.14 --seconds 2 --plot line.svg
+  linkwork plan arm7 --from 0,0.5,0,-1.2,0,0.9,0 --frame flange --pose 0.65,0.15,0.6,0,2.6,0 --seconds 2 --plot line.svg
   linkwork simulate arm7 -c track:reach.json --seconds 2")]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -100,7 +100,8 @@ impl PoseTrajectory {
         })
     }
 
-    /// The same as a path whose time is its length, for [`Trajectory::time_optimal`]; the poses need not rest at their ends.
+    /// The same as a path whose time is its length, for [`Trajectory::time_optimal`]. The poses must be made by
+    /// [`Trajectory::path_through`], which moves everywhere.
     pub fn path(
         &self,
         mechanism: &Mechanism,
@@ -108,6 +109,15 @@ impl PoseTrajectory {
         start: &[f64],
         tolerance: f64,
     ) -> Result<Trajectory> {
+        for t in [self.0.start_time(), self.0.end_time()] {
+            let speed = self.at(t)?.velocity;
+            if speed.angular.norm() + speed.linear.norm() < 1e-9 {
+                return Err(unfollowed(
+                    t,
+                    "rests, but a path must move everywhere; make it with `Trajectory::path_through`",
+                ));
+            }
+        }
         self.solve(mechanism, frame.into(), start, tolerance, |_, q| {
             Trajectory::path_through(mechanism, q)
         })

@@ -33,8 +33,9 @@ pub struct Feedback {
 /// use linkwork::model::examples;
 /// use linkwork::motion::{Feedback, Sensitivity, Trajectory};
 /// let arm = examples::arm7();
-/// let course = Trajectory::minimum_jerk(&arm, &[0.0; 7], &[0.5; 7], 0.2)?;
-/// let feedback = Feedback { kp: vec![50.0; 7], kd: vec![5.0, 5.0, 2.0, 2.0, 0.2, 0.2, 0.05] };
+/// let (from, to) = ([0.0, 0.5, 0.0, -1.2, 0.0, 0.9, 0.0], [0.2, 0.4, 0.1, -1.0, 0.1, 0.8, 0.1]);
+/// let course = Trajectory::minimum_jerk(&arm, &from, &to, 0.2)?;
+/// let feedback = Feedback { kp: vec![50.0, 50.0, 30.0, 30.0, 2.0, 2.0, 0.5], kd: vec![3.0, 3.0, 1.0, 1.0, 0.05, 0.05, 0.01] };
 /// // The masses of the last three links, each known to 5 %.
 /// let model = |theta: &[f64]| {
 ///     let mut robot = arm.clone();
@@ -111,8 +112,9 @@ impl Sensitivity {
             if k == steps {
                 break;
             }
-            let tau = follower.torques(&state)?.to_vec();
-            step.at(&state.q, &state.v, &tau, &[])?;
+            let tau = follower.torques(&state).map_err(|e| unstable(state.t, h, e))?.to_vec();
+            step.at(&state.q, &state.v, &tau, &[])
+                .map_err(|e| unstable(state.t, h, e))?;
             let mut next = follower.advance(&s, step.by_state(), step.by_torque(), parameters);
             for (j, [plus, minus]) in changed.iter_mut().enumerate() {
                 far.clone_from(&state);
@@ -138,7 +140,10 @@ impl Sensitivity {
         let mut follower = Follower::new(course, feedback, plant, h)?;
         let mut states = vec![follower.start.clone()];
         for k in 0..follower.steps {
-            let tau = follower.torques(&states[k])?.to_vec();
+            let tau = follower
+                .torques(&states[k])
+                .map_err(|e| unstable(states[k].t, h, e))?
+                .to_vec();
             let mut next = states[k].clone();
             follower.step(&mut next, &tau)?;
             states.push(next);
@@ -185,6 +190,19 @@ impl Sensitivity {
     pub fn is_trusted(&self) -> bool {
         let nv = self.deviations.first().map_or(0, |d| d.len() / 2);
         self.deviations.iter().all(|d| d[..nv].iter().all(|x| *x < SMALL))
+    }
+}
+
+/// Says why a state is out of bounds.
+fn unstable(t: f64, h: f64, error: Error) -> Error {
+    match error {
+        Error::NotFinite { .. } => Error::Step {
+            t,
+            problem: format!(
+                "the motion grows without bound; give the feedback smaller gains, or steps shorter than {h} s"
+            ),
+        },
+        other => other,
     }
 }
 

@@ -124,7 +124,8 @@ fn place(argument: &str, numbers: &[f64]) -> Result<[f64; 3]> {
     Ok([x, y, z])
 }
 
-fn pose(numbers: &[f64]) -> Result<Pose> {
+/// A pose of x, y, z and roll, pitch, yaw or a quaternion.
+pub(crate) fn pose(numbers: &[f64]) -> Result<Pose> {
     let rotation = match numbers.get(3..).unwrap_or_default() {
         [roll, pitch, yaw] => Rotation::from_rpy(*roll, *pitch, *yaw),
         [x, y, z, w] => {

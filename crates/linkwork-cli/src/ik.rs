@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1e-9, value_name = "SIZE", value_parser = tolerance)]
     tolerance: f64,
     /// How often to start elsewhere.
-    #[arg(long, default_value_t = 50, value_name = "TIMES")]
+    #[arg(long, default_value_t = 100, value_name = "TIMES")]
     restarts: usize,
     /// Print JSON.
     #[arg(long)]

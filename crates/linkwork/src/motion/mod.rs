@@ -24,11 +24,19 @@
 //! ```
 
 mod bounds;
+mod centre;
 mod inverse_kinematics;
+mod levels;
+mod loops;
+mod many;
 mod outcome;
+mod seen;
 mod step;
 mod task;
+mod velocity;
 
 pub use inverse_kinematics::{InverseKinematics, Options};
 pub use outcome::{Binding, Outcome, Solution};
-pub use task::{Residual, Task};
+pub use seen::Residual;
+pub use task::Task;
+pub use velocity::Rates;

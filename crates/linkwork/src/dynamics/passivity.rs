@@ -122,7 +122,8 @@ impl<S: Scalar> Sweep<S> for ReferenceTorque {
             let Some(k) = link.body else { continue };
             let pose: Pose<S> = s.world.poses[k] * link.pose.lift();
             let body = body_of(own).through(&pose);
-            s.force[k] += guided(&body, velocity_at_home(s, k), s.lambda[k], s.alpha[k]);
+            let v = velocity_at_home(s, k);
+            s.force[k] += guided(&body, v, s.lambda[k], s.alpha[k]);
         }
         inward(m, s, a, out);
     }

@@ -104,7 +104,7 @@ impl Task {
     /// use linkwork::motion::{InverseKinematics, Task};
     /// let robot = linkwork::model::examples::dual_arm();
     /// let (left, right) = (robot.frame("left_link7")?, robot.frame("right_link7")?);
-    /// let mut ik = InverseKinematics::new(&robot, vec![Task::distance(left, right, 0.3)])?;
+    /// let mut ik = InverseKinematics::new(&robot, vec![Task::distance(left, right, 0.5)])?;
     /// assert!(ik.solve_from(&vec![0.3; robot.nq()])?.reached);
     /// # Ok::<(), linkwork::Error>(())
     /// ```

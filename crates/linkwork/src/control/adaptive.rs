@@ -46,7 +46,7 @@ enum Law {
 ///         (q[i], v[i], a[i]) = (0.3 * t.sin(), 0.3 * t.cos(), -0.3 * t.sin());
 ///     }
 /// };
-/// let mut control = Adaptive::slotine_li(&arm, Box::new(course), 5.0, &[8.0; 7], Adaptation::Natural(0.2))?;
+/// let mut control = Adaptive::slotine_li(&arm, Box::new(course), 5.0, &[20.0, 20.0, 10.0, 10.0, 2.0, 2.0, 1.0], Adaptation::Natural(0.05))?;
 /// // It starts from robots that are half as heavy.
 /// let half: Vec<f64> = arm.inertial_parameters().iter().map(|x| 0.5 * x).collect();
 /// control.set_parameters(&half)?;

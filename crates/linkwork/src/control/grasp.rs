@@ -1,7 +1,7 @@
 //! Several hands and one object: its motion and the forces inside it, controlled at once.
 
 use super::operational::{Posture, Target, add_transposed, check_target};
-use super::priority::{Priorities, damped_inverse, times};
+use super::priority::{Priorities, damped_inverse, times, unit_diagonal};
 use super::{Controller, positive};
 use crate::model::{FrameId, JointKind};
 use crate::simulate::Now;
@@ -39,8 +39,8 @@ pub struct Grasp {
     gravity: Vec<f64>,
 }
 
-/// Directions in which a hand can hardly move are let go below this part of the largest eigenvalue of Λ⁻¹.
-const SINGULAR: f64 = 1e-5;
+/// Directions in which a hand can hardly move are let go below this eigenvalue of Λ⁻¹, scaled to a unit diagonal.
+const SINGULAR: f64 = 1e-8;
 
 impl Grasp {
     /// An object by its link, and per hand its frame and the one on the object that it holds; the posture is for what is left
@@ -184,8 +184,7 @@ impl Grasp {
                 }
             }
         }
-        let size = (0..6).fold(0.0, |m: f64, i| m.max(gram[i][i]));
-        let (inverse, _) = damped_inverse(&gram, [true; 6], 1e-12, size);
+        let (inverse, _) = damped_inverse(&gram, [true; 6], unit_diagonal(&gram), 1e-12);
         let y = Force::from_array(times(&inverse, left.to_array()));
         for i in 0..self.holds.len() {
             let r = arm(self.holds[i], moving);

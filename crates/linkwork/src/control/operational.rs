@@ -145,7 +145,7 @@ impl OperationalSpace {
         Ok(self)
     }
 
-    /// Below which part of the largest eigenvalue of Λ⁻¹ a direction is let go; 10⁻³ at first.
+    /// Below which eigenvalue of Λ⁻¹, scaled to a unit diagonal, a direction is let go; 10⁻³ at first.
     pub fn singular_below(mut self, part: f64) -> Result<Self> {
         positive("part", &[part], 1)?;
         self.singular = part;
@@ -168,8 +168,8 @@ impl OperationalSpace {
         }
     }
 
-    /// Per task: the least eigenvalue of what earlier tasks leave of Λ⁻¹ over its size, at the last call. Zero where it can not
-    /// accelerate in some direction that counts.
+    /// Per task: the least eigenvalue of what earlier tasks leave of Λ⁻¹, scaled to a unit diagonal, at the last call. Zero
+    /// where it can not accelerate in some direction that counts.
     pub fn reach(&self) -> &[f64] {
         self.priorities.reach()
     }

@@ -21,6 +21,8 @@ pub(super) struct Priorities {
     rows: Vec<[bool; 6]>,
     inertias: Vec<Six>,
     reach: Vec<f64>,
+    /// What scales each frame's own Ω to a unit diagonal.
+    scales: Vec<[f64; 6]>,
 }
 
 impl Priorities {
@@ -33,11 +35,12 @@ impl Priorities {
             rows,
             inertias: vec![[[0.0; 6]; 6]; levels],
             reach: vec![0.0; levels],
+            scales: vec![[1.0; 6]; levels],
         }
     }
 
-    /// Per level: the least eigenvalue of what earlier levels leave of Λ⁻¹ over the largest of Ω's own; 0 where a direction
-    /// is lost.
+    /// Per level: the least eigenvalue of what earlier levels leave of Λ⁻¹, scaled to a unit diagonal; 0 where a direction is
+    /// lost.
     pub(super) fn reach(&self) -> &[f64] {
         &self.reach
     }
@@ -58,8 +61,8 @@ impl Priorities {
         core::array::from_fn(|r| self.wanted[6 * i + r])
     }
 
-    /// The forces, in the place of what was wanted. Directions whose eigenvalue is below `singular` times the largest are
-    /// damped.
+    /// The forces, in the place of what was wanted. Directions whose eigenvalue, scaled so that metres and radians do not
+    /// matter, is below `singular` are damped.
     pub(super) fn solve(&mut self, singular: f64) {
         for i in 0..self.levels {
             for j in 0..self.levels {
@@ -73,14 +76,13 @@ impl Priorities {
                 }
                 self.set_block(i, j, &x);
             }
+            self.scales[i] = unit_diagonal(&self.block(i, i));
             for r in 0..6 {
                 self.wanted[6 * i + r] *= f64::from(self.rows[i][r]);
             }
         }
         for k in 0..self.levels {
-            let own = self.block(k, k);
-            let size = (0..6).fold(0.0, |m: f64, r| m.max(own[r][r]));
-            let (inertia, reach) = damped_inverse(&own, self.rows[k], singular, size);
+            let (inertia, reach) = damped_inverse(&self.block(k, k), self.rows[k], self.scales[k], singular);
             (self.inertias[k], self.reach[k]) = (inertia, reach);
             let y = times(&inertia, self.part(k));
             for i in k + 1..self.levels {
@@ -115,11 +117,17 @@ impl Priorities {
     }
 }
 
-/// The inverse of a symmetric matrix on some rows, damped where eigenvalues are below a part of a size: σ/(σ² + ρ²) with ρ that
-/// grows from zero there. Also the least eigenvalue over that size.
-pub(super) fn damped_inverse(x: &Six, rows: [bool; 6], singular: f64, size: f64) -> (Six, f64) {
-    let eigen = Eigen::new(*x);
-    let (floor, mut least) = (singular * size.max(f64::MIN_POSITIVE), f64::INFINITY);
+/// What scales a symmetric matrix to a unit diagonal; 1 where there is nothing.
+pub(super) fn unit_diagonal(x: &Six) -> [f64; 6] {
+    core::array::from_fn(|i| if x[i][i] > 0.0 { x[i][i].sqrt().recip() } else { 1.0 })
+}
+
+/// The inverse of a symmetric matrix on some rows, scaled, damped where eigenvalues are below a floor: σ/(σ² + ρ²) with ρ that
+/// grows from zero there. Also the least eigenvalue.
+pub(super) fn damped_inverse(x: &Six, rows: [bool; 6], scale: [f64; 6], floor: f64) -> (Six, f64) {
+    let scaled: Six = core::array::from_fn(|i| core::array::from_fn(|j| scale[i] * x[i][j] * scale[j]));
+    let eigen = Eigen::new(scaled);
+    let mut least = f64::INFINITY;
     let mut out = [[0.0; 6]; 6];
     let inside = |k: usize| {
         (0..6)
@@ -130,12 +138,12 @@ pub(super) fn damped_inverse(x: &Six, rows: [bool; 6], singular: f64, size: f64)
     };
     for k in (0..6).filter(|&k| inside(k)) {
         let value = eigen.values[k].max(0.0);
-        least = least.min(value / size.max(f64::MIN_POSITIVE));
-        let lost = (1.0 - value / floor).max(0.0);
-        let inverse = value / (value * value + (lost * floor).powi(2)).max(f64::MIN_POSITIVE);
+        least = least.min(value);
+        let lost = (floor - value).max(0.0);
+        let inverse = value / (value * value + lost * lost).max(f64::MIN_POSITIVE);
         for i in 0..6 {
             for j in 0..6 {
-                out[i][j] += eigen.vectors[i][k] * inverse * eigen.vectors[j][k];
+                out[i][j] += scale[i] * eigen.vectors[i][k] * inverse * eigen.vectors[j][k] * scale[j];
             }
         }
     }

@@ -217,7 +217,7 @@ impl Arguments {
                 .map_err(|e| Complaint::usage(e.to_string(), "`linkwork info ROBOT` lists links and frames"))?;
             let mut poses = vec![m.workspace().at(&start)?.pose(frame)?];
             for text in &self.pose {
-                poses.push(crate::ik::pose(&numbers("--pose", text)?)?);
+                poses.push(crate::ik::wanted::pose(&numbers("--pose", text)?)?);
             }
             if self.kind == Kind::Fastest {
                 let line = PoseTrajectory::new(&poses, |body, q| Trajectory::path_through(body, q)).map_err(failed)?;

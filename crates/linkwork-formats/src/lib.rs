@@ -257,6 +257,8 @@ mod guide {
         Dynamics "dynamics.md",
         Loops "loops-and-gears.md",
         Control "linear-models-and-control.md",
+        InverseKinematics "inverse-kinematics.md",
+        ControlByTasks "control-by-tasks.md",
         Trajectories "trajectories.md",
         Batches "batches.md",
         ComingFrom "coming-from.md",

@@ -17,6 +17,7 @@ pub(crate) mod kinematics;
 pub(crate) mod linearized;
 mod mass_of_arms;
 pub(crate) mod operational;
+pub(crate) mod passivity;
 pub(crate) mod paths;
 pub(crate) mod reduced;
 pub(crate) mod tiled;

@@ -16,6 +16,8 @@ pub(crate) struct Scratch<S> {
     pub(crate) path: Vec<usize>,
     /// λ(k), the accelerations that 𝓜⁻¹ alone gives.
     pub(crate) lambda: Vec<Motion<S>>,
+    /// The links' motions along a third vector of joint rates, where one is asked for.
+    pub(crate) along: Vec<Motion<S>>,
     /// Composite bodies and their rates of change.
     pub(crate) composite: Vec<RigidBody<S>>,
     pub(crate) composite_rate: Vec<RigidBody<S>>,
@@ -44,6 +46,7 @@ impl<S: Scalar> Scratch<S> {
         Self {
             path: Vec::with_capacity(n),
             lambda: vec![Motion::ZERO; n],
+            along: vec![Motion::ZERO; n],
             composite: vec![RigidBody::ZERO; n],
             composite_rate: vec![RigidBody::ZERO; n],
             eps: vec![S::ZERO; nv],

@@ -62,9 +62,12 @@ enum Sight {
 }
 
 const HELP: &str = "\
-Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A, or in Greek.
-Written together they multiply; + - add; ^* ^T ᵀ or ' is the adjoint, inv(…) the inverse, sqrt(D) the root, ^2 a power.
-Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip.
+Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A Phi Psi Lambda, or in Greek.
+Of one frame: J[name], B[name]. Of a closed mechanism: Jc, and Jc_dot qd.
+Written together they multiply; + - add; ^* ^T ᵀ ' or a star that touches is the adjoint, inv(…) the inverse,
+pinv(…) the pseudo-inverse, diag(w) a diagonal, sqrt(D) the root, ^2 a power, phi~ is phi - I.
+Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip,
+x:frame, x:constraint.
 C, g, V, a and b are computed from q and qd unless they are bound.
 
 Examples:
@@ -123,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     loaded.warn_of_loops();
     let mechanism = &loaded.robot.mechanism;
     let given = given(&arguments.bind, mechanism)?;
-    let frames = frames(arguments, mechanism)?;
+    let frames = frames(arguments, &expression, mechanism)?;
     if let Some(language) = arguments.emit {
         let code = source(&expression, &loaded.name, mechanism, &frames, &given, language)?;
         return Ok(anstream::stdout().write_all(code.as_bytes())?);
@@ -235,6 +238,8 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
                 names.extend(SIX.iter().map(|i| format!("{link} {i}")));
             }
         }
+        Space::Frame => names.extend(SIX.iter().map(|i| format!("frame {i}"))),
+        Space::Constraint => names.extend((0..rows).map(|i| format!("row {i}"))),
         Space::Tip => names.extend((0..rows).map(|i| format!("frame {} {}", i / 6, SIX[i % 6]))),
         Space::Number => names.push("number".to_owned()),
     }
@@ -290,13 +295,19 @@ fn given(bind: &[String], mechanism: &Mechanism) -> Result<Given> {
     Ok(given)
 }
 
-fn frames(arguments: &Arguments, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
+fn frames(arguments: &Arguments, expression: &Expression, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
     let reference = match arguments.reference {
         Sight::Local => Reference::Local,
         Sight::World => Reference::World,
         Sight::Aligned => Reference::Aligned,
     };
     let mut names: Vec<&str> = arguments.frame.iter().map(String::as_str).collect();
+    let named = expression.frames();
+    for name in &named {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
     if names.is_empty() {
         names.extend(mechanism.links().last().map(|l| l.name.as_str()));
     }
@@ -421,14 +432,14 @@ fn source(
     Ok(emit::emit(&function, language))
 }
 
-/// A name that both languages take without complaint.
+/// A name that all languages take without complaint.
 fn argument_name(name: &str, others: &[Argument]) -> String {
     let plain: String = match name {
         "T" => "tau".to_owned(),
         other => other.to_lowercase(),
     };
     let taken = |name: &str| {
-        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle"];
+        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle", "angles"];
         let temporary = name.strip_prefix('x').is_some_and(|rest| rest.parse::<u64>().is_ok());
         let keyword = KEYWORDS.contains(&name);
         temporary || keyword || reserved.contains(&name) || others.iter().any(|a| a.name == name)
@@ -440,8 +451,10 @@ fn argument_name(name: &str, others: &[Argument]) -> String {
     unique
 }
 
-/// Words that C or Rust keep for themselves and that a vector might be called.
-const KEYWORDS: [&str; 60] = [
+/// Words that C, Rust or Python keep for themselves and that a vector might be called.
+const KEYWORDS: [&str; 84] = [
+    "and", "assert", "class", "def", "del", "elif", "except", "finally", "from", "global", "import", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "raise", "try", "with", "yield", "np", "results", "shape",
     "as", "async", "auto", "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double",
     "dyn", "else", "enum", "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int",
     "let", "long", "loop", "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self",

@@ -97,6 +97,15 @@ impl Algorithm {
                 Notation::Symbols => "ψ*H*D⁻¹Hψ = Υ + (ψ − I)*Υ + Υ(ψ − I)".to_owned(),
             });
         }
+        if !self.graph.augmented.is_empty() {
+            laws.push(match notation {
+                Notation::Latex => {
+                    r"(\mathcal{M} + A + \sum J^* G J)^{-1} = (I - H\psi K)^* D^{-1} (I - H\psi K),\ M + \sum B G B^*\text{ for }M,\ D + A\text{ for }D"
+                        .to_owned()
+                }
+                _ => "(𝓜 + A + ΣJ*GJ)⁻¹ = (I − HψK)*D⁻¹ (I − HψK), with M + ΣBGB* for M and D + A for D".to_owned(),
+            });
+        }
         laws
     }
 
@@ -136,7 +145,7 @@ impl Algorithm {
 
     /// What is inverted as a dense matrix at each state, having no inverse in closed form.
     pub fn solves(&self) -> Vec<Expression> {
-        self.graph.solves.iter().cloned().map(Expression::of).collect()
+        self.graph.solves.iter().map(|s| Expression::of(s.0.clone())).collect()
     }
 
     /// The vectors it must be given, and their spaces.

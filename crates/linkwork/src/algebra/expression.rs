@@ -4,6 +4,8 @@ use super::algorithm::Algorithm;
 use super::notation::Notation;
 use super::space::{Direction, Space};
 use super::sum::Sum;
+use super::fault::Fault;
+use super::parse::Star;
 use super::{infer, parse};
 use crate::{Error, Result};
 use core::fmt;
@@ -29,12 +31,29 @@ impl FromStr for Expression {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let read = parse::parse(text).and_then(|ast| infer::typed(&ast));
-        let sum = read.map_err(|fault| fault.of(text))?;
+        let sum = read(text).map_err(|fault| fault.of(text))?;
         Ok(Self {
             text: text.trim().to_owned(),
             sum,
         })
+    }
+}
+
+/// Reads an expression. A star that touches what stands on both sides of it is the adjoint or a product, whichever fits.
+fn read(text: &str) -> core::result::Result<Sum, Fault> {
+    let with = |star| parse::parse(text, star).and_then(|ast| infer::typed(&ast));
+    let Some(star) = parse::ambiguous(text) else {
+        return with(Star::Product);
+    };
+    match (with(Star::Adjoint), with(Star::Product)) {
+        (Ok(adjoint), Ok(product)) if adjoint == product => Ok(product),
+        (Ok(_), Ok(_)) => {
+            let problem = "this star can be an adjoint or a product, and both make sense";
+            let hint = "write ^* or ' for the adjoint, and spaces around the star of a product";
+            Err(Fault::at(star, problem, hint))
+        }
+        (Ok(sum), Err(_)) | (Err(_), Ok(sum)) => Ok(sum),
+        (Err(_), Err(fault)) => Err(fault),
     }
 }
 
@@ -59,6 +78,11 @@ impl Expression {
     /// Whether it is a vector rather than an operator.
     pub fn is_vector(&self) -> bool {
         self.sum.is_vector()
+    }
+
+    /// The frames that it names, as in `J[left]`, in order of appearance.
+    pub fn frames(&self) -> Vec<String> {
+        self.sum.frames().iter().map(ToString::to_string).collect()
     }
 
     /// Which way it looks along the mechanism.

@@ -11,6 +11,7 @@
 //! their inputs are instead, and one recursion is left.
 
 pub(crate) use super::node::{Core, Id, Local, Node};
+use super::infer::CONSTRAINT_BIAS;
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
@@ -35,8 +36,10 @@ pub(crate) struct Graph {
     sharing: Sharing,
     /// Vectors of a state that the caller gives instead.
     given: Vec<String>,
-    /// What is inverted as a dense matrix.
-    pub(crate) solves: Vec<Sum>,
+    /// What is inverted as a dense matrix, and whether by its pseudo-inverse.
+    pub(crate) solves: Vec<(Sum, bool)>,
+    /// What is inverted by the augmented recursion.
+    pub(crate) augmented: Vec<Sum>,
     pub(crate) result: Id,
     /// Sums that may still be merged.
     merges: usize,
@@ -58,6 +61,7 @@ impl Graph {
             sharing,
             given: given.to_vec(),
             solves: Vec::new(),
+            augmented: Vec::new(),
             result: 0,
             merges: MOST_MERGES,
         };
@@ -148,15 +152,64 @@ impl Graph {
                 self.add(Node::Dot(y, x), Space::Number)
             }
             Factor::Op(op, adjoint) => self.operate(*op, *adjoint, x),
-            Factor::Inverse(inner) => {
-                let known = self.solves.iter().position(|s| s == &**inner);
+            Factor::Inverse(inner) => self.solve(inner, false, x),
+            Factor::Pseudo(inner) => self.solve(inner, true, x),
+            Factor::Augmented(inner) => {
+                let known = self.augmented.iter().position(|s| s == &**inner);
                 let which = known.unwrap_or_else(|| {
-                    self.solves.push((**inner).clone());
-                    self.solves.len() - 1
+                    self.augmented.push((**inner).clone());
+                    self.augmented.len() - 1
                 });
-                self.add(Node::Solve(which, x), inner.domain)
+                let (t, pushed) = self.pushed(x);
+                let node = self.add(Node::Augmented(which, t, pushed), Space::Motion);
+                self.add(Node::Joint(node), Space::Joint)
+            }
+            Factor::Diagonal(v, inverted) => {
+                let w = self.vector(v);
+                self.add(Node::Diagonal(w, *inverted, x), v.space)
+            }
+            Factor::Select(name, false) => self.add(Node::Select(name.clone(), x), Space::Frame),
+            Factor::Select(name, true) => self.add(Node::Place(name.clone(), x), Space::Tip),
+        }
+    }
+
+    fn solve(&mut self, inner: &Sum, pseudo: bool, x: Id) -> Id {
+        let known = self.solves.iter().position(|s| s.0 == *inner && s.1 == pseudo);
+        let which = known.unwrap_or_else(|| {
+            self.solves.push((inner.clone(), pseudo));
+            self.solves.len() - 1
+        });
+        self.add(Node::Solve(which, x), inner.domain)
+    }
+
+    /// A joint vector as t + Hφf with forces f on links, so that an augmented inverse takes these on its own way.
+    fn pushed(&mut self, x: Id) -> (Option<Id>, Option<Id>) {
+        if self.sharing != Sharing::Linear {
+            return (Some(x), None);
+        }
+        let terms = match &self.nodes[x] {
+            Node::Combine(terms, _) => terms.iter().map(|&(s, id)| (f64::from_bits(s), id)).collect(),
+            _ => vec![(1.0, x)],
+        };
+        let (mut own, mut forces) = (Vec::new(), Vec::new());
+        for (scale, id) in terms {
+            let pushed = match self.nodes[id] {
+                Node::Joint(core) => match self.nodes[core] {
+                    Node::Core(Core::InPhi, None, Some(f)) => Some(f),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match pushed {
+                Some(f) => forces.push((scale, f)),
+                None => own.push((scale, id)),
             }
         }
+        if forces.is_empty() {
+            return (Some(x), None);
+        }
+        let t = (!own.is_empty()).then(|| self.combine(own, Space::Joint));
+        (t, Some(self.combine(forces, Space::Force)))
     }
 
     fn times(&mut self, number: Id, y: Id) -> Id {
@@ -195,6 +248,13 @@ impl Graph {
                 let base = self.add(Node::BaseAcceleration, Space::Motion);
                 self.combine(vec![(1.0, own), (1.0, base)], Space::Motion)
             }
+            CONSTRAINT_BIAS => {
+                let qd = self.given("qd", Space::Joint);
+                let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
+                let own = self.add(Node::Coriolis(velocity, qd), Space::Motion);
+                let acceleration = self.recursion(Core::OutPhi, None, Some(own), false);
+                self.add(Node::ConstraintBias(velocity, acceleration), Space::Constraint)
+            }
             "b" => {
                 let qd = self.given("qd", Space::Joint);
                 let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
@@ -224,6 +284,12 @@ impl Graph {
             (Op::RootInv, true) => self.local(L::RootInvStar, x),
             (Op::Upsilon, _) => self.local(L::Upsilon, x),
             (Op::Rotors, _) => self.local(L::Rotors, x),
+            (Op::MInv, _) => self.local(L::MInv, x),
+            (Op::PInv, _) => self.local(L::PInv, x),
+            (Op::Bc, false) => self.add(Node::Tie(x), Space::Force),
+            (Op::Bc, true) => self.add(Node::Untie(x), Space::Constraint),
+            (Op::Jc, false) => self.chain(&[(Op::Bc, true), (Op::Phi, true), (Op::H, true)], x),
+            (Op::Jc, true) => self.chain(&[(Op::H, false), (Op::Phi, false), (Op::Bc, false)], x),
             (Op::EPhi, adjoint) => self.shift(!adjoint, x),
             (Op::EPsi, false) => {
                 let y = self.local(L::TauBar, x);
@@ -308,7 +374,7 @@ impl Graph {
         }
         let space = match local {
             Local::H | Local::GStar => Space::Joint,
-            Local::HStar | Local::TauBarStar | Local::Upsilon => Space::Motion,
+            Local::HStar | Local::TauBarStar | Local::Upsilon | Local::MInv | Local::PInv => Space::Motion,
             Local::M | Local::P | Local::PPlus | Local::G | Local::TauBar => Space::Force,
             _ => Space::Joint,
         };
@@ -332,6 +398,13 @@ impl Graph {
             }
         }
         let link = if core.inward() { Space::Force } else { Space::Motion };
+        // φ*H* of what an augmented inverse gives is among its results.
+        if let (Core::OutPhi, Some(t), None, false, Sharing::Linear) = (core, t, x, joint, self.sharing)
+            && let Node::Joint(from) = self.nodes[t]
+            && let Node::Augmented(..) = self.nodes[from]
+        {
+            return self.add(Node::Link(from), Space::Motion);
+        }
         let node = self.add(Node::Core(core, t, x), link);
         if !joint {
             return self.add(Node::Link(node), link);
@@ -450,11 +523,44 @@ impl Graph {
                 let (scale, inner) = self.weighted((a, u), (b, v));
                 Some((scale, self.add(Node::Pick(inner), Space::Tip)))
             }
+            (Node::Tie(u), Node::Tie(v)) => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Tie(inner), Space::Force)))
+            }
+            (Node::Untie(u), Node::Untie(v)) => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Untie(inner), Space::Constraint)))
+            }
+            (Node::Place(f, u), Node::Place(g, v)) if f == g => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Place(f, inner), Space::Tip)))
+            }
+            (Node::Solve(which, u), Node::Solve(other, v)) if which == other => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                let space = self.spaces[x];
+                Some((scale, self.add(Node::Solve(which, inner), space)))
+            }
             _ => None,
         }
     }
 
     fn merge_cores(&mut self, (a, u): (f64, Id), (b, v): (f64, Id), joint: bool) -> Option<(f64, Id)> {
+        if let (Node::Augmented(which, t, x), Node::Augmented(other, s, y)) = (&self.nodes[u], &self.nodes[v]) {
+            if which != other {
+                return None;
+            }
+            let (which, t, x, s, y) = (*which, *t, *x, *s, *y);
+            let (t, x) = (
+                self.pair((a, t), (b, s), Space::Joint),
+                self.pair((a, x), (b, y), Space::Force),
+            );
+            let node = self.add(Node::Augmented(which, t, x), Space::Motion);
+            let result = match joint {
+                true => self.add(Node::Joint(node), Space::Joint),
+                false => self.add(Node::Link(node), Space::Motion),
+            };
+            return Some((1.0, result));
+        }
         let (Node::Core(kind, t, x), Node::Core(other, s, y)) = (self.nodes[u].clone(), self.nodes[v].clone()) else {
             return None;
         };
@@ -499,9 +605,11 @@ impl Graph {
         match &self.nodes[id] {
             Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
+            Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) => vec![*a, *b],
+            Node::Select(_, a) | Node::Place(_, a) | Node::Tie(a) | Node::Untie(a) => vec![*a],
             Node::Gyroscopic(a) | Node::Local(_, a) | Node::Shift(_, a) => vec![*a],
             Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) | Node::Solve(_, a) => vec![*a],
-            Node::Core(_, t, x) => t.iter().chain(x).copied().collect(),
+            Node::Core(_, t, x) | Node::Augmented(_, t, x) => t.iter().chain(x).copied().collect(),
             Node::Combine(terms, _) => terms.iter().map(|t| t.1).collect(),
         }
     }
@@ -542,6 +650,13 @@ impl Graph {
                 Node::Spread(a) => Node::Spread(at(a)),
                 Node::Pick(a) => Node::Pick(at(a)),
                 Node::Solve(which, a) => Node::Solve(which, at(a)),
+                Node::Augmented(which, t, x) => Node::Augmented(which, t.map(at), x.map(at)),
+                Node::Diagonal(a, inverted, b) => Node::Diagonal(at(a), inverted, at(b)),
+                Node::ConstraintBias(a, b) => Node::ConstraintBias(at(a), at(b)),
+                Node::Select(name, a) => Node::Select(name, at(a)),
+                Node::Place(name, a) => Node::Place(name, at(a)),
+                Node::Tie(a) => Node::Tie(at(a)),
+                Node::Untie(a) => Node::Untie(at(a)),
                 Node::Core(c, t, x) => Node::Core(c, t.map(at), x.map(at)),
                 Node::Combine(terms, space) => {
                     Node::Combine(terms.into_iter().map(|(s, i)| (s, at(i))).collect(), space)

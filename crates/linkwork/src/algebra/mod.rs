@@ -39,6 +39,7 @@
 //! the link that the joint moves, and its frame is the joint's turned by the first angle. [`link_space`] lists them.
 
 mod algorithm;
+mod augmented;
 mod batch;
 mod between_sweeps;
 mod cost;
@@ -60,6 +61,7 @@ mod notation;
 mod op;
 mod operators;
 mod parse;
+mod prepare;
 mod program;
 mod recursion;
 mod rewrite;
@@ -69,6 +71,7 @@ mod solve;
 mod space;
 mod steps;
 mod sum;
+mod ties;
 mod upsilon;
 
 #[doc = include_str!("guide.md")]

@@ -15,7 +15,8 @@ pub enum Notation {
 }
 
 /// Vectors that have a symbol of their own.
-const VECTORS: [(&str, &str, &str); 5] = [
+const VECTORS: [(&str, &str, &str); 6] = [
+    ("Jc_dot qd", "Jc_dot q̇", r"\dot J_c \dot q"),
     ("qd", "q̇", r"\dot q"),
     ("qdd", "q̈", r"\ddot q"),
     ("a0", "a₀", "a_0"),
@@ -31,6 +32,11 @@ pub(crate) fn vector(name: &str, notation: Notation) -> &str {
         (Notation::Latex, Some(row)) => row.2,
         _ => name,
     }
+}
+
+/// An operator as it is typed.
+pub(crate) fn operator(op: super::op::Op) -> &'static str {
+    op.ascii()
 }
 
 impl Sum {
@@ -62,6 +68,11 @@ fn term_text(term: &Term, notation: Notation) -> String {
     }
     let mut i = 0;
     while i < term.factors.len() {
+        if let Some(text) = of_frame(&term.factors[i..], notation) {
+            parts.push(text);
+            i += 2;
+            continue;
+        }
         let same = |f: &&Factor| **f == term.factors[i];
         let run = term.factors[i..].iter().take_while(same).count();
         parts.push(factor_text(&term.factors[i], notation, run));
@@ -86,6 +97,25 @@ fn term_text(term: &Term, notation: Notation) -> String {
     text
 }
 
+/// J[name], B[name] or an adjoint, if two factors are that.
+fn of_frame(factors: &[Factor], notation: Notation) -> Option<String> {
+    use super::op::Op::{B, J};
+    let (letter, name, adjoint) = match factors {
+        [Factor::Select(name, false), Factor::Op(J, false), ..] => ("J", name, false),
+        [Factor::Op(J, true), Factor::Select(name, true), ..] => ("J", name, true),
+        [Factor::Op(B, false), Factor::Select(name, true), ..] => ("B", name, false),
+        [Factor::Select(name, false), Factor::Op(B, true), ..] => ("B", name, true),
+        _ => return None,
+    };
+    Some(match (notation, adjoint) {
+        (Notation::Latex, false) => format!(r"{letter}_{{\mathrm{{{name}}}}}"),
+        (Notation::Latex, true) => format!(r"{letter}_{{\mathrm{{{name}}}}}^*"),
+        (_, false) => format!("{letter}[{name}]"),
+        (Notation::Ascii, true) => format!("{letter}[{name}]^*"),
+        (Notation::Symbols, true) => format!("{letter}[{name}]*"),
+    })
+}
+
 /// Whether two parts need a space between them to be told apart.
 fn needs_space(left: &str, right: &str) -> bool {
     let many = |s: &str| s.chars().filter(|c| c.is_ascii_alphanumeric()).count() > 1;
@@ -107,9 +137,35 @@ fn factor_text(factor: &Factor, notation: Notation, run: usize) -> String {
             };
             (name.to_owned(), *adjoint)
         }
-        Factor::Vector(v, adjoint) => (vector(&v.name, notation).to_owned(), *adjoint),
+        Factor::Vector(v, adjoint) => {
+            let name = vector(&v.name, notation);
+            let open = *adjoint && v.name.contains(' ');
+            (if open { format!("({name})") } else { name.to_owned() }, *adjoint)
+        }
         Factor::Sum(sum) => (format!("({})", sum.written(notation)), false),
-        Factor::Inverse(sum) => {
+        Factor::Pseudo(sum) => {
+            let inner = sum.written(notation);
+            let text = match notation {
+                Notation::Latex => format!("({inner})^{{+}}"),
+                _ => format!("pinv({inner})"),
+            };
+            (text, false)
+        }
+        Factor::Diagonal(v, inverted) => {
+            let name = vector(&v.name, notation);
+            let typed = format!("{name}:{}", v.space.name());
+            let text = match (notation, inverted) {
+                (Notation::Latex, false) => format!(r"\operatorname{{diag}}({name})"),
+                (Notation::Latex, true) => format!(r"\operatorname{{diag}}({name})^{{-1}}"),
+                (_, false) => format!("diag({typed})"),
+                (Notation::Ascii, true) => format!("inv(diag({typed}))"),
+                (Notation::Symbols, true) => format!("diag({typed})⁻¹"),
+            };
+            (text, false)
+        }
+        // With what it follows or leads, J[name] and B[name] are written by the caller.
+        Factor::Select(name, adjoint) => (format!("S[{name}]"), *adjoint),
+        Factor::Inverse(sum) | Factor::Augmented(sum) => {
             let inner = sum.written(notation);
             let text = match notation {
                 Notation::Ascii => format!("inv({inner})"),

@@ -173,6 +173,8 @@ fn without_rotors(sum: &Sum) -> Sum {
             factors.push(match factor {
                 Factor::Sum(inner) => Factor::Sum(Box::new(without_rotors(inner))),
                 Factor::Inverse(inner) => Factor::Inverse(Box::new(without_rotors(inner))),
+                Factor::Pseudo(inner) => Factor::Pseudo(Box::new(without_rotors(inner))),
+                Factor::Augmented(inner) => Factor::Augmented(Box::new(without_rotors(inner))),
                 other => other.clone(),
             });
         }

@@ -57,15 +57,18 @@ fn letter(graph: &Graph, id: Id) -> &'static str {
             Node::Core(Core::InPsi, ..) => "ε",
             Node::Core(Core::InPhi, ..) => "h",
             Node::Core(Core::OutPhi, ..) => "ξ",
+            Node::Augmented(..) => "s",
             _ => "ν",
         },
+        Node::Augmented(..) => "λ",
         Node::Coriolis(..) => "a",
         Node::Gyroscopic(_) => "b",
         Node::BaseAcceleration => "a₀",
         _ => match graph.spaces[id] {
             Space::Joint => "s",
             Space::Number => "n",
-            Space::Tip => "t",
+            Space::Tip | Space::Frame => "t",
+            Space::Constraint => "c",
             _ => "u",
         },
     }
@@ -88,7 +91,18 @@ impl<'a> Teller<'a> {
         for id in 0..n {
             let whole = matches!(
                 graph.nodes[id],
-                Node::Shift(..) | Node::Dot(..) | Node::Pick(_) | Node::Spread(_) | Node::Solve(..)
+                Node::Shift(..)
+                    | Node::Dot(..)
+                    | Node::Pick(_)
+                    | Node::Spread(_)
+                    | Node::Solve(..)
+                    | Node::Augmented(..)
+                    | Node::Tie(_)
+                    | Node::Untie(_)
+                    | Node::Select(..)
+                    | Node::Place(..)
+                    | Node::ConstraintBias(..)
+                    | Node::Diagonal(..)
             );
             for read in graph.reads(id) {
                 uses[read] += 1;
@@ -144,7 +158,7 @@ impl<'a> Teller<'a> {
 
     /// Whether a node has one value for each link.
     fn per_link(&self, id: Id) -> bool {
-        !matches!(self.graph.spaces[id], Space::Number | Space::Tip)
+        matches!(self.graph.spaces[id], Space::Joint | Space::Motion | Space::Force)
     }
 
     /// A node's value at link k, by its name or written out.
@@ -189,9 +203,31 @@ impl<'a> Teller<'a> {
             Node::Spread(x) => format!("B {}", self.whole(*x)),
             Node::Pick(x) => format!("B* {}", self.whole(*x)),
             Node::Solve(which, x) => {
-                let inner = self.graph.solves[*which].written(Notation::Symbols);
-                format!("({inner})⁻¹ {}, solved as a dense matrix", self.whole(*x))
+                let (inner, pseudo) = &self.graph.solves[*which];
+                let inner = inner.written(Notation::Symbols);
+                let power = if *pseudo { "⁺" } else { "⁻¹" };
+                format!("({inner}){power} {}, solved as a dense matrix", self.whole(*x))
             }
+            Node::Augmented(which, t, x) => {
+                let inner = self.graph.augmented[*which].written(Notation::Symbols);
+                let given = [t.map(|t| self.whole(t)), x.map(|x| format!("Hφ {}", self.whole(x)))];
+                let given: Vec<String> = given.into_iter().flatten().collect();
+                let given = given.join(" + ");
+                format!("φ*H* ({inner})⁻¹ [{given}], one sweep inward (P, D, G of the weighted links, z, ε) and one outward")
+            }
+            Node::Joint(of) => match self.graph.nodes[*of] {
+                Node::Augmented(..) => format!("the joints of {}", self.whole(*of)),
+                _ => "?".to_owned(),
+            },
+            Node::Diagonal(by, inverted, x) => {
+                let power = if *inverted { "⁻¹" } else { "" };
+                format!("diag({}){power} {}", self.whole(*by), self.whole(*x))
+            }
+            Node::Select(name, x) => format!("the frame {name} of {}", self.whole(*x)),
+            Node::Place(name, x) => format!("{} at the frame {name}, else 0", self.whole(*x)),
+            Node::Tie(x) => format!("Bc {}", self.whole(*x)),
+            Node::Untie(x) => format!("Bc* {}", self.whole(*x)),
+            Node::ConstraintBias(v, a) => format!("Ḃc* {} + Bc* {}", self.whole(*v), self.whole(*a)),
             Node::Dot(a, b) => format!("Σ {}*{}", self.text(*a), self.text(*b)),
             _ => "?".to_owned(),
         }
@@ -333,6 +369,8 @@ fn symbol(local: Local) -> &'static str {
         Local::RootInvStar => "D^-½*",
         Local::Upsilon => "Υ(k)",
         Local::Rotors => "A",
+        Local::MInv => "M⁻¹",
+        Local::PInv => "P⁻¹(k)",
     }
 }
 

@@ -55,8 +55,11 @@ pub use posed::{ClosedPosed, ClosedWorkspace, ConstraintReport, Redundant};
 
 use crate::model::Mechanism;
 use crate::{Error, Result};
+pub(crate) use constraint::{Row, place, set_in_motion};
+pub(crate) use plan::Tie;
+
 use constraint::Basis;
-use plan::{Plan, Tie};
+use plan::Plan;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -158,6 +161,10 @@ impl ClosedMechanism {
     /// How many equations all constraints stand for.
     pub fn rows(&self) -> usize {
         self.plan.rows
+    }
+
+    pub(crate) fn ties(&self) -> &Arc<[Tie]> {
+        &self.ties
     }
 
     /// Where a constraint's rows are among all.

@@ -12,7 +12,7 @@
 
 mod embedded;
 mod pairs;
-mod six;
+pub(crate) mod six;
 
 pub(crate) use pairs::Pairs;
 

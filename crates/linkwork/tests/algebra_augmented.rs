@@ -6,7 +6,6 @@ use linkwork::algebra::{Dense, Evaluator, Expression, Matrix};
 use linkwork::{Mechanism, Reference};
 use support::random::{Random, random_state, random_tree};
 
-
 fn parse(text: &str) -> Expression {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
 }
@@ -22,7 +21,10 @@ fn frames(mechanism: &Mechanism, random: &mut Random) -> (Vec<(linkwork::model::
     let second = (first + 1 + random.below(links.len().max(2) - 1)) % links.len();
     let names = [links[first].name.clone(), links[second].name.clone()];
     let references = [Reference::Aligned, Reference::Local];
-    let chosen = names.iter().zip(references).map(|(n, r)| (mechanism.frame(n).unwrap(), r));
+    let chosen = names
+        .iter()
+        .zip(references)
+        .map(|(n, r)| (mechanism.frame(n).unwrap(), r));
     (chosen.collect(), names)
 }
 
@@ -71,7 +73,11 @@ fn weighted_inverses_agree_with_dense_algebra_on_random_trees() {
         let positive = |n: usize, random: &mut Random| -> Vec<f64> {
             random.numbers(n, 1.0).iter().map(|x| 0.3 + x.abs()).collect()
         };
-        let (w, u, d) = (positive(nt, &mut random), positive(6, &mut random), positive(nv, &mut random));
+        let (w, u, d) = (
+            positive(nt, &mut random),
+            positive(6, &mut random),
+            positive(nv, &mut random),
+        );
         let (t, f) = (random.numbers(nv, 1.0), random.numbers(nt, 1.0));
         let all: [(&str, &[f64]); 5] = [("w", &w), ("u", &u), ("d", &d), ("T", &t), ("f", &f)];
         let dense = Dense::new(&mechanism, &state.q, &state.qd, &frames).unwrap();
@@ -85,7 +91,8 @@ fn weighted_inverses_agree_with_dense_algebra_on_random_trees() {
                 .filter(|(n, _)| expression.vectors().iter().any(|v| v.0 == *n))
                 .collect();
             let expect = dense.evaluate(&expression, &given).unwrap();
-            let mut run = Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap_or_else(|e| panic!("{text}: {e}"));
+            let mut run =
+                Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap_or_else(|e| panic!("{text}: {e}"));
             let mut got = vec![0.0; expect.data.len()];
             let mut workspace = mechanism.workspace();
             let mut posed = workspace.at(&state.q).unwrap();
@@ -95,7 +102,12 @@ fn weighted_inverses_agree_with_dense_algebra_on_random_trees() {
                 false => moving.matrix(&mut run, &given, &mut got),
             };
             done.unwrap_or_else(|e| panic!("{seed}: {text}: {e}"));
-            let error = got.iter().zip(&expect.data).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let error = got
+                .iter()
+                .zip(&expect.data)
+                .map(|(a, b)| (a - b).powi(2))
+                .sum::<f64>()
+                .sqrt();
             assert!(
                 error <= 1e-13 * condition * (norm(&expect) + 1e-3),
                 "{seed}: {text}: {error:e} of {:e}, {condition:e}",
@@ -169,14 +181,24 @@ fn pseudo_inverses_and_projectors_at_any_rank() {
             let mut run = Evaluator::new(&parse(text), &mechanism, &frames, &[]).unwrap();
             let mut x = Matrix::zeros(rows, columns);
             let mut workspace = mechanism.workspace();
-            workspace.at(&state.q).unwrap().matrix(&mut run, &[], &mut x.data).unwrap();
+            workspace
+                .at(&state.q)
+                .unwrap()
+                .matrix(&mut run, &[], &mut x.data)
+                .unwrap();
             x
         };
         let n = mechanism.nv();
         let (j, p) = (of("J", 12, n), of("pinv(J)", n, 12));
         let scale = (1.0 + norm(&j)) * (1.0 + norm(&p));
-        assert!(norm(&(&(&(&j * &p) * &j) - &j)) < 1e-12 * scale * norm(&j).max(1.0), "{seed}");
-        assert!(norm(&(&(&(&p * &j) * &p) - &p)) < 1e-12 * scale * norm(&p).max(1.0), "{seed}");
+        assert!(
+            norm(&(&(&(&j * &p) * &j) - &j)) < 1e-12 * scale * norm(&j).max(1.0),
+            "{seed}"
+        );
+        assert!(
+            norm(&(&(&(&p * &j) * &p) - &p)) < 1e-12 * scale * norm(&p).max(1.0),
+            "{seed}"
+        );
         let null = of("I - pinv(J) J", n, n);
         assert!(norm(&(&j * &null)) < 1e-12 * scale * norm(&j).max(1.0), "{seed}");
         assert!(norm(&(&(&null * &null) - &null)) < 1e-11 * scale, "{seed}");
@@ -190,11 +212,15 @@ fn frames_that_are_not_chosen_and_weights_that_are_none_are_refused() {
     let frames = [(arm.frame(&names[2]).unwrap(), Reference::Local)];
     let text = format!("J[{}] qd", names[5]);
     assert_eq!(parse(&text).frames(), [names[5].clone()]);
-    let problem = Evaluator::<f64>::new(&parse(&text), &arm, &frames, &[]).unwrap_err().to_string();
+    let problem = Evaluator::<f64>::new(&parse(&text), &arm, &frames, &[])
+        .unwrap_err()
+        .to_string();
     assert!(problem.contains(&names[5]) && problem.contains("add it"), "{problem}");
     let problem = Evaluator::<f64>::new(&parse("J[nowhere] qd"), &arm, &frames, &[]).unwrap_err();
     assert!(problem.to_string().contains("nowhere"), "{problem}");
-    let problem = Evaluator::<f64>::new(&parse("Jc qd"), &arm, &frames, &[]).unwrap_err().to_string();
+    let problem = Evaluator::<f64>::new(&parse("Jc qd"), &arm, &frames, &[])
+        .unwrap_err()
+        .to_string();
     assert!(problem.contains("no constraints"), "{problem}");
     let mut run = Evaluator::new(&parse("inv(Mass + J^* diag(w) J) T"), &arm, &frames, &[]).unwrap();
     let mut workspace = arm.workspace();

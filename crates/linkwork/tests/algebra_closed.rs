@@ -77,7 +77,9 @@ fn constraints_as_operators_agree_with_dense_algebra_and_the_closed_mechanism() 
         if mechanism.links().len() < 3 {
             continue;
         }
-        let Some(closed) = closed(&mechanism, &q, seed) else { continue };
+        let Some(closed) = closed(&mechanism, &q, seed) else {
+            continue;
+        };
         let (nv, rows) = (closed.mechanism().nv(), closed.rows());
         let mut random = Random::new(seed);
         let (t, k) = (random.numbers(nv, 1.0), random.numbers(rows, 1.0));
@@ -95,7 +97,9 @@ fn constraints_as_operators_agree_with_dense_algebra_and_the_closed_mechanism() 
         posed.jacobian(&mut jacobian).unwrap();
         let mut moving = posed.moving(&qd).unwrap();
         let all: [(&str, &[f64]); 3] = [("T", &t), ("k", &k), ("w", &w)];
-        let independent = dense.evaluate(&parse("inv(Jc Jc^*)"), &[]).is_ok_and(|x| size(&x.data) < 1e6);
+        let independent = dense
+            .evaluate(&parse("inv(Jc Jc^*)"), &[])
+            .is_ok_and(|x| size(&x.data) < 1e6);
         for text in EXPRESSIONS {
             // A pseudo-inverse jumps where rows become dependent.
             if text.contains("pinv") && !independent {
@@ -120,7 +124,10 @@ fn constraints_as_operators_agree_with_dense_algebra_and_the_closed_mechanism() 
             let allowed = 1e-13 * condition * (1.0 + size(&expect)) + 1e-9 * speed.powi(5);
             assert!(error <= allowed, "{seed}: {text}: {error:e}, {condition:e}");
             if text == "Jc" {
-                let error = got.iter().zip(&jacobian).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+                let error = got
+                    .iter()
+                    .zip(&jacobian)
+                    .fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
                 assert!(error <= 1e-12 * (1.0 + size(&jacobian)), "{seed}: {error:e}");
             }
             tested += 1;

@@ -21,6 +21,8 @@ pub struct Algorithm {
     /// Vectors that are given although a state could give them.
     pub(crate) given: Vec<String>,
     pub(crate) rewritten: Rewritten,
+    /// The same of results after the first.
+    pub(crate) more: Vec<Rewritten>,
     pub(crate) graph: Graph,
     pub(crate) schedule: Schedule,
     pub(crate) program: Program,
@@ -29,9 +31,9 @@ pub struct Algorithm {
 }
 
 /// The graph, its schedule and cost, by the better of two ways to share.
-fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
+fn plan(sums: &[&Sum], given: &[String]) -> (Graph, Schedule, Cost) {
     let with = |sharing| {
-        let graph = Graph::new(sum, sharing, given);
+        let graph = Graph::new(sums, sharing, given);
         let schedule = Schedule::new(&graph);
         let cost = schedule.cost(&graph);
         (graph, schedule, cost)
@@ -47,24 +49,41 @@ fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
 impl Algorithm {
     pub(crate) fn new(expression: &Expression, rotors: bool, given: &[&str]) -> Self {
         let given: Vec<String> = given.iter().map(|g| (*g).to_owned()).collect();
-        let defined = laws::resolved(&defined(&expression.sum, &given), rotors);
-        let naive = Graph::new(&defined, Sharing::None, &given);
+        let mut sums: Vec<Sum> = expression
+            .sums()
+            .map(|sum| laws::resolved(&defined(sum, &given), rotors))
+            .collect();
+        let naive = Graph::new(&sums.iter().collect::<Vec<_>>(), Sharing::None, &given);
         let before = naive_cost(&naive);
-        let cut = Cell::new(false);
-        let cost = |sum: &Sum| {
-            let (graph, _, cost) = plan(sum, &given);
-            cut.set(cut.get() || graph.is_cut_short());
-            cost.total() as f64
-        };
-        let mut rewritten = rewrite::cheapest(&defined, rotors, &cost);
-        rewritten.cut_short |= cut.get();
-        let (graph, schedule, after) = plan(&rewritten.sum, &given);
+        // Each in turn, costed together with the others, so that what they share counts once.
+        let mut found: Vec<Rewritten> = Vec::with_capacity(sums.len());
+        for i in 0..sums.len() {
+            let cut = Cell::new(false);
+            let cost = |sum: &Sum| {
+                let all: Vec<&Sum> = sums
+                    .iter()
+                    .enumerate()
+                    .map(|(j, s)| if i == j { sum } else { s })
+                    .collect();
+                let (graph, _, cost) = plan(&all, &given);
+                cut.set(cut.get() || graph.is_cut_short());
+                cost.total() as f64
+            };
+            let mut rewritten = rewrite::cheapest(&sums[i], rotors, &cost);
+            rewritten.cut_short |= cut.get();
+            sums[i] = rewritten.sum.clone();
+            found.push(rewritten);
+        }
+        let (graph, schedule, after) = plan(&sums.iter().collect::<Vec<_>>(), &given);
+        let rewritten = found.remove(0);
+        let more = found;
         let program = Program::new(&graph, &schedule);
         Self {
             expression: expression.clone(),
             rotors,
             given,
             rewritten,
+            more,
             graph,
             schedule,
             program,
@@ -80,12 +99,21 @@ impl Algorithm {
 
     /// The expression it was rewritten to.
     pub fn rewritten(&self) -> Expression {
-        Expression::of(self.rewritten.sum.factored())
+        let mut found = Expression::of(self.rewritten.sum.factored());
+        found.more = self.more.iter().map(|r| r.sum.factored()).collect();
+        found.names = self.expression.names.clone();
+        found.text = found.written(Notation::Ascii);
+        found
     }
 
     /// The laws that were applied, in order.
     pub fn laws(&self, notation: Notation) -> Vec<String> {
         let mut laws = self.rewritten.equations(self.rotors, notation);
+        for law in self.more.iter().flat_map(|r| r.equations(self.rotors, notation)) {
+            if !laws.contains(&law) {
+                laws.push(law);
+            }
+        }
         if self.operational().is_some() {
             laws.push(match notation {
                 Notation::Latex => {
@@ -111,7 +139,7 @@ impl Algorithm {
 
     /// Whether the search for a cheaper form ended before all was tried: the expression is so long that there may be one.
     pub fn is_cut_short(&self) -> bool {
-        self.rewritten.cut_short
+        self.rewritten.cut_short || self.more.iter().any(|r| r.cut_short)
     }
 
     /// What it costs, per link on a revolute joint in general position.
@@ -136,11 +164,16 @@ impl Algorithm {
             (Psi, false),
             (B, false),
         ];
-        let [term] = &self.rewritten.sum.terms[..] else {
+        let ([term], []) = (&self.rewritten.sum.terms[..], &self.more[..]) else {
             return None;
         };
         let wanted = shape.iter().map(|&(op, adjoint)| Factor::Op(op, adjoint));
         (term.factors.iter().cloned().eq(wanted)).then_some(term.scale)
+    }
+
+    /// All results as they were rewritten.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = &Sum> {
+        core::iter::once(&self.rewritten.sum).chain(self.more.iter().map(|r| &r.sum))
     }
 
     /// What is inverted as a dense matrix at each state, having no inverse in closed form.

@@ -79,7 +79,9 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
     match &graph.nodes[id] {
         Node::Unit | Node::Given(_) | Node::BaseAcceleration => operations(0, 0),
         Node::Joint(_) | Node::Link(_) | Node::Spread(_) | Node::Pick(_) | Node::Solve(..) => operations(0, 0),
-        Node::Select(..) | Node::Place(..) | Node::Tie(_) | Node::Untie(_) | Node::ConstraintBias(..) => operations(0, 0),
+        Node::Select(..) | Node::Place(..) | Node::Tie(_) | Node::Untie(_) | Node::ConstraintBias(..) => {
+            operations(0, 0)
+        }
         // Elimination once, then ψ inward and ψ* outward.
         Node::Augmented(which, t, x) => {
             let first = (0..id).all(|n| !matches!(graph.nodes[n], Node::Augmented(w, ..) if w == *which));

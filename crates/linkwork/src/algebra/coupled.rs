@@ -75,7 +75,7 @@ pub(crate) fn of_trees(op: Op) -> bool {
 /// An expression in pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct CoupledEvaluator<S: 'static> {
-    pieces: Pieces<S>,
+    results: Vec<Pieces<S>>,
     /// H* and Jc, for the accelerations that curved couplings add.
     columns: Box<Evaluator<S>>,
     rates: Option<Box<Evaluator<S>>>,
@@ -120,15 +120,22 @@ struct State<'a, 'v, 'w, S: 'static> {
 
 impl<S: Scalar> CoupledEvaluator<S> {
     pub(crate) fn new(algorithm: &Algorithm, of: &Tree<'_>) -> Result<Self> {
-        let Tree { mechanism, frames, closed } = *of;
+        let Tree {
+            mechanism,
+            frames,
+            closed,
+        } = *of;
         let given = &algorithm.given;
         let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
-        let sum = laws::resolved(&defined(&algorithm.expression.sum, &kept), algorithm.rotors);
         let columns = Sum::of(Factor::Op(Op::H, true));
         let m = &mechanism.compiled;
         let most = (6 * m.bodies.len()).max(m.nv).max(6 * frames.len()).max(1);
         Ok(Self {
-            pieces: cut(&sum, of, given)?,
+            results: algorithm
+                .expression
+                .sums()
+                .map(|sum| cut(&laws::resolved(&defined(sum, &kept), algorithm.rotors), of, given))
+                .collect::<Result<_>>()?,
             columns: Box::new(of_tree(columns, of)?),
             rates: match closed {
                 Some(_) => Some(Box::new(of_tree(Sum::of(Factor::op(Op::Jc)), of)?)),
@@ -163,16 +170,27 @@ impl<S: Scalar> CoupledEvaluator<S> {
             columns: &mut self.columns,
             rates: self.rates.as_deref_mut(),
         };
-        let result = apply(&mut self.pieces, &mut of, &mut state, x);
+        let (mut done, mut rest) = (Ok(()), out);
+        for pieces in &mut self.results {
+            match apply(pieces, &mut of, &mut state, x) {
+                Ok(result) => {
+                    let (out, after) = rest.split_at_mut(result.len());
+                    out.copy_from_slice(&result);
+                    rest = after;
+                    state.room.give_back(result);
+                }
+                Err(problem) => {
+                    done = Err(problem);
+                    break;
+                }
+            }
+        }
         if let Some(before) = before {
             let after = self.set_moving(view, &before)?;
             self.room.give_back(before);
             self.room.give_back(after);
         }
-        let result = result?;
-        out.copy_from_slice(&result);
-        self.room.give_back(result);
-        Ok(())
+        done
     }
 
     /// Takes in a velocity; the one before.
@@ -204,11 +222,7 @@ fn of_tree<S: Scalar>(sum: Sum, of: &Tree<'_>) -> Result<Evaluator<S>> {
     Evaluator::of_tree(algorithm, of.mechanism, of.frames, of.closed)
 }
 
-fn cut<S: Scalar>(
-    sum: &Sum,
-    of: &Tree<'_>,
-    given: &[String],
-) -> Result<Pieces<S>> {
+fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S>> {
     let mechanism = of.mechanism;
     let mut terms = Vec::with_capacity(sum.terms.len());
     for term in &sum.terms {

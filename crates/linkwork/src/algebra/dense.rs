@@ -6,13 +6,13 @@
 use super::algorithm::defined;
 use super::coupled::{of_joints, of_trees};
 use super::expression::Expression;
+use super::infer::CONSTRAINT_BIAS;
 use super::matrix::Matrix;
 use super::notation::Notation;
 use super::op::Op;
+use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
-use super::infer::CONSTRAINT_BIAS;
-use super::solve::Inverter;
 use crate::closed::{self, ClosedMechanism, Row};
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Rotation, Vec3};
@@ -323,7 +323,13 @@ impl Dense {
         if self.coupled.is_some() {
             names.push("C".to_owned());
         }
-        self.sum(&defined(&expression.sum, &names), given)
+        let mut all = self.sum(&defined(&expression.sum, &names), given)?;
+        for sum in &expression.more {
+            let next = self.sum(&defined(sum, &names), given)?;
+            all.data.extend(next.data);
+            all.rows += next.rows;
+        }
+        Ok(all)
     }
 
     fn sum(&self, sum: &Sum, given: &[(&str, &[f64])]) -> Result<Matrix> {
@@ -449,7 +455,10 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
             let fixed = tree.placed[frame.index()].pose;
             (place(frame, reference), fixed)
         };
-        let poses = tie.frames.map(|f| at(f, Reference::Local)).map(|(found, fixed)| found.map_or(fixed, |f| f.1));
+        let poses = tie
+            .frames
+            .map(|f| at(f, Reference::Local))
+            .map(|(found, fixed)| found.map_or(fixed, |f| f.1));
         let mut rows = vec![Row::default(); tie.rows.len()];
         closed::place(&tie.kind, &tie.basis, &poses[0], &poses[1], &mut rows);
         for (side, &frame) in tie.frames.iter().enumerate() {

@@ -8,17 +8,17 @@ use super::graph::OPERAND;
 use super::infer::CONSTRAINT_BIAS;
 use super::local::is_regular;
 use super::notation::Notation;
+use super::op::Op;
 use super::program::Program;
 use super::run::{Memory, execute, known};
-use super::op::Op;
 use super::solve::Inverter;
 use super::space::Space;
-use super::sum::Vector;
+use super::sum::{Sum, Vector};
 use super::ties::Ties;
 use super::upsilon;
+use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
-use crate::closed::ClosedMechanism;
 use crate::spatial::{Articulated, Force, Motion, Pose, Reference, Rotation};
 use crate::stage::Stages;
 use crate::workspace::{Configured, Moving, Posed};
@@ -74,6 +74,12 @@ pub fn link_space(mechanism: &Mechanism) -> Vec<String> {
 pub(super) fn problem(name: &str, problem: String) -> Error {
     let name = name.to_owned();
     Error::Binding { name, problem }
+}
+
+/// Whether a space is among what an algorithm gives or takes.
+fn mentions(algorithm: &Algorithm, space: Space) -> bool {
+    let in_results = algorithm.expression.results().iter().any(|r| r.1 == space);
+    in_results || algorithm.expression.domain() == space || algorithm.inputs().iter().any(|i| i.1 == space)
 }
 
 /// The error for a vector that is needed.
@@ -176,19 +182,21 @@ impl<S: Scalar> Evaluator<S> {
         frames: &[(FrameId, Reference)],
         closed: Option<&ClosedMechanism>,
     ) -> Result<Self> {
-        let needs_tips = algorithm.expression.sum.mentions_tips();
+        let needs_tips = algorithm.expression.sums().any(Sum::mentions_tips);
         if frames.is_empty() && needs_tips {
             return Err(Error::Binding {
                 name: "frames".to_owned(),
                 problem: "B, J and tip space need at least one frame; name the frames they belong to".to_owned(),
             });
         }
-        let defined = &algorithm.rewritten.sum;
-        if defined.has_op(|op| matches!(op, Op::Bc | Op::Jc)) && closed.is_none() {
-            let what = "the mechanism has no constraints; make the evaluator of a closed mechanism by Evaluator::closed";
+        let has = |wanted: &[Op]| algorithm.sums().any(|sum| sum.has_op(|op| wanted.contains(&op)));
+        let biased = algorithm.expression.vectors().iter().any(|v| v.0 == CONSTRAINT_BIAS);
+        if (has(&[Op::Bc, Op::Jc]) || biased || mentions(&algorithm, Space::Constraint)) && closed.is_none() {
+            let what =
+                "the mechanism has no constraints; make the evaluator of a closed mechanism by Evaluator::closed";
             return Err(problem("Jc", what.to_owned()));
         }
-        if defined.has_op(|op| op == Op::MInv)
+        if has(&[Op::MInv])
             && let Some(k) = (0..mechanism.compiled.bodies.len()).find(|&k| {
                 let inertia = mechanism.compiled.bodies[k].inertia;
                 !is_regular(&Articulated::from(inertia), 0)
@@ -271,7 +279,7 @@ impl<S: Scalar> Evaluator<S> {
 
     /// How many numbers the result has.
     pub fn len(&self) -> usize {
-        self.size(self.algorithm.expression.range())
+        self.algorithm.expression.sums().map(|sum| self.size(sum.range)).sum()
     }
 
     /// Whether the result has no numbers, as in joint space of a mechanism that cannot move.
@@ -316,7 +324,7 @@ impl<S: Scalar> Evaluator<S> {
     /// Whether something is solved, or looked at, for each state by itself.
     pub(crate) fn is_solving(&self) -> bool {
         let whole = !self.solves.is_empty() || !self.recipes.is_empty() || !self.memory.ties.is_empty();
-        whole || self.algorithm.rewritten.sum.has_op(|op| op == Op::PInv)
+        whole || self.inverts_p()
     }
 
     /// Runs on vectors that are bound.
@@ -360,6 +368,10 @@ impl<S: Scalar> Evaluator<S> {
         out: &mut [S],
     ) -> Result<()> {
         let (rows, columns) = (self.len(), self.size(self.algorithm.expression.domain()));
+        if !self.algorithm.more.is_empty() {
+            let what = "several results have no matrix; take one of them".to_owned();
+            return Err(problem(&self.algorithm.expression.text, what));
+        }
         if out.len() != rows * columns {
             return Err(Error::Length {
                 argument: "out",
@@ -447,7 +459,7 @@ impl<S: Scalar> Evaluator<S> {
                 let what = "it is computed from the state; name it among the given vectors when the evaluator is made";
                 return Err(problem(name, what.to_owned()));
             }
-            if !wanted && !self.algorithm.expression.sum.vectors().iter().any(|v| *v.name == *name) {
+            if !wanted && !self.algorithm.expression.vectors().iter().any(|v| v.0 == *name) {
                 let wanted: Vec<String> = self.algorithm.inputs().into_iter().map(|(n, _)| n).collect();
                 let list = if wanted.is_empty() {
                     "none".to_owned()
@@ -511,10 +523,18 @@ impl<S: Scalar> Evaluator<S> {
     /// The result.
     pub(super) fn read(&self, out: &mut [S]) {
         let memory = &self.memory;
-        let program = &self.algorithm.program;
-        let slot = program.result;
-        match program.range {
-            space @ (Space::Motion | Space::Force) => {
+        let mut rest = out;
+        for &(space, slot) in &self.algorithm.program.results {
+            let (out, after) = rest.split_at_mut(self.space_size(space, memory.nv));
+            rest = after;
+            self.read_one(space, slot, out);
+        }
+    }
+
+    fn read_one(&self, space: Space, slot: usize, out: &mut [S]) {
+        let memory = &self.memory;
+        match space {
+            Space::Motion | Space::Force => {
                 for (six, (k, own)) in out.chunks_exact_mut(6).zip(&self.mechanism.compiled.link_space) {
                     let (x, own) = (memory.link[k * memory.room.link + slot], own.lift());
                     let x = match space {

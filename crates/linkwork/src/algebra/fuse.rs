@@ -73,7 +73,9 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
         Step::Place { from, .. } => vec![(Frame, *from)],
         Step::Tie { from, .. } => vec![(Constraint, *from)],
         Step::Untie { from, .. } => vec![(Link, *from)],
-        Step::ConstraintBias { velocity, acceleration, .. } => vec![(Link, *velocity), (Link, *acceleration)],
+        Step::ConstraintBias {
+            velocity, acceleration, ..
+        } => vec![(Link, *velocity), (Link, *acceleration)],
         Step::Dot { space, a, b, .. } => vec![(Among::of(*space), *a), (Among::of(*space), *b)],
         Step::Times {
             space, number, from, ..
@@ -87,7 +89,8 @@ impl Program {
         let in_sweeps = self.sweeps.iter().flat_map(|s| s.steps.iter().chain(&s.after));
         let steps = self.before.iter().chain(in_sweeps);
         let read = steps.flat_map(reads).filter(|&read| read == slot).count();
-        read + usize::from((Among::of(self.range), self.result) == slot)
+        let results = self.results.iter().map(|r| (Among::of(r.0), r.1));
+        read + results.filter(|r| *r == slot).count()
     }
 
     /// Joins steps, one pattern after the other, until nothing is left to join.
@@ -229,7 +232,15 @@ impl Program {
         {
             this.product = Some((from, to));
             let in_sweeps = self.sweeps.iter().flat_map(|s| &s.steps);
-            let reads_p = |s: &Step| matches!(s, Step::Local { local: Local::P | Local::PInv, .. });
+            let reads_p = |s: &Step| {
+                matches!(
+                    s,
+                    Step::Local {
+                        local: Local::P | Local::PInv,
+                        ..
+                    }
+                )
+            };
             self.keeps.p = in_sweeps.into_iter().any(reads_p);
         }
     }

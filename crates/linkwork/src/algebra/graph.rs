@@ -10,8 +10,8 @@
 //! each with a joint and a link vector on either side. Recursions are linear: where results of one kind are added up,
 //! their inputs are instead, and one recursion is left.
 
-pub(crate) use super::node::{Core, Id, Local, Node};
 use super::infer::CONSTRAINT_BIAS;
+pub(crate) use super::node::{Core, Id, Local, Node};
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
@@ -40,7 +40,7 @@ pub(crate) struct Graph {
     pub(crate) solves: Vec<(Sum, bool)>,
     /// What is inverted by the augmented recursion.
     pub(crate) augmented: Vec<Sum>,
-    pub(crate) result: Id,
+    pub(crate) results: Vec<Id>,
     /// Sums that may still be merged.
     merges: usize,
 }
@@ -52,8 +52,8 @@ const MOST_MERGES: usize = 500;
 pub(crate) const OPERAND: &str = "x";
 
 impl Graph {
-    /// The graph of an expression; of an operator, applied to [`OPERAND`].
-    pub(crate) fn new(sum: &Sum, sharing: Sharing, given: &[String]) -> Self {
+    /// The graph of expressions; of an operator, applied to [`OPERAND`].
+    pub(crate) fn new(sums: &[&Sum], sharing: Sharing, given: &[String]) -> Self {
         let mut graph = Self {
             nodes: Vec::new(),
             spaces: Vec::new(),
@@ -62,17 +62,20 @@ impl Graph {
             given: given.to_vec(),
             solves: Vec::new(),
             augmented: Vec::new(),
-            result: 0,
+            results: Vec::new(),
             merges: MOST_MERGES,
         };
-        let start = if sum.is_vector() {
-            graph.add(Node::Unit, Space::Number)
-        } else {
-            let space = sum.domain;
-            let name = OPERAND.into();
-            graph.add(Node::Given(Vector { name, space }), space)
-        };
-        graph.result = graph.sum(sum, start);
+        for sum in sums {
+            let start = if sum.is_vector() {
+                graph.add(Node::Unit, Space::Number)
+            } else {
+                let space = sum.domain;
+                let name = OPERAND.into();
+                graph.add(Node::Given(Vector { name, space }), space)
+            };
+            let result = graph.sum(sum, start);
+            graph.results.push(result);
+        }
         graph.sweep_out();
         graph
     }
@@ -617,7 +620,7 @@ impl Graph {
     /// Drops what the result does not need, and numbers the rest afresh.
     fn sweep_out(&mut self) {
         let mut needed = vec![false; self.nodes.len()];
-        needed[self.result] = true;
+        self.results.iter().for_each(|&id| needed[id] = true);
         for id in (0..self.nodes.len()).rev() {
             if needed[id] {
                 self.reads(id).into_iter().for_each(|r| needed[r] = true);
@@ -665,7 +668,7 @@ impl Graph {
             });
             self.spaces.push(space);
         }
-        self.result = place[self.result];
+        self.results.iter_mut().for_each(|id| *id = place[*id]);
         self.known.clear();
     }
 }

@@ -34,7 +34,7 @@ pub(crate) const CONSTRAINT_BIAS: &str = "Jc_dot qd";
 const LARGEST: usize = 512;
 
 /// Other spellings.
-fn plain(name: &str) -> &str {
+pub(crate) fn plain(name: &str) -> &str {
     match name {
         "q̇" => "qd",
         "q̈" => "qdd",
@@ -82,16 +82,33 @@ struct Inference {
     identities: HashMap<usize, Unknown>,
 }
 
-/// The expression as a sum of products, with every space known.
-pub(crate) fn typed(ast: &Ast) -> Result<Sum, Fault> {
+/// Expressions as sums of products, with every space known; vectors of one name are the same in all.
+pub(crate) fn typed(all: &[&Ast]) -> Result<Vec<Sum>, Fault> {
     let mut inference = Inference::default();
-    inference.kind(ast)?;
-    let sum = inference.build(ast)?;
-    if !sum.is_vector() && sum.vectors().iter().any(|v| &*v.name == OPERAND) {
-        let problem = format!("`{OPERAND}` is what an operator acts on, and this is an operator");
-        return Err(Fault::at(ast.span.clone(), problem, "give the vector another name"));
+    for ast in all {
+        inference.kind(ast)?;
     }
-    Ok(sum)
+    let mut sums = Vec::with_capacity(all.len());
+    for ast in all {
+        let sum = inference.build(ast)?;
+        if !sum.is_vector() && sum.vectors().iter().any(|v| &*v.name == OPERAND) {
+            let problem = format!("`{OPERAND}` is what an operator acts on, and this is an operator");
+            return Err(Fault::at(ast.span.clone(), problem, "give the vector another name"));
+        }
+        if all.len() > 1 && !sum.is_vector() {
+            let problem = "of several results each is a vector, and this is an operator";
+            return Err(Fault::at(ast.span.clone(), problem, "let it act on one"));
+        }
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+/// Whether a name cannot be given to something: operators, functions, and for `let` also vectors of a state.
+pub(crate) fn is_taken(name: &str, is_let: bool) -> bool {
+    let name = plain(name);
+    let of_state = VECTORS.iter().any(|v| v.0 == name) && (is_let || matches!(name, "qd" | "V" | "a" | "a0" | "b"));
+    operator(name).is_some() || identity_of(name).is_some() || WORDS.contains(&name) || of_state
 }
 
 impl Inference {
@@ -611,10 +628,22 @@ fn singular(sum: &Sum) -> Option<(String, &'static str)> {
         return None;
     };
     let (reason, hint) = match op {
-        Op::EPhi | Op::EPsi => ("it is nilpotent: nothing comes out at the tips", "phi and psi have inverses"),
-        Op::PPlus => ("what a joint without rotor is free to do has no inertia in it: its rank is 6 less the joint's freedom", "P has an inverse"),
-        Op::TauBar => ("without rotors it is a projection: its rank is 6 less the joint's freedom", "I - G H is not onto"),
-        Op::Upsilon => ("at the base its rank is the freedom of the first joint", "inv(J inv(Mass) J^*) is the inertia of a tip"),
+        Op::EPhi | Op::EPsi => (
+            "it is nilpotent: nothing comes out at the tips",
+            "phi and psi have inverses",
+        ),
+        Op::PPlus => (
+            "what a joint without rotor is free to do has no inertia in it: its rank is 6 less the joint's freedom",
+            "P has an inverse",
+        ),
+        Op::TauBar => (
+            "without rotors it is a projection: its rank is 6 less the joint's freedom",
+            "I - G H is not onto",
+        ),
+        Op::Upsilon => (
+            "at the base its rank is the freedom of the first joint",
+            "inv(J inv(Mass) J^*) is the inertia of a tip",
+        ),
         _ => return None,
     };
     let name = notation::operator(*op);

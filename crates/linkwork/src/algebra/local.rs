@@ -5,9 +5,9 @@ use super::joint_algebra::Joint;
 use super::program::Step;
 use super::run::{Known, Memory, times_upsilon};
 use super::space::Space;
+use crate::dynamics::augmented::six::{cholesky, solve_one};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::dynamics::augmented::six::{cholesky, solve_one};
 use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::crossing::Crossing;
 

@@ -67,6 +67,7 @@ mod recursion;
 mod rewrite;
 mod run;
 mod schedule;
+mod script;
 mod solve;
 mod space;
 mod steps;

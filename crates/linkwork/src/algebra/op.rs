@@ -133,7 +133,10 @@ impl Op {
     }
 
     pub(crate) fn self_adjoint(self) -> bool {
-        matches!(self, M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv)
+        matches!(
+            self,
+            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv
+        )
     }
 
     pub(crate) fn direction(self) -> Direction {

@@ -32,6 +32,19 @@ pub(crate) enum What {
     Sum(Vec<(bool, Ast)>),
 }
 
+impl Ast {
+    /// Every part directly below.
+    pub(crate) fn each_part(&mut self, see: &mut dyn FnMut(&mut Ast)) {
+        match &mut self.what {
+            What::Number(_) | What::Name(..) | What::Of(..) => {}
+            What::Adjoint(x) | What::Inverse(x) | What::Root(x) | What::Pseudo(x) | What::Diagonal(x) => see(x),
+            What::Strict(x) | What::Power(x, _) => see(x),
+            What::Product(parts) => parts.iter_mut().for_each(see),
+            What::Sum(terms) => terms.iter_mut().for_each(|(_, part)| see(part)),
+        }
+    }
+}
+
 /// Longer expressions are refused.
 const LONGEST: usize = 4096;
 /// Parentheses, and inverses of inverses, may be nested so deep.
@@ -347,7 +360,9 @@ impl Parser {
         }
         // J̇c is known on q̇ alone: together they are one vector.
         let is = |ast: &Ast, words: [&str; 2]| matches!(&ast.what, What::Name(n, None) if words.contains(&&n[..]));
-        while let Some(i) = (1..factors.len()).find(|&i| is(&factors[i - 1], ["Jc_dot", "Jċ"]) && is(&factors[i], ["qd", "q̇"])) {
+        while let Some(i) =
+            (1..factors.len()).find(|&i| is(&factors[i - 1], ["Jc_dot", "Jċ"]) && is(&factors[i], ["qd", "q̇"]))
+        {
             let qd = factors.remove(i);
             let both = &mut factors[i - 1];
             both.what = What::Name(super::infer::CONSTRAINT_BIAS.to_owned(), None);
@@ -399,7 +414,13 @@ impl Parser {
                     if self.take(&Token::Half) {
                         let inner = What::Root(boxed(ast));
                         let span = start..self.last_end();
-                        ast = Ast { what: What::Inverse(Box::new(Ast { what: inner, span: span.clone() })), span };
+                        ast = Ast {
+                            what: What::Inverse(Box::new(Ast {
+                                what: inner,
+                                span: span.clone(),
+                            })),
+                            span,
+                        };
                         continue;
                     }
                     match self.whole_number()? {

@@ -63,7 +63,11 @@ impl<S: Scalar> Evaluator<S> {
     fn weigh(&mut self, view: &mut Configured<'_, S>) -> Result<()> {
         for which in 0..self.recipes.len() {
             let mut memory = core::mem::take(&mut self.memory.augmented);
-            let masses = if self.recipes[which].masses { Masses::Kept } else { Masses::None };
+            let masses = if self.recipes[which].masses {
+                Masses::Kept
+            } else {
+                Masses::None
+            };
             let mut done = view.augment(&mut memory[which], masses).map(drop);
             let access = view.access(true);
             self.place(access.stages);
@@ -185,12 +189,17 @@ impl<S: Scalar> Evaluator<S> {
         done
     }
 
+    /// Whether some P is inverted.
+    pub(super) fn inverts_p(&self) -> bool {
+        self.algorithm.sums().any(|sum| sum.has_op(|op| op == Op::PInv))
+    }
+
     /// An error if a pivot of D, or some P that was inverted, is not positive.
     pub(super) fn check(&self, view: &mut Configured<'_, S>) -> Result<()> {
         if self.algorithm.program.keeps.gains {
             view.check()?;
         }
-        if self.algorithm.rewritten.sum.has_op(|op| op == Op::PInv) {
+        if self.inverts_p() {
             let (mechanism, stages) = (view.mechanism(), view.access(false).stages);
             for (place, (k, _)) in mechanism.compiled.link_space.iter().enumerate() {
                 let p = &stages.riccati.p[*k];

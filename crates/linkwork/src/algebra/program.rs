@@ -153,8 +153,7 @@ pub(crate) struct Program {
     pub(crate) sweeps: Vec<ProgramSweep>,
     pub(crate) keeps: Keeps,
     pub(crate) room: Room,
-    pub(crate) result: Slot,
-    pub(crate) range: Space,
+    pub(crate) results: Vec<(Space, Slot)>,
 }
 
 struct Writer<'a> {
@@ -189,8 +188,7 @@ impl Program {
                 numbers: 1,
                 ..Room::default()
             },
-            result: 0,
-            range: Space::Number,
+            results: Vec::new(),
         }
     }
 
@@ -230,15 +228,18 @@ impl Program {
                 after: writer.steps(&sweep.after),
             });
         }
-        let result = writer.slot(graph.result);
+        let results = graph
+            .results
+            .iter()
+            .map(|&id| (graph.spaces[id], writer.slot(id)))
+            .collect();
         let mut program = Self {
             inputs,
             names: writer.names,
             before,
             sweeps,
             keeps: schedule.keeps,
-            result,
-            range: graph.spaces[graph.result],
+            results,
             room: writer.room,
         };
         program.fuse();

@@ -36,7 +36,11 @@ pub(crate) fn read(text: &str, star: Star) -> Result<Vec<Statement>, Fault> {
         }
         let Some(equals) = chars[span.clone()].iter().position(|&c| c == '=') else {
             if is_let {
-                return Err(Fault::at(span, "`let` needs a name, `=` and an expression", "as in let L = inv(J J^*)"));
+                return Err(Fault::at(
+                    span,
+                    "`let` needs a name, `=` and an expression",
+                    "as in let L = inv(J J^*)",
+                ));
             }
             let ast = expression(&chars, span, star, &known)?;
             results.push(Statement { name: None, ast });
@@ -69,13 +73,21 @@ pub(crate) fn read(text: &str, star: Star) -> Result<Vec<Statement>, Fault> {
     let end = chars.len();
     if results.is_empty() {
         let problem = "there is no result";
-        return Err(Fault::at(end.saturating_sub(1)..end, problem, "write one, such as `inv(Mass) T`"));
+        return Err(Fault::at(
+            end.saturating_sub(1)..end,
+            problem,
+            "write one, such as `inv(Mass) T`",
+        ));
     }
     if results.len() > 1
         && let Some(unnamed) = results.iter().find(|r| r.name.is_none())
     {
         let span = unnamed.ast.span.clone();
-        return Err(Fault::at(span, "of several results each needs a name", "write name = before it"));
+        return Err(Fault::at(
+            span,
+            "of several results each needs a name",
+            "write name = before it",
+        ));
     }
     Ok(results)
 }

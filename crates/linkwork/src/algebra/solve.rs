@@ -40,7 +40,12 @@ impl<S: Scalar> Inverter<S> {
                 break;
             }
         }
-        let square = |j: usize| u.iter().skip(j).step_by(columns).fold(S::ZERO, |sum, x| x.mul_add(*x, sum));
+        let square = |j: usize| {
+            u.iter()
+                .skip(j)
+                .step_by(columns)
+                .fold(S::ZERO, |sum, x| x.mul_add(*x, sum))
+        };
         let largest = (0..columns).map(|j| square(j).lane(0)).fold(0.0, f64::max);
         // A⁺ = V Σ⁻² U*.
         a.fill(S::ZERO);

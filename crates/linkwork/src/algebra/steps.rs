@@ -9,7 +9,7 @@ use super::space::Space;
 
 /// Every sweep of an algorithm, in words.
 pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
-    let teller = Teller::new(&algorithm.graph, &algorithm.schedule);
+    let teller = Teller::new(&algorithm.graph, &algorithm.schedule, &algorithm.expression.names);
     let mut all = Vec::new();
     if !algorithm.schedule.before.is_empty() {
         all.push(teller.between("before", &algorithm.schedule.before));
@@ -79,7 +79,13 @@ fn is_qd(graph: &Graph, id: Id) -> bool {
 }
 
 impl<'a> Teller<'a> {
-    fn new(graph: &'a Graph, schedule: &Schedule) -> Self {
+    fn new(graph: &'a Graph, schedule: &Schedule, results: &[Option<String>]) -> Self {
+        let called = |i: usize| {
+            results[i]
+                .as_deref()
+                .map_or("result", |n| vector(n, Notation::Symbols))
+                .to_owned()
+        };
         let n = graph.nodes.len();
         // What is used twice, later, or as a whole has a name; the rest is written where it is used.
         let mut place = vec![0; n];
@@ -87,7 +93,7 @@ impl<'a> Teller<'a> {
             sweep.nodes.iter().for_each(|&id| place[id] = i + 1);
         }
         let (mut uses, mut named) = (vec![0; n], vec![false; n]);
-        named[graph.result] = true;
+        graph.results.iter().for_each(|&id| named[id] = true);
         for id in 0..n {
             let whole = matches!(
                 graph.nodes[id],
@@ -121,8 +127,8 @@ impl<'a> Teller<'a> {
             if matches!(node, Node::Unit | Node::Link(_)) || (inline && uses[id] < 2 && !named[id]) {
                 continue;
             }
-            if id == graph.result {
-                names[id] = Some("result".to_owned());
+            if let Some(i) = graph.results.iter().position(|&r| r == id) {
+                names[id] = Some(called(i));
                 continue;
             }
             let letter = letter(graph, id);
@@ -143,8 +149,10 @@ impl<'a> Teller<'a> {
             });
         }
         // A recursion whose links are the result has its name.
-        if let Node::Link(core) = graph.nodes[graph.result] {
-            names[core] = Some("result".to_owned());
+        for (i, &id) in graph.results.iter().enumerate() {
+            if let Node::Link(core) = graph.nodes[id] {
+                names[core] = Some(called(i));
+            }
         }
         Self { graph, names }
     }
@@ -213,7 +221,9 @@ impl<'a> Teller<'a> {
                 let given = [t.map(|t| self.whole(t)), x.map(|x| format!("Hφ {}", self.whole(x)))];
                 let given: Vec<String> = given.into_iter().flatten().collect();
                 let given = given.join(" + ");
-                format!("φ*H* ({inner})⁻¹ [{given}], one sweep inward (P, D, G of the weighted links, z, ε) and one outward")
+                format!(
+                    "φ*H* ({inner})⁻¹ [{given}], one sweep inward (P, D, G of the weighted links, z, ε) and one outward"
+                )
             }
             Node::Joint(of) => match self.graph.nodes[*of] {
                 Node::Augmented(..) => format!("the joints of {}", self.whole(*of)),

@@ -67,7 +67,13 @@ impl Factor {
             Self::Sum(sum) => sum.range,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.domain,
             Self::Diagonal(v, _) => v.space,
-            Self::Select(_, adjoint) => if *adjoint { Space::Tip } else { Space::Frame },
+            Self::Select(_, adjoint) => {
+                if *adjoint {
+                    Space::Tip
+                } else {
+                    Space::Frame
+                }
+            }
         }
     }
 
@@ -80,7 +86,13 @@ impl Factor {
             Self::Sum(sum) => sum.domain,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.range,
             Self::Diagonal(v, _) => v.space,
-            Self::Select(_, adjoint) => if *adjoint { Space::Frame } else { Space::Tip },
+            Self::Select(_, adjoint) => {
+                if *adjoint {
+                    Space::Frame
+                } else {
+                    Space::Tip
+                }
+            }
         }
     }
 
@@ -312,7 +324,9 @@ impl Sum {
     /// How many factors it has.
     pub(crate) fn size(&self) -> usize {
         let of = |f: &Factor| match f {
-            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => inner.size(),
+            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
+                inner.size()
+            }
             _ => 1,
         };
         self.terms
@@ -359,7 +373,9 @@ impl Sum {
     pub(crate) fn each(&self, see: &mut dyn FnMut(&Factor)) {
         for factor in self.terms.iter().flat_map(|t| &t.factors) {
             see(factor);
-            if let Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) = factor {
+            if let Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) =
+                factor
+            {
                 inner.each(see);
             }
         }

@@ -26,8 +26,43 @@ pub struct Algorithm {
     pub(crate) graph: Graph,
     pub(crate) schedule: Schedule,
     pub(crate) program: Program,
+    /// Multiples of matrices that have recursions of their own, if it is a sum of such.
+    pub(crate) forms: Option<Vec<(f64, Form)>>,
     before: Cost,
     after: Cost,
+}
+
+/// A matrix that has a recursion of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// By composite bodies.
+    Mass,
+    /// By the Riccati equation and columns of ψ.
+    MassInverse,
+    Identity,
+}
+
+/// What a sum is in terms of those; none if something else is among it, or no sweep saved.
+fn forms(sum: &Sum, rotors: bool) -> Option<Vec<(f64, Form)>> {
+    if (sum.range, sum.domain) != (Space::Joint, Space::Joint) {
+        return None;
+    }
+    let of = |term: &Term| {
+        let form = match &term.factors[..] {
+            [] => Form::Identity,
+            [Factor::Op(Op::Mass, _)] => Form::Mass,
+            [Factor::Op(Op::MassInv, _)] => Form::MassInverse,
+            _ => return None,
+        };
+        Some((term.scale, form))
+    };
+    let found: Vec<_> = laws::reduced(sum, rotors)?
+        .terms
+        .iter()
+        .map(of)
+        .collect::<Option<_>>()?;
+    let whole = |form: &(f64, Form)| matches!(form.1, Form::Mass | Form::MassInverse);
+    found.iter().any(whole).then_some(found)
 }
 
 /// The graph, its schedule and cost, by the better of two ways to share.
@@ -53,6 +88,10 @@ impl Algorithm {
             .sums()
             .map(|sum| laws::resolved(&defined(sum, &given), rotors))
             .collect();
+        let forms = match &sums[..] {
+            [one] => forms(one, rotors),
+            _ => None,
+        };
         let naive = Graph::new(&sums.iter().collect::<Vec<_>>(), Sharing::None, &given);
         let before = naive_cost(&naive);
         // Each in turn, costed together with the others, so that what they share counts once.
@@ -87,6 +126,7 @@ impl Algorithm {
             graph,
             schedule,
             program,
+            forms,
             before,
             after,
         }
@@ -125,6 +165,13 @@ impl Algorithm {
                 Notation::Symbols => "ψ*H*D⁻¹Hψ = Υ + (ψ − I)*Υ + Υ(ψ − I)".to_owned(),
             });
         }
+        if self.is_composite() {
+            laws.push(match notation {
+                Notation::Latex => r"\phi M \phi^* = r + \tilde\phi r + r \tilde\phi^*".to_owned(),
+                Notation::Ascii => "phi M phi^* = r + (phi - I) r + r (phi - I)^*".to_owned(),
+                Notation::Symbols => "φMφ* = r + (φ − I)r + r(φ − I)*".to_owned(),
+            });
+        }
         if !self.graph.augmented.is_empty() {
             laws.push(match notation {
                 Notation::Latex => {
@@ -150,6 +197,11 @@ impl Algorithm {
     /// What it would cost to run every operator of the expression by itself.
     pub fn naive_cost(&self) -> Cost {
         self.before
+    }
+
+    /// Whether as a matrix it comes from composite bodies.
+    pub(crate) fn is_composite(&self) -> bool {
+        self.forms.iter().flatten().any(|form| form.1 == Form::Mass)
     }
 
     /// A multiple of J𝓜⁻¹J* = B*ψ*H*D⁻¹HψB, as which the expression was recognised: as a matrix it is the recursion of Υ.

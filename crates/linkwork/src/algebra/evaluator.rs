@@ -10,12 +10,11 @@ use super::local::is_regular;
 use super::notation::Notation;
 use super::op::Op;
 use super::program::Program;
-use super::run::{Memory, execute, known};
+use super::run::{Memory, execute};
 use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Sum, Vector};
 use super::ties::Ties;
-use super::upsilon;
 use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
@@ -32,9 +31,10 @@ pub struct Evaluator<S: 'static = f64> {
     pub(crate) mechanism: Mechanism,
     pub(super) algorithm: Algorithm,
     pub(super) frames: Vec<(FrameId, Reference)>,
+    pub(super) ids: Vec<FrameId>,
     pub(super) memory: Memory<S>,
     /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
-    upsilon: Option<(Program, Memory<S>)>,
+    pub(super) upsilon: Option<(Program, Memory<S>)>,
     /// What is inverted as dense matrices, in the order of the program.
     pub(super) solves: Vec<Self>,
     pub(super) inverter: Inverter<S>,
@@ -43,11 +43,11 @@ pub struct Evaluator<S: 'static = f64> {
     /// The constraints, where the mechanism is closed.
     pub(super) closed: Option<ClosedMechanism>,
     /// A unit vector and a column, for matrices.
-    columns: [Vec<S>; 2],
+    pub(super) columns: [Vec<S>; 2],
     /// How many numbers joint space has.
     joints: usize,
     /// Where joints follow others, what runs in its place.
-    coupled: Option<Box<CoupledEvaluator<S>>>,
+    pub(super) coupled: Option<Box<CoupledEvaluator<S>>>,
 }
 
 /// Vectors that a state gives.
@@ -251,6 +251,7 @@ impl<S: Scalar> Evaluator<S> {
             mechanism: mechanism.clone(),
             algorithm,
             frames: frames.to_vec(),
+            ids: frames.iter().map(|f| f.0).collect(),
             joints: mechanism.compiled.nv,
             coupled: None,
         })
@@ -359,94 +360,6 @@ impl<S: Scalar> Evaluator<S> {
         }
     }
 
-    /// The whole matrix of an operator, row by row: column by column, but J𝓜⁻¹J* by the recursion of Υ.
-    pub(crate) fn matrix(
-        &mut self,
-        view: &mut Configured<'_, S>,
-        moving: bool,
-        given: &[(&str, &[S])],
-        out: &mut [S],
-    ) -> Result<()> {
-        let (rows, columns) = (self.len(), self.size(self.algorithm.expression.domain()));
-        if !self.algorithm.more.is_empty() {
-            let what = "several results have no matrix; take one of them".to_owned();
-            return Err(problem(&self.algorithm.expression.text, what));
-        }
-        if out.len() != rows * columns {
-            return Err(Error::Length {
-                argument: "out",
-                needed: rows * columns,
-                given: out.len(),
-            });
-        }
-        if self.coupled.is_some() {
-            return self.coupled_matrix(view, moving, given, out);
-        }
-        self.bind(given, moving.then(|| &view.access(false).stages.qd[..]), true)?;
-        self.fill_matrix(view, out)
-    }
-
-    /// The matrix for vectors that are bound.
-    pub(super) fn fill_matrix(&mut self, view: &mut Configured<'_, S>, out: &mut [S]) -> Result<()> {
-        if let Some(scale) = self.algorithm.operational() {
-            let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
-            let access = view.access(placed);
-            self.place(access.stages);
-            if let Some((program, memory)) = &mut self.upsilon {
-                let m = &self.mechanism.compiled;
-                execute(access.instructions, m, access.stages, program, memory);
-                let known = known!(access.stages);
-                upsilon::compliance(m, &known, memory, &self.memory.tips, scale, out);
-            }
-            return view.check();
-        }
-        let domain = self.algorithm.expression.domain();
-        let (rows, columns) = (self.len(), self.size(domain));
-        let inputs = &self.algorithm.program.inputs;
-        let operand = inputs.iter().find(|(v, _)| &*v.name == OPERAND).map(|(_, slot)| *slot);
-        self.prepare(view)?;
-        let [mut x, mut y] = core::mem::take(&mut self.columns);
-        x.resize(columns, S::ZERO);
-        y.resize(rows, S::ZERO);
-        let mut result = Ok(());
-        for j in 0..columns {
-            x.fill(S::ZERO);
-            x[j] = S::ONE;
-            if let Some(slot) = operand {
-                self.write(domain, slot, &x);
-            }
-            self.execute(view);
-            if j == 0 {
-                result = self.check(view);
-            }
-            self.read(&mut y);
-            (0..rows).for_each(|i| out[i * columns + j] = y[i]);
-        }
-        self.columns = [x, y];
-        result
-    }
-
-    /// The matrix where joints follow others, column by column.
-    fn coupled_matrix(
-        &mut self,
-        view: &mut Configured<'_, S>,
-        moving: bool,
-        given: &[(&str, &[S])],
-        out: &mut [S],
-    ) -> Result<()> {
-        let (rows, columns) = (self.len(), self.size(self.algorithm.expression.domain()));
-        let (mut x, mut y) = (vec![S::ZERO; columns], vec![S::ZERO; rows]);
-        for j in 0..columns {
-            x.fill(S::ZERO);
-            x[j] = S::ONE;
-            let mut all = given.to_vec();
-            all.push((OPERAND, &x));
-            self.run(view, moving, &all, &mut y)?;
-            (0..rows).for_each(|i| out[i * columns + j] = y[i]);
-        }
-        Ok(())
-    }
-
     /// An error for a vector that the expression does not use.
     pub(super) fn check_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
         for name in names {
@@ -476,7 +389,7 @@ impl<S: Scalar> Evaluator<S> {
     }
 
     /// Takes in the vectors: each is given, or q̇ of a state; for the whole matrix, all but what an operator acts on.
-    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&[S]>, whole: bool) -> Result<()> {
+    pub(super) fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&[S]>, whole: bool) -> Result<()> {
         self.check_names(given.iter().map(|(name, _)| *name))?;
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();

@@ -61,6 +61,8 @@ fn read(text: &str) -> core::result::Result<Vec<(Option<String>, Sum)>, Fault> {
     };
     match (with(Star::Adjoint), with(Star::Product)) {
         (Ok(adjoint), Ok(product)) if adjoint == product => Ok(product),
+        // In the papers' letters a star is an adjoint.
+        (Ok(adjoint), Ok(_)) if !text.is_ascii() => Ok(adjoint),
         (Ok(_), Ok(_)) => {
             let problem = "this star can be an adjoint or a product, and both make sense";
             let hint = "write ^* or ' for the adjoint, and spaces around the star of a product";

@@ -1,5 +1,7 @@
 //! How expressions are written: as they are typed, as the papers print them, and in LaTeX.
 
+use super::infer::VECTORS as VECTORS_OF_STATES;
+use super::space::Space;
 use super::sum::{Factor, Sum, Term};
 use core::fmt::Write;
 
@@ -45,6 +47,8 @@ impl Sum {
         if self.terms.is_empty() {
             return "0".to_owned();
         }
+        // Where nothing else tells the space of an identity, its name does.
+        let alone = self.terms.iter().all(|t| t.factors.is_empty());
         let mut text = String::new();
         for (i, term) in self.terms.iter().enumerate() {
             let minus = if notation == Notation::Symbols { "−" } else { "-" };
@@ -54,13 +58,13 @@ impl Sum {
                 (_, true) => write!(text, " {minus} ").unwrap_or(()),
                 (_, false) => text += " + ",
             }
-            text += &term_text(term, notation);
+            text += &term_text(term, notation, alone.then_some(self.range));
         }
         text
     }
 }
 
-fn term_text(term: &Term, notation: Notation) -> String {
+fn term_text(term: &Term, notation: Notation, space: Option<Space>) -> String {
     let size = term.scale.abs();
     let mut parts: Vec<String> = Vec::new();
     if size != 1.0 {
@@ -75,11 +79,36 @@ fn term_text(term: &Term, notation: Notation) -> String {
         }
         let same = |f: &&Factor| **f == term.factors[i];
         let run = term.factors[i..].iter().take_while(same).count();
-        parts.push(factor_text(&term.factors[i], notation, run));
+        let mut text = factor_text(&term.factors[i], notation, run);
+        if let (Factor::Vector(v, adjoint), false) = (&term.factors[i], notation == Notation::Latex) {
+            let other = if *adjoint {
+                term.factors.get(i + 1)
+            } else {
+                i.checked_sub(1).map(|i| &term.factors[i])
+            };
+            let known = VECTORS_OF_STATES.iter().any(|known| *known.0 == *v.name);
+            if !known && matches!(other, None | Some(Factor::Vector(..))) {
+                let name = vector(&v.name, notation);
+                text = text.replacen(name, &format!("{name}:{}", v.space.name()), 1);
+            }
+        }
+        parts.push(text);
         i += run;
     }
-    if term.factors.is_empty() && (size == 1.0 || notation != Notation::Ascii) {
-        parts.push("I".to_owned());
+    if term.factors.is_empty() {
+        let name = match (space, notation) {
+            (Some(Space::Joint), Notation::Ascii | Notation::Symbols) => "I_q",
+            (Some(Space::Motion), Notation::Ascii | Notation::Symbols) => "I_V",
+            (Some(Space::Force), Notation::Ascii | Notation::Symbols) => "I_f",
+            (Some(Space::Tip), Notation::Ascii | Notation::Symbols) => "I_t",
+            (Some(Space::Constraint), Notation::Ascii | Notation::Symbols) => "I_c",
+            (Some(Space::Frame), Notation::Ascii | Notation::Symbols) => "I:frame",
+            (Some(Space::Number), Notation::Ascii | Notation::Symbols) => "I:number",
+            _ => "I",
+        };
+        if size == 1.0 || name != "I" || notation != Notation::Ascii {
+            parts.push(name.to_owned());
+        }
     }
     let between = match notation {
         Notation::Symbols => "",
@@ -120,7 +149,9 @@ fn of_frame(factors: &[Factor], notation: Notation) -> Option<String> {
 fn needs_space(left: &str, right: &str) -> bool {
     let many = |s: &str| s.chars().filter(|c| c.is_ascii_alphanumeric()).count() > 1;
     let digit = left.ends_with(|c: char| c.is_ascii_digit());
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     digit
+        || left.ends_with(letter) && right.starts_with(letter)
         || many(right)
         || right.starts_with(|c: char| c.is_ascii_lowercase())
         || right.starts_with('q')

@@ -26,8 +26,18 @@ pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
             all.push(teller.between("then", &sweep.after));
         }
     }
+    let line = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+    if algorithm.is_composite() {
+        all.push(Told {
+            heading: "as a matrix: composite bodies, inward".to_owned(),
+            lines: vec![
+                line("r(k)", "M(k) + Σ φ(k,c) r(c) φ*(k,c)"),
+                line("block(k,k)", "H r(k) H*"),
+                line("block(i,k)", "H φ(i,k) r(k) H*, where i carries k"),
+            ],
+        });
+    }
     if algorithm.operational().is_some() {
-        let line = |left: &str, right: &str| (left.to_owned(), right.to_owned());
         all.push(Told {
             heading: "as a matrix: the recursion of Υ, outward after the Riccati equation".to_owned(),
             lines: vec![

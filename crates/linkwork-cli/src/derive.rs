@@ -6,6 +6,7 @@ use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::algebra::{Dense, Evaluator, Expression, Language, Look, Matrix, Notation, Space, link_space};
+use linkwork::closed::ClosedMechanism;
 use linkwork::model::FrameId;
 use linkwork::{Mechanism, Reference};
 use serde::Serialize;
@@ -52,6 +53,8 @@ enum Emitted {
     Rust,
     /// A function in C99.
     C,
+    /// A function in Python with NumPy, of one state or of many in the rows of arrays: to read and to teach by.
+    Python,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -65,16 +68,21 @@ enum Sight {
 }
 
 const HELP: &str = "\
-Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A, or in Greek.
-Written together they multiply; + - add; ^* ^T ᵀ or ' is the adjoint, inv(…) the inverse, sqrt(D) the root, ^2 a power.
-Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip.
+Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A Phi Psi Lambda, or in Greek.
+Of one frame: J[name], B[name]. Of a closed mechanism: Jc, and Jc_dot qd.
+Several statements end with ; each: let NAME = …, and NAME = … for results that share their sweeps.
+Written together they multiply; + - add; ^* ^T ᵀ ' or a star that touches is the adjoint, inv(…) the inverse,
+pinv(…) the pseudo-inverse, diag(w) a diagonal, sqrt(D) the root, ^2 a power, phi~ is phi - I.
+Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip,
+x:frame, x:constraint.
 C, g, V, a and b are computed from q and qd unless they are bound.
 
 Examples:
   linkwork derive \"inv(Mass) (T - C)\"
   linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame flange
   linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
-  linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs";
+  linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs
+  linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -96,6 +104,9 @@ struct Answer {
 #[derive(Serialize)]
 struct Value {
     robot: String,
+    /// How many numbers each result has.
+    #[serde(skip)]
+    sizes: Vec<usize>,
     rows: usize,
     columns: usize,
     value: Vec<f64>,
@@ -123,20 +134,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return explain(arguments, &expression, None);
     };
     let loaded = arguments.loading.load(robot)?;
-    loaded.warn_of_loops();
-    let mechanism = &loaded.robot.mechanism;
+    // Constraints are those of the robot's loops.
+    let closed = match loaded.robot.loops.is_empty() {
+        true => None,
+        false => Some(loaded.robot.closed().map_err(|e| anyhow!(e))?),
+    };
+    let mechanism = closed
+        .as_ref()
+        .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
     let given = given(&arguments.bind, mechanism)?;
-    let frames = frames(arguments, mechanism)?;
+    let frames = frames(arguments, &expression, mechanism)?;
     if let Some(language) = arguments.emit {
         let language = match language {
             Emitted::Rust => Language::Rust,
             Emitted::C => Language::C,
+            Emitted::Python => Language::Python,
         };
         let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
         let code = expression.source_code(mechanism, &frames, &names, language)?;
         return Ok(anstream::stdout().write_all(code.as_bytes())?);
     }
-    let value = evaluate(&expression, &loaded.name, mechanism, &frames, &given)?;
+    let on = On {
+        robot: &loaded.name,
+        mechanism,
+        closed: closed.as_ref(),
+    };
+    let value = evaluate(&expression, &on, &frames, &given)?;
     explain(arguments, &expression, Some((mechanism, value)))
 }
 
@@ -196,7 +219,15 @@ fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanis
 fn show(out: &mut impl Write, expression: &Expression, mechanism: &Mechanism, value: &Value) -> Result<()> {
     let heading = format!("on {}", value.robot);
     writeln!(out, "\n{}", style::paint(style::HEAD, &heading))?;
-    let rows = row_names(expression.range(), mechanism, value.rows);
+    let mut rows = Vec::new();
+    for ((name, space), size) in expression.results().into_iter().zip(&value.sizes) {
+        let before = name.map_or_else(String::new, |name| format!("{name} "));
+        rows.extend(
+            row_names(space, mechanism, *size)
+                .into_iter()
+                .map(|row| before.clone() + &row),
+        );
+    }
     let wide = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
     if value.columns == 1 && expression.is_vector() {
         let head = format!("  {:wide$} {:>22} {:>22}", "", "compiled", "dense");
@@ -243,6 +274,8 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
                 names.extend(SIX.iter().map(|i| format!("{link} {i}")));
             }
         }
+        Space::Frame => names.extend(SIX.iter().map(|i| format!("frame {i}"))),
+        Space::Constraint => names.extend((0..rows).map(|i| format!("row {i}"))),
         Space::Tip => names.extend((0..rows).map(|i| format!("frame {} {}", i / 6, SIX[i % 6]))),
         Space::Number => names.push("number".to_owned()),
     }
@@ -298,13 +331,19 @@ fn given(bind: &[String], mechanism: &Mechanism) -> Result<Given> {
     Ok(given)
 }
 
-fn frames(arguments: &Arguments, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
+fn frames(arguments: &Arguments, expression: &Expression, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
     let reference = match arguments.reference {
         Sight::Local => Reference::Local,
         Sight::World => Reference::World,
         Sight::Aligned => Reference::Aligned,
     };
     let mut names: Vec<&str> = arguments.frame.iter().map(String::as_str).collect();
+    let named = expression.frames();
+    for name in &named {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
     if names.is_empty() {
         names.extend(mechanism.links().last().map(|l| l.name.as_str()));
     }
@@ -317,10 +356,20 @@ fn frames(arguments: &Arguments, mechanism: &Mechanism) -> Result<Vec<(FrameId, 
     Ok(found)
 }
 
+/// What an expression is evaluated on.
+struct On<'a> {
+    robot: &'a str,
+    mechanism: &'a Mechanism,
+    closed: Option<&'a ClosedMechanism>,
+}
+
 fn evaluate(
     expression: &Expression,
-    robot: &str,
-    mechanism: &Mechanism,
+    &On {
+        robot,
+        mechanism,
+        closed,
+    }: &On<'_>,
     frames: &[(FrameId, Reference)],
     given: &Given,
 ) -> Result<Value> {
@@ -330,7 +379,11 @@ fn evaluate(
         linkwork::Error::Binding { .. } => Complaint::usage(e.to_string(), "bind a vector with --bind NAME=1,2,3"),
         other => anyhow!(other),
     };
-    let mut evaluator = Evaluator::new(expression, mechanism, frames, &names).map_err(failed)?;
+    let mut evaluator = match closed {
+        Some(closed) => Evaluator::closed(expression, closed, frames, &names),
+        None => Evaluator::new(expression, mechanism, frames, &names),
+    }
+    .map_err(failed)?;
     let mut workspace = mechanism.workspace();
     let mut posed = workspace.at(&given.q)?;
     let mut moving = posed.moving(&given.qd)?;
@@ -346,11 +399,16 @@ fn evaluate(
     } else {
         moving.matrix(&mut evaluator, &vectors, &mut value).map_err(failed)?;
     }
-    let dense = Dense::new(mechanism, &given.q, &given.qd, frames).map_err(failed)?;
+    let dense = match closed {
+        Some(closed) => Dense::closed(closed, &given.q, &given.qd, frames),
+        None => Dense::new(mechanism, &given.q, &given.qd, frames),
+    }
+    .map_err(failed)?;
     let Matrix { data: dense, .. } = dense.evaluate(expression, &vectors).map_err(failed)?;
     let differences = value.iter().zip(&dense).map(|(a, b)| (a - b).abs());
     Ok(Value {
         robot: robot.to_owned(),
+        sizes: expression.results().iter().map(|r| evaluator.size(r.1)).collect(),
         rows,
         columns,
         difference: differences.fold(0.0, f64::max),

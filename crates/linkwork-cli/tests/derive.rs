@@ -158,7 +158,12 @@ impl Emitted<'_> {
 
     /// Runs a program that prints one number per line, and compares.
     fn agree(&self, program: &Path, mechanism: &Mechanism) {
-        let output = Command::new(program).output().expect("the program runs");
+        self.agree_by(&mut Command::new(program), mechanism);
+    }
+
+    fn agree_by(&self, program: &mut Command, mechanism: &Mechanism) {
+        let output = program.output().expect("the program runs");
+        assert!(output.status.success(), "{}", text(&output.stderr));
         let printed: Vec<f64> = text(&output.stdout)
             .lines()
             .map(|l| l.parse().expect("a number"))
@@ -174,6 +179,34 @@ impl Emitted<'_> {
                 self.expression
             );
         }
+    }
+}
+
+/// The robots of `EMITTED` again, and every kind of joint, as Python.
+#[test]
+fn emitted_python_agrees_with_the_library() {
+    // NumPy comes with the interpreter of the references.
+    let Some(python) = std::env::var_os("LINKWORK_REFERENCE_PYTHON") else {
+        return;
+    };
+    let here = directory("derive-python");
+    for (i, emitted) in EMITTED.iter().enumerate() {
+        let mechanism = robot(emitted.robot);
+        let mut source = emitted.source(&here, "python");
+        let states = emitted.states(&mechanism);
+        // All states at once, one in a row.
+        let arguments: Vec<String> = (0..states[0].len())
+            .map(|a| {
+                let rows: Vec<String> = states.iter().map(|s| format!("[{}]", list(&s[a]))).collect();
+                format!("[{}]", rows.join(", "))
+            })
+            .collect();
+        writeln!(source, "\n\nif __name__ == \"__main__\":").unwrap();
+        writeln!(source, "    for x in evaluate({}).ravel():", arguments.join(", ")).unwrap();
+        writeln!(source, "        print(repr(float(x)))").unwrap();
+        let file = here.join(format!("emitted{i}.py"));
+        std::fs::write(&file, source).unwrap();
+        emitted.agree_by(Command::new(&python).args(["-W", "error"]).arg(&file), &mechanism);
     }
 }
 

@@ -21,6 +21,8 @@ fn word(space: Space) -> &'static str {
         Space::Motion => "motion",
         Space::Force => "force",
         Space::Tip => "tip",
+        Space::Frame => "frame",
+        Space::Constraint => "constraint",
     }
 }
 
@@ -120,7 +122,15 @@ impl Compiled {
 
     /// How many numbers a vector of a space has.
     fn size(&self, space: &str) -> PyResult<usize> {
-        let spaces = [Space::Number, Space::Joint, Space::Motion, Space::Force, Space::Tip];
+        let spaces = [
+            Space::Number,
+            Space::Joint,
+            Space::Motion,
+            Space::Force,
+            Space::Tip,
+            Space::Frame,
+            Space::Constraint,
+        ];
         let found = spaces.into_iter().find(|s| word(*s) == space);
         let space = found.ok_or_else(|| Error::new_err(format!("there is no space {space:?}")))?;
         Ok(locked(&self.one).0.size(space))

@@ -32,6 +32,12 @@ fn powers_of_sums_end() {
     ] {
         let begun = Instant::now();
         let expression: Expression = text.parse().unwrap();
+        let algorithm = expression.compile(false, &["T"]);
+        assert!(
+            algorithm.cost().total() <= algorithm.naive_cost().total(),
+            "{text}: {:?}",
+            algorithm.cost()
+        );
         let mut run = Evaluator::<f64>::new(&expression, &arm, &[], &["T"]).unwrap();
         assert!(
             begun.elapsed() < Duration::from_secs(20),

@@ -173,7 +173,15 @@ fn what_has_no_inverse_is_refused_with_the_reason() {
         ("inv(H phi M)", "not square"),
         ("inv(T)", "a vector has no inverse"),
         ("inv(f f^* + J J^*)", "vectors"),
-        ("inv(E_phi)", "link space is too large"),
+        ("inv(E_phi)", "nilpotent"),
+        ("inv(P_plus)", "rank is 6 less"),
+        ("inv(tau_bar)", "projection"),
+        ("inv(Upsilon)", "freedom of the first joint"),
+        ("inv(M + P)", "link space is too large"),
+        ("inv(I)", "which space `I` is in"),
+        ("I", "I_q"),
+        ("pinv(phi)", "joints, frames and constraints"),
+        ("diag(M)", "takes a vector"),
     ] {
         let error = text.parse::<Expression>().unwrap_err().to_string();
         assert!(error.contains(reason), "{text}: {error}");

@@ -352,6 +352,34 @@ fn compiled_expressions_run_in_place() {
 }
 
 #[test]
+fn inverses_between_sweeps_run_again_in_place() {
+    let mechanism = every_kind();
+    let state = random_state(&mechanism, 7);
+    let frames = [(mechanism.frame("a tip").unwrap(), Reference::World)];
+    let f = [0.3; 6];
+    for text in [
+        "inv(J inv(Mass) J^* + 0.1 J J^*) f",
+        "J^* pinv(J J^*) f",
+        "inv(Mass + J^* diag(f) J) (T - C - J^* f)",
+        "inv(I + J[a tip] inv(Mass) J[a tip]^*) S[a tip] f",
+        "p = T^* qd; qdd = inv(Mass) (T - C)",
+    ] {
+        let expression: Expression = text.parse().unwrap();
+        let mut run = Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap();
+        let inputs = run.algorithm().inputs();
+        let mut given: Vec<(&str, &[f64])> = vec![("T", &state.tau), ("f", &f)];
+        given.retain(|(name, _)| inputs.iter().any(|(input, _)| input == name));
+        let (mut first, mut again) = (vec![0.0; run.len()], vec![0.0; run.len()]);
+        let mut workspace = mechanism.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        let mut moving = posed.moving(&state.qd).unwrap();
+        moving.evaluate(&mut run, &given, &mut first).unwrap();
+        quietly(text, || moving.evaluate(&mut run, &given, &mut again));
+        assert!(first == again && first.iter().all(|x| x.is_finite()), "{text}");
+    }
+}
+
+#[test]
 fn expressions_of_coupled_mechanisms_run_again_in_place() {
     let mechanism = every_kind_coupled();
     let state = random_state(&mechanism, 7);

@@ -21,17 +21,54 @@ pub struct Algorithm {
     /// Vectors that are given although a state could give them.
     pub(crate) given: Vec<String>,
     pub(crate) rewritten: Rewritten,
+    /// The same of results after the first.
+    pub(crate) more: Vec<Rewritten>,
     pub(crate) graph: Graph,
     pub(crate) schedule: Schedule,
     pub(crate) program: Program,
+    /// Multiples of matrices that have recursions of their own, if it is a sum of such.
+    pub(crate) forms: Option<Vec<(f64, Form)>>,
     before: Cost,
     after: Cost,
 }
 
+/// A matrix that has a recursion of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// By composite bodies.
+    Mass,
+    /// By the Riccati equation and columns of ψ.
+    MassInverse,
+    Identity,
+}
+
+/// What a sum is in terms of those; none if something else is among it, or no sweep saved.
+fn forms(sum: &Sum, rotors: bool) -> Option<Vec<(f64, Form)>> {
+    if (sum.range, sum.domain) != (Space::Joint, Space::Joint) {
+        return None;
+    }
+    let of = |term: &Term| {
+        let form = match &term.factors[..] {
+            [] => Form::Identity,
+            [Factor::Op(Op::Mass, _)] => Form::Mass,
+            [Factor::Op(Op::MassInv, _)] => Form::MassInverse,
+            _ => return None,
+        };
+        Some((term.scale, form))
+    };
+    let found: Vec<_> = laws::reduced(sum, rotors)?
+        .terms
+        .iter()
+        .map(of)
+        .collect::<Option<_>>()?;
+    let whole = |form: &(f64, Form)| matches!(form.1, Form::Mass | Form::MassInverse);
+    found.iter().any(whole).then_some(found)
+}
+
 /// The graph, its schedule and cost, by the better of two ways to share.
-fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
+fn plan(sums: &[&Sum], given: &[String]) -> (Graph, Schedule, Cost) {
     let with = |sharing| {
-        let graph = Graph::new(sum, sharing, given);
+        let graph = Graph::new(sums, sharing, given);
         let schedule = Schedule::new(&graph);
         let cost = schedule.cost(&graph);
         (graph, schedule, cost)
@@ -47,27 +84,49 @@ fn plan(sum: &Sum, given: &[String]) -> (Graph, Schedule, Cost) {
 impl Algorithm {
     pub(crate) fn new(expression: &Expression, rotors: bool, given: &[&str]) -> Self {
         let given: Vec<String> = given.iter().map(|g| (*g).to_owned()).collect();
-        let defined = laws::resolved(&defined(&expression.sum, &given), rotors);
-        let naive = Graph::new(&defined, Sharing::None, &given);
-        let before = naive_cost(&naive);
-        let cut = Cell::new(false);
-        let cost = |sum: &Sum| {
-            let (graph, _, cost) = plan(sum, &given);
-            cut.set(cut.get() || graph.is_cut_short());
-            cost.total() as f64
+        let mut sums: Vec<Sum> = expression
+            .sums()
+            .map(|sum| laws::resolved(&defined(sum, &given), rotors))
+            .collect();
+        let forms = match &sums[..] {
+            [one] => forms(one, rotors),
+            _ => None,
         };
-        let mut rewritten = rewrite::cheapest(&defined, rotors, &cost);
-        rewritten.cut_short |= cut.get();
-        let (graph, schedule, after) = plan(&rewritten.sum, &given);
+        let naive = Graph::new(&sums.iter().collect::<Vec<_>>(), Sharing::None, &given);
+        let before = naive_cost(&naive);
+        // Each in turn, costed together with the others, so that what they share counts once.
+        let mut found: Vec<Rewritten> = Vec::with_capacity(sums.len());
+        for i in 0..sums.len() {
+            let cut = Cell::new(false);
+            let cost = |sum: &Sum| {
+                let all: Vec<&Sum> = sums
+                    .iter()
+                    .enumerate()
+                    .map(|(j, s)| if i == j { sum } else { s })
+                    .collect();
+                let (graph, _, cost) = plan(&all, &given);
+                cut.set(cut.get() || graph.is_cut_short());
+                cost.total() as f64
+            };
+            let mut rewritten = rewrite::cheapest(&sums[i], rotors, &cost);
+            rewritten.cut_short |= cut.get();
+            sums[i] = rewritten.sum.clone();
+            found.push(rewritten);
+        }
+        let (graph, schedule, after) = plan(&sums.iter().collect::<Vec<_>>(), &given);
+        let rewritten = found.remove(0);
+        let more = found;
         let program = Program::new(&graph, &schedule);
         Self {
             expression: expression.clone(),
             rotors,
             given,
             rewritten,
+            more,
             graph,
             schedule,
             program,
+            forms,
             before,
             after,
         }
@@ -80,12 +139,21 @@ impl Algorithm {
 
     /// The expression it was rewritten to.
     pub fn rewritten(&self) -> Expression {
-        Expression::of(self.rewritten.sum.factored())
+        let mut found = Expression::of(self.rewritten.sum.factored());
+        found.more = self.more.iter().map(|r| r.sum.factored()).collect();
+        found.names = self.expression.names.clone();
+        found.text = found.written(Notation::Ascii);
+        found
     }
 
     /// The laws that were applied, in order.
     pub fn laws(&self, notation: Notation) -> Vec<String> {
         let mut laws = self.rewritten.equations(self.rotors, notation);
+        for law in self.more.iter().flat_map(|r| r.equations(self.rotors, notation)) {
+            if !laws.contains(&law) {
+                laws.push(law);
+            }
+        }
         if self.operational().is_some() {
             laws.push(match notation {
                 Notation::Latex => {
@@ -97,12 +165,28 @@ impl Algorithm {
                 Notation::Symbols => "ψ*H*D⁻¹Hψ = Υ + (ψ − I)*Υ + Υ(ψ − I)".to_owned(),
             });
         }
+        if self.is_composite() {
+            laws.push(match notation {
+                Notation::Latex => r"\phi M \phi^* = r + \tilde\phi r + r \tilde\phi^*".to_owned(),
+                Notation::Ascii => "phi M phi^* = r + (phi - I) r + r (phi - I)^*".to_owned(),
+                Notation::Symbols => "φMφ* = r + (φ − I)r + r(φ − I)*".to_owned(),
+            });
+        }
+        if !self.graph.augmented.is_empty() {
+            laws.push(match notation {
+                Notation::Latex => {
+                    r"(\mathcal{M} + A + \sum J^* G J)^{-1} = (I - H\psi K)^* D^{-1} (I - H\psi K),\ M + \sum B G B^*\text{ for }M,\ D + A\text{ for }D"
+                        .to_owned()
+                }
+                _ => "(𝓜 + A + ΣJ*GJ)⁻¹ = (I − HψK)*D⁻¹ (I − HψK), with M + ΣBGB* for M and D + A for D".to_owned(),
+            });
+        }
         laws
     }
 
     /// Whether the search for a cheaper form ended before all was tried: the expression is so long that there may be one.
     pub fn is_cut_short(&self) -> bool {
-        self.rewritten.cut_short
+        self.rewritten.cut_short || self.more.iter().any(|r| r.cut_short)
     }
 
     /// What it costs, per link on a revolute joint in general position.
@@ -113,6 +197,11 @@ impl Algorithm {
     /// What it would cost to run every operator of the expression by itself.
     pub fn naive_cost(&self) -> Cost {
         self.before
+    }
+
+    /// Whether as a matrix it comes from composite bodies.
+    pub(crate) fn is_composite(&self) -> bool {
+        self.forms.iter().flatten().any(|form| form.1 == Form::Mass)
     }
 
     /// A multiple of J𝓜⁻¹J* = B*ψ*H*D⁻¹HψB, as which the expression was recognised: as a matrix it is the recursion of Υ.
@@ -127,16 +216,21 @@ impl Algorithm {
             (Psi, false),
             (B, false),
         ];
-        let [term] = &self.rewritten.sum.terms[..] else {
+        let ([term], []) = (&self.rewritten.sum.terms[..], &self.more[..]) else {
             return None;
         };
         let wanted = shape.iter().map(|&(op, adjoint)| Factor::Op(op, adjoint));
         (term.factors.iter().cloned().eq(wanted)).then_some(term.scale)
     }
 
+    /// All results as they were rewritten.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = &Sum> {
+        core::iter::once(&self.rewritten.sum).chain(self.more.iter().map(|r| &r.sum))
+    }
+
     /// What is inverted as a dense matrix at each state, having no inverse in closed form.
     pub fn solves(&self) -> Vec<Expression> {
-        self.graph.solves.iter().cloned().map(Expression::of).collect()
+        self.graph.solves.iter().map(|s| Expression::of(s.0.clone())).collect()
     }
 
     /// The vectors it must be given, and their spaces.

@@ -174,7 +174,7 @@ struct InLanes<S: 'static> {
 impl<S: Lanes> InLanes<S> {
     fn new(one: &Evaluator) -> Result<Self> {
         let (mechanism, algorithm) = (&one.mechanism, one.algorithm());
-        let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames)?;
+        let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames, one.closed.as_ref())?;
         let inputs = algorithm.program.inputs.iter();
         Ok(Self {
             workspace: mechanism.workspace_of(),

@@ -1,20 +1,28 @@
-//! Steps between sweeps: on all links, all frames, or numbers at once.
+//! Steps between sweeps: on all links, all frames, all constraints, or numbers at once.
 
-use super::local::combine;
 use super::program::Step;
 use super::run::Memory;
 use super::space::Space;
+use crate::dynamics::augmented::Tree;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
+use crate::simd::Instructions;
 use crate::spatial::{Force, Motion};
+use crate::stage::Stages;
 
-fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+pub(super) fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
     a.iter().zip(b).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum))
 }
 
 /// What is done for all links, or all frames, at once.
 #[inline(always)]
-pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps: &[Step]) {
+pub(crate) fn whole_steps<S: Scalar>(
+    m: &Compiled,
+    s: &Stages<S>,
+    instructions: Instructions,
+    memory: &mut Memory<S>,
+    steps: &[Step],
+) {
     let (n, links, tips) = (m.bodies.len(), memory.room.link, memory.tips.len());
     for step in steps {
         match step {
@@ -32,31 +40,23 @@ pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps
             }
             Step::Pick { from, to } => {
                 for i in 0..tips {
-                    let mut v = Motion::ZERO;
-                    if let (Some(k), pose) = memory.tips[i] {
-                        v = pose.motion_out(memory.motion(k, *from));
-                    }
+                    let (k, pose) = memory.tips[i];
+                    let v = k.map_or(Motion::ZERO, |k| pose.motion_out(memory.motion(k, *from)));
                     memory.tip[to * tips + i] = v.to_array();
                 }
             }
             Step::Combine { space, terms, to } => {
-                if *space == Space::Number {
-                    [memory.numbers[*to]] = combine(terms, |slot| [memory.numbers[slot]]);
-                } else {
-                    for i in 0..tips {
-                        memory.tip[to * tips + i] = combine(terms, |slot| memory.tip[slot * tips + i]);
+                for i in 0..memory.flat(*space, *to).len() {
+                    let mut sum = S::ZERO;
+                    for &(scale, slot) in terms {
+                        sum = S::lift(scale).mul_add(memory.flat(*space, slot)[i], sum);
                     }
+                    memory.flat_mut(*space, *to)[i] = sum;
                 }
             }
             Step::Dot { space, a, b, to } => {
                 let mut sum = S::ZERO;
                 match space {
-                    Space::Number => sum = memory.numbers[*a] * memory.numbers[*b],
-                    Space::Joint => {
-                        for v in 0..memory.nv {
-                            sum = memory.joint[a * memory.nv + v].mul_add(memory.joint[b * memory.nv + v], sum);
-                        }
-                    }
                     Space::Motion | Space::Force => {
                         for k in 0..n {
                             for i in 0..6 {
@@ -64,32 +64,99 @@ pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps
                             }
                         }
                     }
-                    Space::Tip => {
-                        for t in 0..tips {
-                            for i in 0..6 {
-                                sum = memory.tip[a * tips + t][i].mul_add(memory.tip[b * tips + t][i], sum);
-                            }
-                        }
-                    }
+                    _ => sum = dot(memory.flat(*space, *a), memory.flat(*space, *b)),
                 }
                 memory.numbers[*to] = sum;
             }
-            Step::Solve { which, space, from, to } => {
-                if *space == Space::Joint {
-                    let nv = memory.nv;
-                    for i in 0..nv {
-                        let row = &memory.solves[*which][i * nv..(i + 1) * nv];
-                        let x = &memory.joint[from * nv..(from + 1) * nv];
-                        memory.joint[to * nv + i] = dot(row, x);
-                    }
-                } else {
-                    let size = 6 * tips;
-                    for i in 0..size {
-                        let row = &memory.solves[*which][i * size..(i + 1) * size];
-                        let x = memory.tip[from * tips..(from + 1) * tips].as_flattened();
-                        memory.tip[to * tips + i / 6][i % 6] = dot(row, x);
-                    }
+            Step::Solve {
+                which,
+                spaces: (range, domain),
+                from,
+                to,
+            } => {
+                let (rows, columns) = (memory.flat(*range, *to).len(), memory.flat(*domain, *from).len());
+                for i in 0..rows {
+                    let row = &memory.solves[*which][i * columns..(i + 1) * columns];
+                    let x = dot(row, memory.flat(*domain, *from));
+                    memory.flat_mut(*range, *to)[i] = x;
                 }
+            }
+            Step::Augmented {
+                which,
+                joint_in,
+                link_in,
+                joint_out,
+                link_out,
+            } => {
+                let tree = Tree {
+                    m,
+                    joints: &s.joints,
+                    coupled: &s.coupled,
+                    instructions,
+                };
+                let mut all = core::mem::take(&mut memory.augmented);
+                let a = &mut all[*which].0;
+                if let Some(f) = link_in {
+                    (0..n).for_each(|k| a.forces[k] = memory.force(k, *f));
+                }
+                let [mut tau, mut x] = core::mem::take(&mut a.wide);
+                match joint_in {
+                    Some(t) => tau.copy_from_slice(memory.flat(Space::Joint, *t)),
+                    None => tau.fill(S::ZERO),
+                }
+                a.solve(tree, &tau, link_in.is_some(), &mut x);
+                (0..n).for_each(|k| memory.set_motion(k, *link_out, a.lambda[k]));
+                if let Some(out) = joint_out {
+                    memory.flat_mut(Space::Joint, *out).copy_from_slice(&x);
+                }
+                a.wide = [tau, x];
+                memory.augmented = all;
+            }
+            Step::Diagonal {
+                space,
+                by,
+                inverted,
+                from,
+                to,
+            } => {
+                for i in 0..memory.flat(*space, *to).len() {
+                    let (w, x) = (memory.flat(*space, *by)[i], memory.flat(*space, *from)[i]);
+                    memory.flat_mut(*space, *to)[i] = if *inverted { x * w.recip() } else { x * w };
+                }
+            }
+            Step::Select { name, from, to } => {
+                let at = from * tips + memory.selected[*name];
+                let six = memory.tip[at];
+                memory.flat_mut(Space::Frame, *to).copy_from_slice(&six);
+            }
+            Step::Place { name, from, to } => {
+                let at = to * tips + memory.selected[*name];
+                memory.flat_mut(Space::Tip, *to).fill(S::ZERO);
+                for i in 0..6 {
+                    memory.tip[at][i] = memory.frame[from * 6 + i];
+                }
+            }
+            Step::Tie { from, to } => {
+                for k in 0..n {
+                    memory.link[k * links + to] = [S::ZERO; 6];
+                }
+                let ties = core::mem::take(&mut memory.ties);
+                ties.spread(memory, *from, *to);
+                memory.ties = ties;
+            }
+            Step::Untie { from, to } => {
+                let ties = core::mem::take(&mut memory.ties);
+                ties.pick(memory, *from, *to);
+                memory.ties = ties;
+            }
+            Step::ConstraintBias {
+                velocity,
+                acceleration,
+                to,
+            } => {
+                let mut ties = core::mem::take(&mut memory.ties);
+                ties.bias(memory, (*velocity, *acceleration), *to);
+                memory.ties = ties;
             }
             Step::Times {
                 space,
@@ -98,14 +165,8 @@ pub(crate) fn whole_steps<S: Scalar>(m: &Compiled, memory: &mut Memory<S>, steps
                 to,
             } => {
                 let scale = memory.numbers[*number];
-                if *space == Space::Number {
-                    memory.numbers[*to] = memory.numbers[*from] * scale;
-                } else {
-                    for t in 0..tips {
-                        for i in 0..6 {
-                            memory.tip[to * tips + t][i] = memory.tip[from * tips + t][i] * scale;
-                        }
-                    }
+                for i in 0..memory.flat(*space, *to).len() {
+                    memory.flat_mut(*space, *to)[i] = memory.flat(*space, *from)[i] * scale;
                 }
             }
             _ => {}

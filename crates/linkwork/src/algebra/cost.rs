@@ -74,11 +74,22 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
     let size = match graph.spaces[id] {
         Space::Joint => 1,
         Space::Motion | Space::Force => 6,
-        Space::Number | Space::Tip => 0,
+        Space::Number | Space::Tip | Space::Frame | Space::Constraint => 0,
     };
     match &graph.nodes[id] {
         Node::Unit | Node::Given(_) | Node::BaseAcceleration => operations(0, 0),
         Node::Joint(_) | Node::Link(_) | Node::Spread(_) | Node::Pick(_) | Node::Solve(..) => operations(0, 0),
+        Node::Select(..) | Node::Place(..) | Node::Tie(_) | Node::Untie(_) | Node::ConstraintBias(..) => {
+            operations(0, 0)
+        }
+        // Elimination once, then ψ inward and ψ* outward.
+        Node::Augmented(which, t, x) => {
+            let first = (0..id).all(|n| !matches!(graph.nodes[n], Node::Augmented(w, ..) if w == *which));
+            let more = operations(0, usize::from(t.is_some()) + if x.is_some() { 6 } else { 0 });
+            let sweeps = TRANSPORT + operations(6, 6) + TRANSPORT + operations(7, 7) + more;
+            if first { RICCATI + sweeps } else { sweeps }
+        }
+        Node::Diagonal(..) => operations(size, 0),
         Node::Coriolis(..) => operations(4, 0),
         Node::Gyroscopic(_) => RIGID + operations(18, 12),
         Node::Local(local, _) => operator(*local),
@@ -102,6 +113,7 @@ fn operator(local: Local) -> Cost {
         Local::H | Local::HStar => operations(0, 0),
         Local::M => RIGID,
         Local::P | Local::PPlus | Local::Upsilon => FULL,
+        Local::MInv | Local::PInv => operations(98, 86),
         Local::DInv | Local::Rotors => operations(1, 0),
         Local::D | Local::RootInv | Local::RootInvStar => operations(2, 0),
         Local::Root | Local::RootStar => operations(3, 0),

@@ -10,22 +10,33 @@ use super::algorithm::{Algorithm, defined};
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use super::graph::OPERAND;
+use super::infer::CONSTRAINT_BIAS;
 use super::laws;
 use super::notation::Notation;
 use super::op::Op;
-use super::solve;
+use super::solve::{self, Inverter};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
 use crate::workspace::{Configured, Scaling};
 use crate::{Error, Result};
 
+/// What expressions are of: the mechanism, its frames and its constraints.
+#[derive(Clone, Copy)]
+pub(crate) struct Tree<'a> {
+    pub(crate) mechanism: &'a Mechanism,
+    pub(crate) frames: &'a [(FrameId, Reference)],
+    pub(crate) closed: Option<&'a ClosedMechanism>,
+}
+
 /// A sum whose products are cut into pieces.
 #[derive(Clone, Debug)]
 struct Pieces<S: 'static> {
     range: Space,
+    domain: Space,
     terms: Vec<(f64, Vec<Piece<S>>)>,
 }
 
@@ -39,8 +50,12 @@ enum Piece<S: 'static> {
     /// A vector, or the product with one.
     Vector(Vector, bool, Option<Box<Evaluator<S>>>),
     Sum(Pieces<S>),
-    /// The inverse of a dense matrix, and what it is the inverse of in words.
-    Solve(Pieces<S>, String),
+    /// The inverse of a dense matrix, or its pseudo-inverse, and what it is the inverse of in words.
+    Solve(Pieces<S>, bool, String),
+    /// The inverse of a mass operator with weights.
+    Augmented(Box<Evaluator<S>>),
+    /// diag(w), or its inverse.
+    Diagonal(Vector, bool),
     /// R*AṘẏ: what turns the rotors of followers faster.
     Rotors,
 }
@@ -53,16 +68,17 @@ pub(crate) fn of_joints(op: Op) -> bool {
 
 /// What only a tree has.
 pub(crate) fn of_trees(op: Op) -> bool {
-    use Op::{EPsi, G, K, P, PPlus, Psi, PsiInv, TauBar, Upsilon};
-    matches!(op, P | PPlus | G | K | TauBar | EPsi | Psi | PsiInv | Upsilon)
+    use Op::{EPsi, G, K, P, PInv, PPlus, Psi, PsiInv, TauBar, Upsilon};
+    matches!(op, P | PInv | PPlus | G | K | TauBar | EPsi | Psi | PsiInv | Upsilon)
 }
 
 /// An expression in pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct CoupledEvaluator<S: 'static> {
-    pieces: Pieces<S>,
-    /// H*, for the accelerations that curved couplings add.
+    results: Vec<Pieces<S>>,
+    /// H* and Jc, for the accelerations that curved couplings add.
     columns: Box<Evaluator<S>>,
+    rates: Option<Box<Evaluator<S>>>,
     room: Room<S>,
 }
 
@@ -103,16 +119,28 @@ struct State<'a, 'v, 'w, S: 'static> {
 }
 
 impl<S: Scalar> CoupledEvaluator<S> {
-    pub(crate) fn new(algorithm: &Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+    pub(crate) fn new(algorithm: &Algorithm, of: &Tree<'_>) -> Result<Self> {
+        let Tree {
+            mechanism,
+            frames,
+            closed,
+        } = *of;
         let given = &algorithm.given;
         let kept: Vec<String> = given.iter().cloned().chain(["C".to_owned()]).collect();
-        let sum = laws::resolved(&defined(&algorithm.expression.sum, &kept), algorithm.rotors);
         let columns = Sum::of(Factor::Op(Op::H, true));
         let m = &mechanism.compiled;
         let most = (6 * m.bodies.len()).max(m.nv).max(6 * frames.len()).max(1);
         Ok(Self {
-            pieces: cut(&sum, mechanism, frames, given)?,
-            columns: Box::new(of_tree(columns, mechanism, frames)?),
+            results: algorithm
+                .expression
+                .sums()
+                .map(|sum| cut(&laws::resolved(&defined(sum, &kept), algorithm.rotors), of, given))
+                .collect::<Result<_>>()?,
+            columns: Box::new(of_tree(columns, of)?),
+            rates: match closed {
+                Some(_) => Some(Box::new(of_tree(Sum::of(Factor::op(Op::Jc)), of)?)),
+                None => None,
+            },
             room: Room { free: Vec::new(), most },
         })
     }
@@ -138,16 +166,31 @@ impl<S: Scalar> CoupledEvaluator<S> {
             view,
             given,
         };
-        let result = apply(&mut self.pieces, &mut self.columns, &mut state, x);
+        let mut of = Own {
+            columns: &mut self.columns,
+            rates: self.rates.as_deref_mut(),
+        };
+        let (mut done, mut rest) = (Ok(()), out);
+        for pieces in &mut self.results {
+            match apply(pieces, &mut of, &mut state, x) {
+                Ok(result) => {
+                    let (out, after) = rest.split_at_mut(result.len());
+                    out.copy_from_slice(&result);
+                    rest = after;
+                    state.room.give_back(result);
+                }
+                Err(problem) => {
+                    done = Err(problem);
+                    break;
+                }
+            }
+        }
         if let Some(before) = before {
             let after = self.set_moving(view, &before)?;
             self.room.give_back(before);
             self.room.give_back(after);
         }
-        let result = result?;
-        out.copy_from_slice(&result);
-        self.room.give_back(result);
-        Ok(())
+        done
     }
 
     /// Takes in a velocity; the one before.
@@ -164,7 +207,7 @@ impl<S: Scalar> CoupledEvaluator<S> {
 }
 
 /// An error unless a vector has as many numbers as its space, all finite.
-fn check<S: Scalar>(name: &str, space: Space, x: &[S], needed: usize) -> Result<()> {
+pub(super) fn check<S: Scalar>(name: &str, space: Space, x: &[S], needed: usize) -> Result<()> {
     if x.len() != needed {
         return Err(Error::Binding {
             name: name.to_owned(),
@@ -174,17 +217,13 @@ fn check<S: Scalar>(name: &str, space: Space, x: &[S], needed: usize) -> Result<
     finite(name, x)
 }
 
-fn of_tree<S: Scalar>(sum: Sum, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Evaluator<S>> {
-    let algorithm = Expression::of(sum).compile(mechanism.compiled.has_armature, &[]);
-    Evaluator::of_tree(algorithm, mechanism, frames)
+fn of_tree<S: Scalar>(sum: Sum, of: &Tree<'_>) -> Result<Evaluator<S>> {
+    let algorithm = Expression::of(sum).compile(of.mechanism.compiled.has_armature, &[]);
+    Evaluator::of_tree(algorithm, of.mechanism, of.frames, of.closed)
 }
 
-fn cut<S: Scalar>(
-    sum: &Sum,
-    mechanism: &Mechanism,
-    frames: &[(FrameId, Reference)],
-    given: &[String],
-) -> Result<Pieces<S>> {
+fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S>> {
+    let mechanism = of.mechanism;
     let mut terms = Vec::with_capacity(sum.terms.len());
     for term in &sum.terms {
         let mut pieces: Vec<Piece<S>> = Vec::new();
@@ -197,7 +236,7 @@ fn cut<S: Scalar>(
             let (range, domain) = (first.range(), last.domain());
             let factors: Vec<Factor> = run.drain(..).rev().collect();
             let whole = Sum::of_terms(range, domain, vec![Term::new(1.0, factors)]);
-            pieces.push(Piece::Tree(Box::new(of_tree(whole, mechanism, frames)?), range, domain));
+            pieces.push(Piece::Tree(Box::new(of_tree(whole, of)?), range, domain));
             Ok(())
         };
         for factor in term.factors.iter().rev() {
@@ -212,7 +251,7 @@ fn cut<S: Scalar>(
                         mechanism: mechanism.name().to_owned(),
                     });
                 }
-                Factor::Op(..) => {
+                Factor::Op(..) | Factor::Select(..) => {
                     if factor.domain() == Space::Joint {
                         finish(&mut run, &mut pieces)?;
                     }
@@ -224,46 +263,61 @@ fn cut<S: Scalar>(
                 Factor::Vector(v, false) if &*v.name == "C" && !given.iter().any(|g| g == "C") => {
                     finish(&mut run, &mut pieces)?;
                     let links = defined(&Sum::of(factor.clone()), given);
-                    let mut whole = cut(&links, mechanism, frames, given)?;
+                    let mut whole = cut(&links, of, given)?;
                     whole.terms.push((1.0, vec![Piece::Rotors]));
                     pieces.push(Piece::Sum(whole));
                 }
                 Factor::Vector(v, adjoint) => {
                     finish(&mut run, &mut pieces)?;
-                    let of_state = matches!(&*v.name, "a" | "b" | "a0");
+                    let of_state = matches!(&*v.name, "a" | "b" | "a0" | CONSTRAINT_BIAS);
                     let alone = Sum::of(Factor::Vector(v.clone(), false));
                     let own = match of_state {
-                        true => Some(Box::new(of_tree(alone, mechanism, frames)?)),
+                        true => Some(Box::new(of_tree(alone, of)?)),
                         false => None,
                     };
                     pieces.push(Piece::Vector(v.clone(), *adjoint, own));
                 }
-                Factor::Inverse(inner) => {
+                Factor::Inverse(inner) | Factor::Pseudo(inner) => {
                     finish(&mut run, &mut pieces)?;
                     let text = inner.written(Notation::Ascii);
-                    pieces.push(Piece::Solve(cut(inner, mechanism, frames, given)?, text));
+                    let pseudo = matches!(factor, Factor::Pseudo(_));
+                    pieces.push(Piece::Solve(cut(inner, of, given)?, pseudo, text));
+                }
+                Factor::Augmented(_) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Augmented(Box::new(of_tree(Sum::of(factor.clone()), of)?)));
+                }
+                Factor::Diagonal(v, inverted) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Diagonal(v.clone(), *inverted));
                 }
                 Factor::Sum(inner) => {
                     finish(&mut run, &mut pieces)?;
-                    pieces.push(Piece::Sum(cut(inner, mechanism, frames, given)?));
+                    pieces.push(Piece::Sum(cut(inner, of, given)?));
                 }
             }
         }
         finish(&mut run, &mut pieces)?;
         terms.push((term.scale, pieces));
     }
-    let range = sum.range;
-    Ok(Pieces { range, terms })
+    let (range, domain) = (sum.range, sum.domain);
+    Ok(Pieces { range, domain, terms })
+}
+
+/// Operators of the tree that couplings need.
+struct Own<'a, S: 'static> {
+    columns: &'a mut Evaluator<S>,
+    rates: Option<&'a mut Evaluator<S>>,
 }
 
 fn apply<S: Scalar>(
     sum: &mut Pieces<S>,
-    columns: &mut Evaluator<S>,
+    of: &mut Own<'_, S>,
     state: &mut State<'_, '_, '_, S>,
     x: &[S],
 ) -> Result<Vec<S>> {
     let nv = state.view.mechanism().nv();
-    let mut total = state.room.take(columns.space_size(sum.range, nv));
+    let mut total = state.room.take(of.columns.space_size(sum.range, nv));
     for (scale, pieces) in &mut sum.terms {
         let mut now = state.room.copy(x);
         for piece in pieces {
@@ -271,7 +325,7 @@ fn apply<S: Scalar>(
                 Piece::Tree(run, range, domain) => tree(run, *range, *domain, state, &now)?,
                 Piece::Joint(op, adjoint) => joint(*op, *adjoint, state, &now)?,
                 Piece::Vector(v, adjoint, own) => {
-                    let mut value = vector(v, own.as_deref_mut(), columns, state)?;
+                    let mut value = vector(v, own.as_deref_mut(), of, state)?;
                     if *adjoint {
                         let sum = value.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
                         value.clear();
@@ -281,21 +335,38 @@ fn apply<S: Scalar>(
                     }
                     value
                 }
-                Piece::Sum(inner) => apply(inner, columns, state, &now)?,
-                Piece::Solve(inner, text) => {
-                    let n = now.len();
-                    let mut matrix = vec![S::ZERO; n * n];
+                Piece::Sum(inner) => apply(inner, of, state, &now)?,
+                Piece::Augmented(run) => {
+                    let mut out = state.room.take(now.len());
+                    run.solve_augmented(state.view, state.given, &now, &mut out)?;
+                    out
+                }
+                Piece::Diagonal(v, inverted) => {
+                    let mut w = vector(v, None, of, state)?;
+                    for (w, x) in w.iter_mut().zip(&now) {
+                        *w = if *inverted { *x * w.recip() } else { *x * *w };
+                    }
+                    w
+                }
+                Piece::Solve(inner, pseudo, text) => {
+                    let rows = of.columns.space_size(inner.range, nv);
+                    let n = of.columns.space_size(inner.domain, nv);
+                    let mut matrix = vec![S::ZERO; rows * n];
                     for j in 0..n {
                         let mut unit = state.room.take(n);
                         unit[j] = S::ONE;
-                        let column = apply(inner, columns, state, &unit)?;
-                        (0..n).for_each(|i| matrix[i * n + j] = column[i]);
+                        let column = apply(inner, of, state, &unit)?;
+                        (0..rows).for_each(|i| matrix[i * n + j] = column[i]);
                         state.room.give_back(unit);
                         state.room.give_back(column);
                     }
-                    solve::invert(&mut matrix, text)?;
+                    let mut memory = Inverter::default();
+                    match pseudo {
+                        true => memory.pseudo_invert(&mut matrix, rows),
+                        false => solve::invert(&mut matrix, text, &mut memory)?,
+                    }
                     let mut out = state.room.take(n);
-                    for (out, row) in out.iter_mut().zip(matrix.chunks_exact(n.max(1))) {
+                    for (out, row) in out.iter_mut().zip(matrix.chunks_exact(rows.max(1))) {
                         *out = row.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
                     }
                     out
@@ -409,12 +480,12 @@ fn rotors<S: Scalar>(state: &mut State<'_, '_, '_, S>) -> Vec<S> {
 fn vector<S: Scalar>(
     v: &Vector,
     own: Option<&mut Evaluator<S>>,
-    columns: &mut Evaluator<S>,
+    of: &mut Own<'_, S>,
     state: &mut State<'_, '_, '_, S>,
 ) -> Result<Vec<S>> {
     let mechanism = state.view.mechanism();
     if let Some((_, x)) = state.given.iter().find(|(name, _)| **name == *v.name) {
-        check(&v.name, v.space, x, columns.space_size(v.space, mechanism.nv()))?;
+        check(&v.name, v.space, x, of.columns.space_size(v.space, mechanism.nv()))?;
         return Ok(state.room.copy(x));
     }
     if &*v.name == "qd" && state.moving {
@@ -423,7 +494,12 @@ fn vector<S: Scalar>(
     let own = own.ok_or_else(|| missing(v))?;
     let mut out = state.room.take(own.len());
     own.run(state.view, state.moving, &[], &mut out)?;
-    if let (true, Some(r)) = (&*v.name == "a", &mechanism.compiled.reduction) {
+    let added_by = match &*v.name {
+        "a" => Some(&mut *of.columns),
+        CONSTRAINT_BIAS => of.rates.as_deref_mut(),
+        _ => None,
+    };
+    if let (Some(columns), Some(r)) = (added_by, &mechanism.compiled.reduction) {
         // H*Ṙẏ: what followers accelerate by as their ratios change.
         let (mut bend, mut added) = (state.room.take(r.v_from.len()), state.room.take(columns.len()));
         state.view.access(false).stages.coupled.add_bend(r, &mut bend);

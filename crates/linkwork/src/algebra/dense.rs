@@ -6,11 +6,14 @@
 use super::algorithm::defined;
 use super::coupled::{of_joints, of_trees};
 use super::expression::Expression;
+use super::infer::CONSTRAINT_BIAS;
 use super::matrix::Matrix;
 use super::notation::Notation;
 use super::op::Op;
+use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
+use crate::closed::{self, ClosedMechanism, Row};
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};
@@ -39,6 +42,12 @@ pub struct Dense {
     bend: Vec<f64>,
     /// R\*AṘẏ, what turns the rotors of followers faster: part of C.
     spin: Vec<f64>,
+    /// Forces of constraints on links, and what these accelerate by.
+    Bc: Matrix,
+    constraint_bias: Vec<f64>,
+    /// The chosen frames, and whose they are.
+    frames: Vec<FrameId>,
+    mechanism: Mechanism,
     /// The mechanism, if joints follow others.
     coupled: Option<String>,
 }
@@ -168,6 +177,10 @@ impl Dense {
             a0,
             bend: Vec::new(),
             spin: Vec::new(),
+            Bc: Matrix::zeros(6 * n, 0),
+            constraint_bias: Vec::new(),
+            frames: frames.iter().map(|f| f.0).collect(),
+            mechanism: mechanism.clone(),
             coupled: None,
         };
         // Υ is the diagonal of ψ*H*D⁻¹Hψ.
@@ -217,12 +230,35 @@ impl Dense {
         Ok(dense)
     }
 
+    /// All operators of a closed mechanism, with those of its constraints.
+    pub fn closed(closed: &ClosedMechanism, q: &[f64], qd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
+        let mechanism = closed.mechanism();
+        let mut dense = Self::new(mechanism, q, qd, frames)?;
+        dense.Bc = ties(closed, q)?;
+        // d/dt (Jc)q̇ by differences of fourth order.
+        let h = 1e-3;
+        let mut total = Matrix::zeros(dense.Bc.columns, 1);
+        for (step, weight) in [(-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)] {
+            let mut there = vec![0.0; mechanism.nq()];
+            let change: Vec<f64> = qd.iter().map(|x| x * h * step).collect();
+            mechanism.integrate(q, &change, &mut there)?;
+            let mut other = Self::new(mechanism, &there, qd, &[])?;
+            other.Bc = ties(closed, &there)?;
+            let rate = &other.operator(Op::Jc)? * &Matrix::column(qd);
+            total = &total + &rate.scaled(weight / (12.0 * h));
+        }
+        dense.constraint_bias = total.data;
+        Ok(dense)
+    }
+
     fn size(&self, space: Space) -> usize {
         match space {
             Space::Number => 1,
             Space::Joint => self.nv,
             Space::Motion | Space::Force => 6 * self.n,
             Space::Tip => 6 * self.tips,
+            Space::Frame => 6,
+            Space::Constraint => self.Bc.columns,
         }
     }
 
@@ -268,6 +304,16 @@ impl Dense {
             Op::RootInv => inverse(&self.root)?,
             Op::Upsilon => self.upsilon.clone(),
             Op::Rotors => self.rotors.clone(),
+            Op::MInv => self.M.inverse().ok_or_else(|| no_inverse("M"))?,
+            Op::PInv => self.P.inverse().ok_or_else(|| no_inverse("P"))?,
+            Op::Bc if self.Bc.columns == 0 => {
+                return Err(Error::Binding {
+                    name: "Jc".to_owned(),
+                    problem: "the mechanism has no constraints; build it by Dense::closed".to_owned(),
+                });
+            }
+            Op::Bc => self.Bc.clone(),
+            Op::Jc => (&(&self.H * &self.operator(Op::Phi)?) * &self.operator(Op::Bc)?).transposed(),
         })
     }
 
@@ -277,7 +323,13 @@ impl Dense {
         if self.coupled.is_some() {
             names.push("C".to_owned());
         }
-        self.sum(&defined(&expression.sum, &names), given)
+        let mut all = self.sum(&defined(&expression.sum, &names), given)?;
+        for sum in &expression.more {
+            let next = self.sum(&defined(sum, &names), given)?;
+            all.data.extend(next.data);
+            all.rows += next.rows;
+        }
+        Ok(all)
     }
 
     fn sum(&self, sum: &Sum, given: &[(&str, &[f64])]) -> Result<Matrix> {
@@ -299,12 +351,31 @@ impl Dense {
             Factor::Vector(v, false) => Matrix::column(&self.vector(v, given)?),
             Factor::Vector(v, true) => Matrix::column(&self.vector(v, given)?).transposed(),
             Factor::Sum(inner) => self.sum(inner, given)?,
-            Factor::Inverse(inner) => {
+            Factor::Inverse(inner) | Factor::Augmented(inner) => {
                 let inverse = self.sum(inner, given)?.inverse();
-                inverse.ok_or_else(|| Error::Binding {
-                    name: inner.written(Notation::Ascii),
-                    problem: "it has no inverse at this configuration".to_owned(),
-                })?
+                inverse.ok_or_else(|| no_inverse(&inner.written(Notation::Ascii)))?
+            }
+            Factor::Pseudo(inner) => {
+                let x = self.sum(inner, given)?;
+                let mut data = x.data.clone();
+                Inverter::default().pseudo_invert(&mut data, x.rows);
+                Matrix::from_fn(x.columns, x.rows, |i, j| data[i * x.rows + j])
+            }
+            Factor::Diagonal(v, inverted) => {
+                let w = self.vector(v, given)?;
+                let at = |i: usize| if *inverted { w[i].recip() } else { w[i] };
+                Matrix::from_fn(w.len(), w.len(), |i, j| if i == j { at(i) } else { 0.0 })
+            }
+            Factor::Select(name, adjoint) => {
+                let id = self.mechanism.frame(name)?;
+                let place = self.frames.iter().position(|f| *f == id);
+                let place = place.ok_or_else(|| Error::Binding {
+                    name: name.to_string(),
+                    problem: "it is not among the frames; add it to them".to_owned(),
+                })?;
+                let one = |i: usize, j: usize| if j == 6 * place + i { 1.0 } else { 0.0 };
+                let select = Matrix::from_fn(6, 6 * self.tips, one);
+                if *adjoint { select.transposed() } else { select }
             }
         })
     }
@@ -336,6 +407,7 @@ impl Dense {
         Ok(match &*v.name {
             "qd" => self.qd.clone(),
             "a0" => self.a0.clone(),
+            CONSTRAINT_BIAS => self.constraint_bias.clone(),
             "C" => {
                 let of_links = self.sum(&defined(&Sum::of(Factor::Vector(v.clone(), false)), &[]), given)?;
                 of_links.data.iter().zip(&self.spin).map(|(c, spin)| c + spin).collect()
@@ -359,6 +431,50 @@ impl Dense {
             }
         })
     }
+}
+
+fn no_inverse(name: &str) -> Error {
+    Error::Binding {
+        name: name.to_owned(),
+        problem: "it has no inverse at this configuration".to_owned(),
+    }
+}
+
+/// The forces on links of the multipliers of constraints.
+fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
+    let mechanism = closed.mechanism();
+    let (tree, q) = match mechanism.is_coupled() {
+        true => (mechanism.uncoupled()?, mechanism.all_coordinates(q)?),
+        false => (mechanism.clone(), q.to_vec()),
+    };
+    let (links, place) = links(&tree, &q)?;
+    let mut all = Matrix::zeros(6 * links.len(), closed.rows());
+    for tie in closed.ties().iter() {
+        let at = |frame: FrameId, reference| {
+            let frame = tree.frame_at(frame.index());
+            let fixed = tree.placed[frame.index()].pose;
+            (place(frame, reference), fixed)
+        };
+        let poses = tie
+            .frames
+            .map(|f| at(f, Reference::Local))
+            .map(|(found, fixed)| found.map_or(fixed, |f| f.1));
+        let mut rows = vec![Row::default(); tie.rows.len()];
+        closed::place(&tie.kind, &tie.basis, &poses[0], &poses[1], &mut rows);
+        for (side, &frame) in tie.frames.iter().enumerate() {
+            let (Some((k, pose)), _) = at(frame, Reference::Aligned) else {
+                continue;
+            };
+            let seat = links[k].pose.inverse() * pose;
+            for (row, column) in rows.iter().zip(tie.rows.clone()) {
+                let f = seat.force_in(row.on(side)).to_array();
+                for (i, f) in f.into_iter().enumerate() {
+                    all.set(6 * k + i, column, all.at(6 * k + i, column) + f);
+                }
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The links of link space, and where frames are: the link, and the frame that tip space refers to, in the world.

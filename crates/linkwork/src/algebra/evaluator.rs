@@ -1,19 +1,24 @@
 //! Algorithms on a mechanism: memory, bindings, and results in the users' frames and order.
 
 use super::algorithm::Algorithm;
-use super::coupled::CoupledEvaluator;
+use super::augmented::{Recipe, recipe};
+use super::coupled::{CoupledEvaluator, Tree};
 use super::expression::Expression;
 use super::graph::OPERAND;
+use super::infer::CONSTRAINT_BIAS;
+use super::local::is_regular;
 use super::notation::Notation;
+use super::op::Op;
 use super::program::Program;
-use super::run::{Memory, execute, known};
-use super::solve;
+use super::run::{Memory, execute};
+use super::solve::Inverter;
 use super::space::Space;
-use super::sum::Vector;
-use super::upsilon;
+use super::sum::{Sum, Vector};
+use super::ties::Ties;
+use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion, Pose, Reference, Rotation};
+use crate::spatial::{Articulated, Force, Motion, Pose, Reference, Rotation};
 use crate::stage::Stages;
 use crate::workspace::{Configured, Moving, Posed};
 use crate::{Error, Result};
@@ -24,21 +29,29 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Evaluator<S: 'static = f64> {
     pub(crate) mechanism: Mechanism,
-    algorithm: Algorithm,
+    pub(super) algorithm: Algorithm,
     pub(super) frames: Vec<(FrameId, Reference)>,
-    memory: Memory<S>,
+    pub(super) ids: Vec<FrameId>,
+    pub(super) memory: Memory<S>,
     /// For J𝓜⁻¹J* as a matrix: the program that computes Υ, and its memory.
-    upsilon: Option<(Program, Memory<S>)>,
+    pub(super) upsilon: Option<(Program, Memory<S>)>,
     /// What is inverted as dense matrices, in the order of the program.
-    solves: Vec<Self>,
+    pub(super) solves: Vec<Self>,
+    pub(super) inverter: Inverter<S>,
+    /// What mass operators with weights are made of.
+    pub(super) recipes: Vec<Recipe>,
+    /// The constraints, where the mechanism is closed.
+    pub(super) closed: Option<ClosedMechanism>,
+    /// A unit vector and a column, for matrices.
+    pub(super) columns: [Vec<S>; 2],
     /// How many numbers joint space has.
     joints: usize,
     /// Where joints follow others, what runs in its place.
-    coupled: Option<Box<CoupledEvaluator<S>>>,
+    pub(super) coupled: Option<Box<CoupledEvaluator<S>>>,
 }
 
 /// Vectors that a state gives.
-const STATE: [&str; 5] = ["V", "a", "b", "C", "g"];
+const STATE: [&str; 6] = ["V", "a", "b", "C", "g", CONSTRAINT_BIAS];
 
 /// The names of the links that make up link space, in order. The cross of a universal joint has its joint's name.
 pub fn link_space(mechanism: &Mechanism) -> Vec<String> {
@@ -58,9 +71,15 @@ pub fn link_space(mechanism: &Mechanism) -> Vec<String> {
     names
 }
 
-fn problem(name: &str, problem: String) -> Error {
+pub(super) fn problem(name: &str, problem: String) -> Error {
     let name = name.to_owned();
     Error::Binding { name, problem }
+}
+
+/// Whether a space is among what an algorithm gives or takes.
+fn mentions(algorithm: &Algorithm, space: Space) -> bool {
+    let in_results = algorithm.expression.results().iter().any(|r| r.1 == space);
+    in_results || algorithm.expression.domain() == space || algorithm.inputs().iter().any(|i| i.1 == space)
 }
 
 /// The error for a vector that is needed.
@@ -93,20 +112,62 @@ impl<S: Scalar> Evaluator<S> {
         given: &[&str],
     ) -> Result<Self> {
         let algorithm = expression.compile(mechanism.compiled.has_armature, given);
-        Self::of(algorithm, mechanism, frames)
+        Self::of(algorithm, mechanism, frames, None)
     }
 
-    pub(crate) fn of(algorithm: Algorithm, mechanism: &Mechanism, frames: &[(FrameId, Reference)]) -> Result<Self> {
+    /// The same for a closed mechanism: `Jc` is the Jacobian of its constraints, `Jc_dot qd` what they accelerate by where
+    /// the joints do not. It runs at the tree of a closed state.
+    ///
+    /// ```
+    /// use linkwork::algebra::Evaluator;
+    /// use linkwork::closed::{ClosedMechanism, Constraint};
+    /// let arm = linkwork::model::examples::arm7();
+    /// let tip = arm.links().last().map(|l| l.name.clone()).unwrap_or_default();
+    /// let closed = ClosedMechanism::new(arm, vec![Constraint::point("grip", tip.as_str(), "world")])?;
+    /// let forces = "-inv(Jc inv(Mass) Jc^*) (Jc inv(Mass) (T - C) + Jc_dot qd)".parse()?;
+    /// let mut run = Evaluator::closed(&forces, &closed, &[], &[])?;
+    /// let mut workspace = closed.workspace();
+    /// let mut posed = workspace.at(&[0.3; 7])?;
+    /// let mut moving = posed.moving(&[0.0; 7])?;
+    /// let mut lambda = [0.0; 3];
+    /// moving.tree().evaluate(&mut run, &[("T", &[0.0; 7])], &mut lambda)?;
+    /// let mut qdd = [0.0; 7];
+    /// let multipliers = moving.forward_dynamics(&[0.0; 7], &mut qdd)?;
+    /// assert!(lambda.iter().zip(multipliers.all()).all(|(a, b)| (a - b).abs() < 1e-8 * (1.0 + b.abs())));
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn closed(
+        expression: &Expression,
+        closed: &ClosedMechanism,
+        frames: &[(FrameId, Reference)],
+        given: &[&str],
+    ) -> Result<Self> {
+        let mechanism = closed.mechanism();
+        let algorithm = expression.compile(mechanism.compiled.has_armature, given);
+        Self::of(algorithm, mechanism, frames, Some(closed))
+    }
+
+    pub(crate) fn of(
+        algorithm: Algorithm,
+        mechanism: &Mechanism,
+        frames: &[(FrameId, Reference)],
+        closed: Option<&ClosedMechanism>,
+    ) -> Result<Self> {
         for &(frame, _) in frames {
             mechanism.own_frame(frame)?;
         }
         let mut coupled = None;
         // Batches take coupled mechanisms one state at a time.
         if const { S::LANES == 1 } && mechanism.is_coupled() {
-            coupled = Some(Box::new(CoupledEvaluator::new(&algorithm, mechanism, frames)?));
+            let of = Tree {
+                mechanism,
+                frames,
+                closed,
+            };
+            coupled = Some(Box::new(CoupledEvaluator::new(&algorithm, &of)?));
         }
         let joints = mechanism.nv();
-        let tree = Self::of_tree(algorithm, mechanism, frames)?;
+        let tree = Self::of_tree(algorithm, mechanism, frames, closed)?;
         Ok(Self {
             joints,
             coupled,
@@ -119,36 +180,78 @@ impl<S: Scalar> Evaluator<S> {
         algorithm: Algorithm,
         mechanism: &Mechanism,
         frames: &[(FrameId, Reference)],
+        closed: Option<&ClosedMechanism>,
     ) -> Result<Self> {
-        let needs_tips = algorithm.expression.sum.mentions_tips();
+        let needs_tips = algorithm.expression.sums().any(Sum::mentions_tips);
         if frames.is_empty() && needs_tips {
             return Err(Error::Binding {
                 name: "frames".to_owned(),
                 problem: "B, J and tip space need at least one frame; name the frames they belong to".to_owned(),
             });
         }
+        let has = |wanted: &[Op]| algorithm.sums().any(|sum| sum.has_op(|op| wanted.contains(&op)));
+        let biased = algorithm.expression.vectors().iter().any(|v| v.0 == CONSTRAINT_BIAS);
+        if (has(&[Op::Bc, Op::Jc]) || biased || mentions(&algorithm, Space::Constraint)) && closed.is_none() {
+            let what =
+                "the mechanism has no constraints; make the evaluator of a closed mechanism by Evaluator::closed";
+            return Err(problem("Jc", what.to_owned()));
+        }
+        if has(&[Op::MInv])
+            && let Some(k) = (0..mechanism.compiled.bodies.len()).find(|&k| {
+                let inertia = mechanism.compiled.bodies[k].inertia;
+                !is_regular(&Articulated::from(inertia), 0)
+            })
+        {
+            let place = mechanism.compiled.link_space.iter().position(|(body, _)| *body == k);
+            let name = place.and_then(|i| link_space(mechanism).into_iter().nth(i));
+            let name = name.unwrap_or_default();
+            let what = format!("`{name}` has no inertia about some axis, so that M has no inverse");
+            return Err(problem("inv(M)", what));
+        }
         let mut solves = Vec::new();
-        for sum in &algorithm.graph.solves {
+        for (sum, _) in &algorithm.graph.solves {
             if const { S::LANES > 1 } {
                 let what =
                     "it needs a dense solve, which runs one state at a time; take a scalar of one lane".to_owned();
                 return Err(problem(&sum.written(Notation::Ascii), what));
             }
             let inner = Expression::of(sum.clone()).compile(algorithm.rotors, &[]);
-            solves.push(Self::of_tree(inner, mechanism, frames)?);
+            solves.push(Self::of_tree(inner, mechanism, frames, closed)?);
         }
         let upsilon = algorithm.operational().map(|_| {
             let program = Program::of_upsilon();
-            let memory = Memory::new(&mechanism.compiled, &program, 0);
+            let memory = Memory::new(&mechanism.compiled, &program, 0, Ties::new(None));
             (program, memory)
         });
+        let ties = Ties::new(closed);
+        let mut memory = Memory::new(&mechanism.compiled, &algorithm.program, frames.len(), ties);
+        for name in &algorithm.program.names {
+            let id = mechanism.frame(name)?;
+            let place = frames.iter().position(|f| f.0 == id).ok_or_else(|| {
+                let what = format!("the expression names it, but it is not among the frames; add it to them");
+                problem(name, what)
+            })?;
+            memory.selected.push(place);
+        }
+        memory.solves.resize_with(solves.len(), Vec::new);
+        let mut recipes = Vec::new();
+        for sum in &algorithm.graph.augmented {
+            let what = "its weights are not of the form 𝓜 + A + ΣJ*GJ".to_owned();
+            recipes.push(recipe(sum).ok_or_else(|| problem(&sum.written(Notation::Ascii), what))?);
+            memory.augmented.push(mechanism.augmented_of());
+        }
         Ok(Self {
-            memory: Memory::new(&mechanism.compiled, &algorithm.program, frames.len()),
+            memory,
             solves,
+            inverter: Inverter::default(),
+            recipes,
+            closed: closed.cloned(),
+            columns: [Vec::new(), Vec::new()],
             upsilon,
             mechanism: mechanism.clone(),
             algorithm,
             frames: frames.to_vec(),
+            ids: frames.iter().map(|f| f.0).collect(),
             joints: mechanism.compiled.nv,
             coupled: None,
         })
@@ -170,12 +273,14 @@ impl<S: Scalar> Evaluator<S> {
             Space::Joint => joints,
             Space::Motion | Space::Force => 6 * self.mechanism.compiled.bodies.len(),
             Space::Tip => 6 * self.frames.len(),
+            Space::Frame => 6,
+            Space::Constraint => self.memory.ties.count(),
         }
     }
 
     /// How many numbers the result has.
     pub fn len(&self) -> usize {
-        self.size(self.algorithm.expression.range())
+        self.algorithm.expression.sums().map(|sum| self.size(sum.range)).sum()
     }
 
     /// Whether the result has no numbers, as in joint space of a mechanism that cannot move.
@@ -209,37 +314,23 @@ impl<S: Scalar> Evaluator<S> {
         if let Some(coupled) = &mut self.coupled {
             return coupled.run(view, moving, given, out);
         }
-        self.bind(given, moving.then(|| &view.access(false).stages.qd[..]))?;
-        self.solve(view)?;
+        self.bind(given, moving.then(|| &view.access(false).stages.qd[..]), false)?;
+        self.prepare(view)?;
         self.execute(view);
-        if self.algorithm.program.keeps.gains {
-            view.check()?;
-        }
+        self.check(view)?;
         self.read(out);
         Ok(())
     }
 
-    /// Inverts what is needed as dense matrices.
-    fn solve(&mut self, view: &mut Configured<'_, S>) -> Result<()> {
-        let (solves, memory) = (&mut self.solves, &mut self.memory);
-        memory.solves.resize_with(solves.len(), Vec::new);
-        for (inner, x) in solves.iter_mut().zip(&mut memory.solves) {
-            let n = inner.len();
-            x.resize(n * n, S::ZERO);
-            inner.matrix(view, false, &[], x)?;
-            solve::invert(x, &inner.algorithm.expression.text)?;
-        }
-        Ok(())
-    }
-
-    /// Whether dense matrices are solved on the way.
+    /// Whether something is solved, or looked at, for each state by itself.
     pub(crate) fn is_solving(&self) -> bool {
-        !self.solves.is_empty()
+        let whole = !self.solves.is_empty() || !self.recipes.is_empty() || !self.memory.ties.is_empty();
+        whole || self.inverts_p()
     }
 
     /// Runs on vectors that are bound.
     pub(super) fn execute(&mut self, view: &mut Configured<'_, S>) {
-        let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
+        let placed = self.frames.iter().any(|f| f.1 != Reference::Local) || !self.memory.ties.is_empty();
         let access = view.access(placed);
         self.place(access.stages);
         let (m, program) = (&self.mechanism.compiled, &self.algorithm.program);
@@ -247,7 +338,8 @@ impl<S: Scalar> Evaluator<S> {
     }
 
     /// Where the frames are, seen from their links.
-    fn place(&mut self, stages: &Stages<S>) {
+    pub(super) fn place(&mut self, stages: &Stages<S>) {
+        self.memory.ties.place(&self.mechanism, stages);
         for (tip, &(frame, reference)) in self.memory.tips.iter_mut().zip(&self.frames) {
             let frame = &self.mechanism.placed[frame.index()];
             let Some(k) = frame.body else { continue };
@@ -268,46 +360,6 @@ impl<S: Scalar> Evaluator<S> {
         }
     }
 
-    /// The whole matrix of an operator, row by row: column by column, but J𝓜⁻¹J* by the recursion of Υ.
-    pub(crate) fn matrix(
-        &mut self,
-        view: &mut Configured<'_, S>,
-        moving: bool,
-        given: &[(&str, &[S])],
-        out: &mut [S],
-    ) -> Result<()> {
-        let (rows, columns) = (self.len(), self.size(self.algorithm.expression.domain()));
-        if out.len() != rows * columns {
-            return Err(Error::Length {
-                argument: "out",
-                needed: rows * columns,
-                given: out.len(),
-            });
-        }
-        if let (Some(scale), None) = (self.algorithm.operational(), &self.coupled) {
-            let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
-            let access = view.access(placed);
-            self.place(access.stages);
-            if let Some((program, memory)) = &mut self.upsilon {
-                let m = &self.mechanism.compiled;
-                execute(access.instructions, m, access.stages, program, memory);
-                let known = known!(access.stages);
-                upsilon::compliance(m, &known, memory, &self.memory.tips, scale, out);
-            }
-            return view.check();
-        }
-        let (mut x, mut y) = (vec![S::ZERO; columns], vec![S::ZERO; rows]);
-        for j in 0..columns {
-            x.fill(S::ZERO);
-            x[j] = S::ONE;
-            let mut all = given.to_vec();
-            all.push((OPERAND, &x));
-            self.run(view, moving, &all, &mut y)?;
-            (0..rows).for_each(|i| out[i * columns + j] = y[i]);
-        }
-        Ok(())
-    }
-
     /// An error for a vector that the expression does not use.
     pub(super) fn check_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
         for name in names {
@@ -320,7 +372,7 @@ impl<S: Scalar> Evaluator<S> {
                 let what = "it is computed from the state; name it among the given vectors when the evaluator is made";
                 return Err(problem(name, what.to_owned()));
             }
-            if !wanted && !self.algorithm.expression.sum.vectors().iter().any(|v| *v.name == *name) {
+            if !wanted && !self.algorithm.expression.vectors().iter().any(|v| v.0 == *name) {
                 let wanted: Vec<String> = self.algorithm.inputs().into_iter().map(|(n, _)| n).collect();
                 let list = if wanted.is_empty() {
                     "none".to_owned()
@@ -336,11 +388,14 @@ impl<S: Scalar> Evaluator<S> {
         Ok(())
     }
 
-    /// Takes in the vectors: each is given, or q̇ of a state.
-    fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&[S]>) -> Result<()> {
+    /// Takes in the vectors: each is given, or q̇ of a state; for the whole matrix, all but what an operator acts on.
+    pub(super) fn bind(&mut self, given: &[(&str, &[S])], qd: Option<&[S]>, whole: bool) -> Result<()> {
         self.check_names(given.iter().map(|(name, _)| *name))?;
         for i in 0..self.algorithm.program.inputs.len() {
             let (vector, slot) = self.algorithm.program.inputs[i].clone();
+            if whole && &*vector.name == OPERAND {
+                continue;
+            }
             let bound = given.iter().find(|(name, _)| **name == *vector.name).map(|(_, x)| *x);
             let state = if &*vector.name == "qd" { qd } else { None };
             let Some(x) = bound.or(state) else {
@@ -362,15 +417,8 @@ impl<S: Scalar> Evaluator<S> {
 
     /// Puts a vector in its place.
     pub(super) fn write(&mut self, space: Space, slot: usize, x: &[S]) {
-        let (memory, tips) = (&mut self.memory, self.frames.len());
+        let memory = &mut self.memory;
         match space {
-            Space::Number => memory.numbers[slot] = x[0],
-            Space::Joint => memory.joint[slot * memory.nv..][..memory.nv].copy_from_slice(x),
-            Space::Tip => {
-                for (i, six) in x.chunks_exact(6).enumerate() {
-                    memory.tip[slot * tips + i].copy_from_slice(six);
-                }
-            }
             Space::Motion | Space::Force => {
                 for (six, (k, own)) in x.chunks_exact(6).zip(&self.mechanism.compiled.link_space) {
                     let six: [S; 6] = core::array::from_fn(|i| six[i]);
@@ -381,23 +429,25 @@ impl<S: Scalar> Evaluator<S> {
                     };
                 }
             }
+            _ => memory.flat_mut(space, slot).copy_from_slice(x),
         }
     }
 
     /// The result.
     pub(super) fn read(&self, out: &mut [S]) {
-        let (memory, tips) = (&self.memory, self.frames.len());
-        let program = &self.algorithm.program;
-        let slot = program.result;
-        match program.range {
-            Space::Number => out[0] = memory.numbers[slot],
-            Space::Joint => out.copy_from_slice(&memory.joint[slot * memory.nv..][..memory.nv]),
-            Space::Tip => {
-                for (i, six) in out.chunks_exact_mut(6).enumerate() {
-                    six.copy_from_slice(&memory.tip[slot * tips + i]);
-                }
-            }
-            space => {
+        let memory = &self.memory;
+        let mut rest = out;
+        for &(space, slot) in &self.algorithm.program.results {
+            let (out, after) = rest.split_at_mut(self.space_size(space, memory.nv));
+            rest = after;
+            self.read_one(space, slot, out);
+        }
+    }
+
+    fn read_one(&self, space: Space, slot: usize, out: &mut [S]) {
+        let memory = &self.memory;
+        match space {
+            Space::Motion | Space::Force => {
                 for (six, (k, own)) in out.chunks_exact_mut(6).zip(&self.mechanism.compiled.link_space) {
                     let (x, own) = (memory.link[k * memory.room.link + slot], own.lift());
                     let x = match space {
@@ -407,6 +457,7 @@ impl<S: Scalar> Evaluator<S> {
                     six.copy_from_slice(&x);
                 }
             }
+            space => out.copy_from_slice(memory.flat(space, slot)),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Expressions as users hold them.
 
 use super::algorithm::Algorithm;
+use super::fault::Fault;
 use super::notation::Notation;
+use super::parse::Star;
 use super::space::{Direction, Space};
 use super::sum::Sum;
-use super::{infer, parse};
+use super::{infer, parse, script};
 use crate::{Error, Result};
 use core::fmt;
 use core::str::FromStr;
@@ -22,19 +24,52 @@ use core::str::FromStr;
 #[derive(Clone, Debug)]
 pub struct Expression {
     pub(crate) text: String,
+    /// The first result, or the only one.
     pub(crate) sum: Sum,
+    /// The others.
+    pub(crate) more: Vec<Sum>,
+    /// Names of the results, where they have any.
+    pub(crate) names: Vec<Option<String>>,
 }
 
 impl FromStr for Expression {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let read = parse::parse(text).and_then(|ast| infer::typed(&ast));
-        let sum = read.map_err(|fault| fault.of(text))?;
+        let read = read(text).map_err(|fault| fault.of(text))?;
+        let (names, mut sums): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+        let sum = sums.remove(0);
         Ok(Self {
             text: text.trim().to_owned(),
             sum,
+            more: sums,
+            names,
         })
+    }
+}
+
+/// Reads an expression. A star that touches what stands on both sides of it is the adjoint or a product, whichever fits.
+fn read(text: &str) -> core::result::Result<Vec<(Option<String>, Sum)>, Fault> {
+    let with = |star| {
+        let statements = script::read(text, star)?;
+        let parts: Vec<_> = statements.iter().map(|s| &s.ast).collect();
+        let sums = infer::typed(&parts)?;
+        Ok(statements.into_iter().map(|s| s.name).zip(sums).collect::<Vec<_>>())
+    };
+    let Some(star) = parse::ambiguous(text) else {
+        return with(Star::Product);
+    };
+    match (with(Star::Adjoint), with(Star::Product)) {
+        (Ok(adjoint), Ok(product)) if adjoint == product => Ok(product),
+        // In the papers' letters a star is an adjoint.
+        (Ok(adjoint), Ok(_)) if !text.is_ascii() => Ok(adjoint),
+        (Ok(_), Ok(_)) => {
+            let problem = "this star can be an adjoint or a product, and both make sense";
+            let hint = "write ^* or ' for the adjoint, and spaces around the star of a product";
+            Err(Fault::at(star, problem, hint))
+        }
+        (Ok(sum), Err(_)) | (Err(_), Ok(sum)) => Ok(sum),
+        (Err(_), Err(fault)) => Err(fault),
     }
 }
 
@@ -43,12 +78,33 @@ impl Expression {
         Self {
             text: sum.written(Notation::Ascii),
             sum,
+            more: Vec::new(),
+            names: vec![None],
         }
     }
 
     /// What it leads to.
     pub fn range(&self) -> Space {
         self.sum.range
+    }
+
+    /// Every result with its name and space: one without a name, or the several of `q̈, λ = …, …`. The numbers of several
+    /// follow each other.
+    ///
+    /// ```
+    /// use linkwork::algebra::{Expression, Space};
+    /// let both: Expression = "let s = T - C; p = s^* qd; qdd = inv(Mass) s".parse()?;
+    /// let names: Vec<_> = both.results().into_iter().map(|(name, space)| (name.unwrap_or_default(), space)).collect();
+    /// assert_eq!(names, [("p".to_owned(), Space::Number), ("qdd".to_owned(), Space::Joint)]);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn results(&self) -> Vec<(Option<String>, Space)> {
+        let ranges = self.sums().map(|sum| sum.range);
+        self.names.iter().cloned().zip(ranges).collect()
+    }
+
+    pub(crate) fn sums(&self) -> impl Iterator<Item = &Sum> {
+        core::iter::once(&self.sum).chain(&self.more)
     }
 
     /// What it leads from; a vector leads from [`Space::Number`].
@@ -61,6 +117,17 @@ impl Expression {
         self.sum.is_vector()
     }
 
+    /// The frames that it names, as in `J[left]`, in order of appearance.
+    pub fn frames(&self) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for name in self.sums().flat_map(Sum::frames) {
+            if !found.iter().any(|f| **f == *name) {
+                found.push(name.to_string());
+            }
+        }
+        found
+    }
+
     /// Which way it looks along the mechanism.
     pub fn direction(&self) -> Direction {
         self.sum.direction()
@@ -68,13 +135,28 @@ impl Expression {
 
     /// The names of its vectors and their spaces, in order of appearance.
     pub fn vectors(&self) -> Vec<(String, Space)> {
-        let found = self.sum.vectors().into_iter();
-        found.map(|v| (v.name.to_string(), v.space)).collect()
+        let mut found = Vec::new();
+        for v in self.sums().flat_map(Sum::vectors) {
+            let v = (v.name.to_string(), v.space);
+            if !found.contains(&v) {
+                found.push(v);
+            }
+        }
+        found
     }
 
     /// It in normal form, in some notation.
     pub fn written(&self, notation: Notation) -> String {
-        self.sum.written(notation)
+        let named = |(name, sum): (&Option<String>, &Sum)| match name {
+            Some(name) => format!(
+                "{} = {}",
+                super::notation::vector(name, notation),
+                sum.written(notation)
+            ),
+            None => sum.written(notation),
+        };
+        let each: Vec<String> = self.names.iter().zip(self.sums()).map(named).collect();
+        each.join("; ")
     }
 
     /// Rewrites it and schedules its sweeps, for a mechanism with or without rotors. Vectors that a state could give
@@ -87,7 +169,7 @@ impl Expression {
 /// Two expressions are the same if they have the same normal form.
 impl PartialEq for Expression {
     fn eq(&self, other: &Self) -> bool {
-        self.sum == other.sum
+        self.sum == other.sum && self.more == other.more
     }
 }
 

@@ -20,6 +20,12 @@ impl Fault {
         }
     }
 
+    /// The same in a text that starts so much earlier.
+    pub(crate) fn moved(mut self, by: usize) -> Self {
+        self.span = self.span.start + by..self.span.end + by;
+        self
+    }
+
     /// As the library's error, with the expression it belongs to.
     pub(crate) fn of(self, text: &str) -> Error {
         Error::Expression {

@@ -11,6 +11,8 @@ enum Among {
     Joint,
     Link,
     Tip,
+    Frame,
+    Constraint,
 }
 
 impl Among {
@@ -20,13 +22,15 @@ impl Among {
             Space::Joint => Self::Joint,
             Space::Motion | Space::Force => Self::Link,
             Space::Tip => Self::Tip,
+            Space::Frame => Self::Frame,
+            Space::Constraint => Self::Constraint,
         }
     }
 }
 
 /// What a step reads.
 fn reads(step: &Step) -> Vec<(Among, Slot)> {
-    use Among::{Joint, Link, Numbers, Tip};
+    use Among::{Constraint, Frame, Joint, Link, Numbers, Tip};
     match step {
         Step::BaseAcceleration { .. } => vec![],
         Step::Coriolis { velocity, qd, .. } => vec![(Link, *velocity), (Joint, *qd)],
@@ -42,6 +46,8 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
                     | Local::TauBar
                     | Local::TauBarStar
                     | Local::Upsilon
+                    | Local::MInv
+                    | Local::PInv
             );
             vec![(if joint { Joint } else { Link }, *from)]
         }
@@ -57,7 +63,19 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
         }
         Step::Combine { space, terms, .. } => terms.iter().map(|t| (Among::of(*space), t.1)).collect(),
         Step::Spread { from, .. } => vec![(Tip, *from)],
-        Step::Solve { space, from, .. } => vec![(Among::of(*space), *from)],
+        Step::Solve { spaces, from, .. } => vec![(Among::of(spaces.1), *from)],
+        Step::Augmented { joint_in, link_in, .. } => {
+            let links = link_in.iter().map(|&slot| (Link, slot));
+            links.chain(joint_in.map(|slot| (Joint, slot))).collect()
+        }
+        Step::Diagonal { space, by, from, .. } => vec![(Among::of(*space), *by), (Among::of(*space), *from)],
+        Step::Select { from, .. } => vec![(Tip, *from)],
+        Step::Place { from, .. } => vec![(Frame, *from)],
+        Step::Tie { from, .. } => vec![(Constraint, *from)],
+        Step::Untie { from, .. } => vec![(Link, *from)],
+        Step::ConstraintBias {
+            velocity, acceleration, ..
+        } => vec![(Link, *velocity), (Link, *acceleration)],
         Step::Dot { space, a, b, .. } => vec![(Among::of(*space), *a), (Among::of(*space), *b)],
         Step::Times {
             space, number, from, ..
@@ -71,7 +89,8 @@ impl Program {
         let in_sweeps = self.sweeps.iter().flat_map(|s| s.steps.iter().chain(&s.after));
         let steps = self.before.iter().chain(in_sweeps);
         let read = steps.flat_map(reads).filter(|&read| read == slot).count();
-        read + usize::from((Among::of(self.range), self.result) == slot)
+        let results = self.results.iter().map(|r| (Among::of(r.0), r.1));
+        read + results.filter(|r| *r == slot).count()
     }
 
     /// Joins steps, one pattern after the other, until nothing is left to join.
@@ -213,7 +232,16 @@ impl Program {
         {
             this.product = Some((from, to));
             let in_sweeps = self.sweeps.iter().flat_map(|s| &s.steps);
-            self.keeps.p = in_sweeps.into_iter().any(is_product);
+            let reads_p = |s: &Step| {
+                matches!(
+                    s,
+                    Step::Local {
+                        local: Local::P | Local::PInv,
+                        ..
+                    }
+                )
+            };
+            self.keeps.p = in_sweeps.into_iter().any(reads_p);
         }
     }
 

@@ -10,6 +10,7 @@
 //! each with a joint and a link vector on either side. Recursions are linear: where results of one kind are added up,
 //! their inputs are instead, and one recursion is left.
 
+use super::infer::CONSTRAINT_BIAS;
 pub(crate) use super::node::{Core, Id, Local, Node};
 use super::op::Op;
 use super::space::Space;
@@ -32,25 +33,28 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     pub(crate) spaces: Vec<Space>,
     known: HashMap<Node, Id>,
-    sharing: Sharing,
+    pub(super) sharing: Sharing,
     /// Vectors of a state that the caller gives instead.
     given: Vec<String>,
-    /// What is inverted as a dense matrix.
-    pub(crate) solves: Vec<Sum>,
-    pub(crate) result: Id,
+    /// What is inverted as a dense matrix, and whether by its pseudo-inverse.
+    pub(crate) solves: Vec<(Sum, bool)>,
+    /// What is inverted by the augmented recursion.
+    pub(crate) augmented: Vec<Sum>,
+    pub(crate) results: Vec<Id>,
     /// Sums that may still be merged.
-    merges: usize,
+    pub(super) merges: usize,
 }
 
-/// So many sums of recursions are merged: in powers of sums each merge leads to two more.
-const MOST_MERGES: usize = 500;
+/// So many sums of recursions are merged: in powers of sums each merge leads to two more, and the plain form, whose
+/// factors run one after the other, is the cheaper one.
+const MOST_MERGES: usize = 100;
 
 /// What an operator acts on, by name.
 pub(crate) const OPERAND: &str = "x";
 
 impl Graph {
-    /// The graph of an expression; of an operator, applied to [`OPERAND`].
-    pub(crate) fn new(sum: &Sum, sharing: Sharing, given: &[String]) -> Self {
+    /// The graph of expressions; of an operator, applied to [`OPERAND`].
+    pub(crate) fn new(sums: &[&Sum], sharing: Sharing, given: &[String]) -> Self {
         let mut graph = Self {
             nodes: Vec::new(),
             spaces: Vec::new(),
@@ -58,22 +62,26 @@ impl Graph {
             sharing,
             given: given.to_vec(),
             solves: Vec::new(),
-            result: 0,
+            augmented: Vec::new(),
+            results: Vec::new(),
             merges: MOST_MERGES,
         };
-        let start = if sum.is_vector() {
-            graph.add(Node::Unit, Space::Number)
-        } else {
-            let space = sum.domain;
-            let name = OPERAND.into();
-            graph.add(Node::Given(Vector { name, space }), space)
-        };
-        graph.result = graph.sum(sum, start);
+        for sum in sums {
+            let start = if sum.is_vector() {
+                graph.add(Node::Unit, Space::Number)
+            } else {
+                let space = sum.domain;
+                let name = OPERAND.into();
+                graph.add(Node::Given(Vector { name, space }), space)
+            };
+            let result = graph.sum(sum, start);
+            graph.results.push(result);
+        }
         graph.sweep_out();
         graph
     }
 
-    fn add(&mut self, node: Node, space: Space) -> Id {
+    pub(super) fn add(&mut self, node: Node, space: Space) -> Id {
         let share = self.sharing != Sharing::None || matches!(node, Node::Given(_) | Node::Unit);
         if share && let Some(&id) = self.known.get(&node) {
             return id;
@@ -148,15 +156,64 @@ impl Graph {
                 self.add(Node::Dot(y, x), Space::Number)
             }
             Factor::Op(op, adjoint) => self.operate(*op, *adjoint, x),
-            Factor::Inverse(inner) => {
-                let known = self.solves.iter().position(|s| s == &**inner);
+            Factor::Inverse(inner) => self.solve(inner, false, x),
+            Factor::Pseudo(inner) => self.solve(inner, true, x),
+            Factor::Augmented(inner) => {
+                let known = self.augmented.iter().position(|s| s == &**inner);
                 let which = known.unwrap_or_else(|| {
-                    self.solves.push((**inner).clone());
-                    self.solves.len() - 1
+                    self.augmented.push((**inner).clone());
+                    self.augmented.len() - 1
                 });
-                self.add(Node::Solve(which, x), inner.domain)
+                let (t, pushed) = self.pushed(x);
+                let node = self.add(Node::Augmented(which, t, pushed), Space::Motion);
+                self.add(Node::Joint(node), Space::Joint)
+            }
+            Factor::Diagonal(v, inverted) => {
+                let w = self.vector(v);
+                self.add(Node::Diagonal(w, *inverted, x), v.space)
+            }
+            Factor::Select(name, false) => self.add(Node::Select(name.clone(), x), Space::Frame),
+            Factor::Select(name, true) => self.add(Node::Place(name.clone(), x), Space::Tip),
+        }
+    }
+
+    fn solve(&mut self, inner: &Sum, pseudo: bool, x: Id) -> Id {
+        let known = self.solves.iter().position(|s| s.0 == *inner && s.1 == pseudo);
+        let which = known.unwrap_or_else(|| {
+            self.solves.push((inner.clone(), pseudo));
+            self.solves.len() - 1
+        });
+        self.add(Node::Solve(which, x), inner.domain)
+    }
+
+    /// A joint vector as t + Hφf with forces f on links, so that an augmented inverse takes these on its own way.
+    fn pushed(&mut self, x: Id) -> (Option<Id>, Option<Id>) {
+        if self.sharing != Sharing::Linear {
+            return (Some(x), None);
+        }
+        let terms = match &self.nodes[x] {
+            Node::Combine(terms, _) => terms.iter().map(|&(s, id)| (f64::from_bits(s), id)).collect(),
+            _ => vec![(1.0, x)],
+        };
+        let (mut own, mut forces) = (Vec::new(), Vec::new());
+        for (scale, id) in terms {
+            let pushed = match self.nodes[id] {
+                Node::Joint(core) => match self.nodes[core] {
+                    Node::Core(Core::InPhi, None, Some(f)) => Some(f),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match pushed {
+                Some(f) => forces.push((scale, f)),
+                None => own.push((scale, id)),
             }
         }
+        if forces.is_empty() {
+            return (Some(x), None);
+        }
+        let t = (!own.is_empty()).then(|| self.combine(own, Space::Joint));
+        (t, Some(self.combine(forces, Space::Force)))
     }
 
     fn times(&mut self, number: Id, y: Id) -> Id {
@@ -195,6 +252,13 @@ impl Graph {
                 let base = self.add(Node::BaseAcceleration, Space::Motion);
                 self.combine(vec![(1.0, own), (1.0, base)], Space::Motion)
             }
+            CONSTRAINT_BIAS => {
+                let qd = self.given("qd", Space::Joint);
+                let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
+                let own = self.add(Node::Coriolis(velocity, qd), Space::Motion);
+                let acceleration = self.recursion(Core::OutPhi, None, Some(own), false);
+                self.add(Node::ConstraintBias(velocity, acceleration), Space::Constraint)
+            }
             "b" => {
                 let qd = self.given("qd", Space::Joint);
                 let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
@@ -224,6 +288,12 @@ impl Graph {
             (Op::RootInv, true) => self.local(L::RootInvStar, x),
             (Op::Upsilon, _) => self.local(L::Upsilon, x),
             (Op::Rotors, _) => self.local(L::Rotors, x),
+            (Op::MInv, _) => self.local(L::MInv, x),
+            (Op::PInv, _) => self.local(L::PInv, x),
+            (Op::Bc, false) => self.add(Node::Tie(x), Space::Force),
+            (Op::Bc, true) => self.add(Node::Untie(x), Space::Constraint),
+            (Op::Jc, false) => self.chain(&[(Op::Bc, true), (Op::Phi, true), (Op::H, true)], x),
+            (Op::Jc, true) => self.chain(&[(Op::H, false), (Op::Phi, false), (Op::Bc, false)], x),
             (Op::EPhi, adjoint) => self.shift(!adjoint, x),
             (Op::EPsi, false) => {
                 let y = self.local(L::TauBar, x);
@@ -283,7 +353,7 @@ impl Graph {
         y
     }
 
-    fn local(&mut self, local: Local, x: Id) -> Id {
+    pub(super) fn local(&mut self, local: Local, x: Id) -> Id {
         let linear = self.sharing == Sharing::Linear;
         // H y = e − t and H z = t − ε; K*λ likewise: what the recursion gives anyway.
         if linear {
@@ -308,20 +378,20 @@ impl Graph {
         }
         let space = match local {
             Local::H | Local::GStar => Space::Joint,
-            Local::HStar | Local::TauBarStar | Local::Upsilon => Space::Motion,
+            Local::HStar | Local::TauBarStar | Local::Upsilon | Local::MInv | Local::PInv => Space::Motion,
             Local::M | Local::P | Local::PPlus | Local::G | Local::TauBar => Space::Force,
             _ => Space::Joint,
         };
         self.add(Node::Local(local, x), space)
     }
 
-    fn shift(&mut self, inward: bool, x: Id) -> Id {
+    pub(super) fn shift(&mut self, inward: bool, x: Id) -> Id {
         let space = self.spaces[x];
         self.add(Node::Shift(inward, x), space)
     }
 
     /// A recursion on t and x; its joint result if `joint`, else that of the links.
-    fn recursion(&mut self, core: Core, t: Option<Id>, x: Option<Id>, joint: bool) -> Id {
+    pub(super) fn recursion(&mut self, core: Core, t: Option<Id>, x: Option<Id>, joint: bool) -> Id {
         let (mut t, mut x) = (t, x);
         let mut moved = None;
         if self.sharing == Sharing::Linear {
@@ -332,6 +402,13 @@ impl Graph {
             }
         }
         let link = if core.inward() { Space::Force } else { Space::Motion };
+        // φ*H* of what an augmented inverse gives is among its results.
+        if let (Core::OutPhi, Some(t), None, false, Sharing::Linear) = (core, t, x, joint, self.sharing)
+            && let Node::Joint(from) = self.nodes[t]
+            && let Node::Augmented(..) = self.nodes[from]
+        {
+            return self.add(Node::Link(from), Space::Motion);
+        }
         let node = self.add(Node::Core(core, t, x), link);
         if !joint {
             return self.add(Node::Link(node), link);
@@ -374,121 +451,6 @@ impl Graph {
         (left, Some(self.combine(joint, Space::Joint)))
     }
 
-    /// Σ of multiples: opened, gathered, and merged where the sharing says so.
-    fn combine(&mut self, terms: Vec<(f64, Id)>, space: Space) -> Id {
-        if self.sharing == Sharing::None {
-            return self.combined(terms, space);
-        }
-        let mut flat: Vec<(f64, Id)> = Vec::new();
-        for (scale, id) in terms {
-            let inner = match &self.nodes[id] {
-                Node::Combine(inner, _) => inner.iter().map(|&(s, i)| (f64::from_bits(s) * scale, i)).collect(),
-                _ => vec![(scale, id)],
-            };
-            for (scale, id) in inner {
-                match flat.iter_mut().find(|f| f.1 == id) {
-                    Some(like) => like.0 += scale,
-                    None => flat.push((scale, id)),
-                }
-            }
-        }
-        flat.retain(|f| f.0 != 0.0);
-        if self.sharing == Sharing::Linear
-            && self.merges > 0
-            && let Some(merged) = self.merged(&flat, space)
-        {
-            return merged;
-        }
-        flat.sort_by_key(|f| f.1);
-        self.combined(flat, space)
-    }
-
-    fn combined(&mut self, terms: Vec<(f64, Id)>, space: Space) -> Id {
-        if let [(scale, id)] = terms[..]
-            && scale == 1.0
-        {
-            return id;
-        }
-        let terms = terms.into_iter().map(|(s, i)| (s.to_bits(), i)).collect();
-        self.add(Node::Combine(terms, space), space)
-    }
-
-    /// Two results of one kind, added: the result of the sum.
-    fn merged(&mut self, terms: &[(f64, Id)], space: Space) -> Option<Id> {
-        for i in 0..terms.len() {
-            for j in i + 1..terms.len() {
-                let Some(both) = self.merge(terms[i], terms[j]) else {
-                    continue;
-                };
-                self.merges = self.merges.saturating_sub(1);
-                let mut rest: Vec<(f64, Id)> = terms.to_vec();
-                rest.remove(j);
-                rest[i] = both;
-                return Some(self.combine(rest, space));
-            }
-        }
-        None
-    }
-
-    fn merge(&mut self, (a, x): (f64, Id), (b, y): (f64, Id)) -> Option<(f64, Id)> {
-        match (self.nodes[x].clone(), self.nodes[y].clone()) {
-            (Node::Local(l, u), Node::Local(m, v)) if l == m => {
-                let (scale, inner) = self.weighted((a, u), (b, v));
-                Some((scale, self.local(l, inner)))
-            }
-            (Node::Shift(d, u), Node::Shift(e, v)) if d == e => {
-                let (scale, inner) = self.weighted((a, u), (b, v));
-                Some((scale, self.shift(d, inner)))
-            }
-            (Node::Joint(u), Node::Joint(v)) => self.merge_cores((a, u), (b, v), true),
-            (Node::Link(u), Node::Link(v)) => self.merge_cores((a, u), (b, v), false),
-            (Node::Spread(u), Node::Spread(v)) => {
-                let (scale, inner) = self.weighted((a, u), (b, v));
-                Some((scale, self.add(Node::Spread(inner), Space::Force)))
-            }
-            (Node::Pick(u), Node::Pick(v)) => {
-                let (scale, inner) = self.weighted((a, u), (b, v));
-                Some((scale, self.add(Node::Pick(inner), Space::Tip)))
-            }
-            _ => None,
-        }
-    }
-
-    fn merge_cores(&mut self, (a, u): (f64, Id), (b, v): (f64, Id), joint: bool) -> Option<(f64, Id)> {
-        let (Node::Core(kind, t, x), Node::Core(other, s, y)) = (self.nodes[u].clone(), self.nodes[v].clone()) else {
-            return None;
-        };
-        if kind != other {
-            return None;
-        }
-        // A shared scale stays outside.
-        let (a, b, outside) = if a.abs() == b.abs() {
-            (1.0, b / a, a)
-        } else {
-            (a, b, 1.0)
-        };
-        let t = self.pair((a, t), (b, s), Space::Joint);
-        let link = if kind.inward() { Space::Force } else { Space::Motion };
-        let x = self.pair((a, x), (b, y), link);
-        Some((outside, self.recursion(kind, t, x, joint)))
-    }
-
-    fn pair(&mut self, (a, x): (f64, Option<Id>), (b, y): (f64, Option<Id>), space: Space) -> Option<Id> {
-        let terms: Vec<(f64, Id)> = [x.map(|x| (a, x)), y.map(|y| (b, y))].into_iter().flatten().collect();
-        if terms.is_empty() {
-            return None;
-        }
-        Some(self.combine(terms, space))
-    }
-
-    fn weighted(&mut self, (a, u): (f64, Id), (b, v): (f64, Id)) -> (f64, Id) {
-        let space = self.spaces[u];
-        if a.abs() == b.abs() {
-            return (a, self.combine(vec![(1.0, u), (b / a, v)], space));
-        }
-        (1.0, self.combine(vec![(a, u), (b, v)], space))
-    }
-
     /// Whether more sums could have been merged.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.merges == 0
@@ -499,9 +461,11 @@ impl Graph {
         match &self.nodes[id] {
             Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
+            Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) => vec![*a, *b],
+            Node::Select(_, a) | Node::Place(_, a) | Node::Tie(a) | Node::Untie(a) => vec![*a],
             Node::Gyroscopic(a) | Node::Local(_, a) | Node::Shift(_, a) => vec![*a],
             Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) | Node::Solve(_, a) => vec![*a],
-            Node::Core(_, t, x) => t.iter().chain(x).copied().collect(),
+            Node::Core(_, t, x) | Node::Augmented(_, t, x) => t.iter().chain(x).copied().collect(),
             Node::Combine(terms, _) => terms.iter().map(|t| t.1).collect(),
         }
     }
@@ -509,7 +473,7 @@ impl Graph {
     /// Drops what the result does not need, and numbers the rest afresh.
     fn sweep_out(&mut self) {
         let mut needed = vec![false; self.nodes.len()];
-        needed[self.result] = true;
+        self.results.iter().for_each(|&id| needed[id] = true);
         for id in (0..self.nodes.len()).rev() {
             if needed[id] {
                 self.reads(id).into_iter().for_each(|r| needed[r] = true);
@@ -542,6 +506,13 @@ impl Graph {
                 Node::Spread(a) => Node::Spread(at(a)),
                 Node::Pick(a) => Node::Pick(at(a)),
                 Node::Solve(which, a) => Node::Solve(which, at(a)),
+                Node::Augmented(which, t, x) => Node::Augmented(which, t.map(at), x.map(at)),
+                Node::Diagonal(a, inverted, b) => Node::Diagonal(at(a), inverted, at(b)),
+                Node::ConstraintBias(a, b) => Node::ConstraintBias(at(a), at(b)),
+                Node::Select(name, a) => Node::Select(name, at(a)),
+                Node::Place(name, a) => Node::Place(name, at(a)),
+                Node::Tie(a) => Node::Tie(at(a)),
+                Node::Untie(a) => Node::Untie(at(a)),
                 Node::Core(c, t, x) => Node::Core(c, t.map(at), x.map(at)),
                 Node::Combine(terms, space) => {
                     Node::Combine(terms.into_iter().map(|(s, i)| (s, at(i))).collect(), space)
@@ -550,7 +521,7 @@ impl Graph {
             });
             self.spaces.push(space);
         }
-        self.result = place[self.result];
+        self.results.iter_mut().for_each(|id| *id = place[*id]);
         self.known.clear();
     }
 }

@@ -1,18 +1,22 @@
 //! Which space every part of an expression leads from and to.
 
+use super::augmented;
 use super::fault::Fault;
 use super::graph::OPERAND;
 use super::laws;
+use super::names::{
+    VECTORS_INSIDE, WORDS, definition_of_inverse_mass, dense_inverse, has_vectors, identity_of, operator,
+};
 use super::op::Op;
 use super::parse::{Ast, What};
 use super::space::Space;
-use super::sum::{Factor, Sum, Vector};
+use super::sum::{Factor, Sum, Term, Vector};
 use crate::model::did_you_mean;
 use core::ops::Range;
 use std::collections::HashMap;
 
 /// Vectors that every expression knows: what a state or its caller gives.
-pub(crate) const VECTORS: [(&str, Space); 10] = [
+pub(crate) const VECTORS: [(&str, Space); 11] = [
     ("T", Space::Joint),
     ("qd", Space::Joint),
     ("qdd", Space::Joint),
@@ -23,13 +27,17 @@ pub(crate) const VECTORS: [(&str, Space); 10] = [
     ("a", Space::Motion),
     ("a0", Space::Motion),
     ("b", Space::Force),
+    (CONSTRAINT_BIAS, Space::Constraint),
 ];
+
+/// J̇c q̇: what the constraints accelerate by where the joints do not.
+pub(crate) const CONSTRAINT_BIAS: &str = "Jc_dot qd";
 
 /// Expressions with more factors are refused.
 const LARGEST: usize = 512;
 
 /// Other spellings.
-fn plain(name: &str) -> &str {
+pub(crate) fn plain(name: &str) -> &str {
     match name {
         "q̇" => "qd",
         "q̈" => "qdd",
@@ -42,6 +50,7 @@ fn plain(name: &str) -> &str {
         "ν" => "nu",
         "ξ" => "xi",
         "ρ" => "rho",
+        "a₀" => "a0",
         other => other,
     }
 }
@@ -72,20 +81,37 @@ struct Inference {
     known: Vec<Known>,
     /// Users' own vectors.
     names: HashMap<String, Unknown>,
-    /// Identities and numbers, by where they stand.
+    /// Identities and numbers, by the part of the tree that they are.
     identities: HashMap<usize, Unknown>,
 }
 
-/// The expression as a sum of products, with every space known.
-pub(crate) fn typed(ast: &Ast) -> Result<Sum, Fault> {
+/// Expressions as sums of products, with every space known; vectors of one name are the same in all.
+pub(crate) fn typed(all: &[&Ast]) -> Result<Vec<Sum>, Fault> {
     let mut inference = Inference::default();
-    inference.kind(ast)?;
-    let sum = inference.build(ast)?;
-    if !sum.is_vector() && sum.vectors().iter().any(|v| &*v.name == OPERAND) {
-        let problem = format!("`{OPERAND}` is what an operator acts on, and this is an operator");
-        return Err(Fault::at(ast.span.clone(), problem, "give the vector another name"));
+    for ast in all {
+        inference.kind(ast)?;
     }
-    Ok(sum)
+    let mut sums = Vec::with_capacity(all.len());
+    for ast in all {
+        let sum = inference.build(ast)?;
+        if !sum.is_vector() && sum.vectors().iter().any(|v| &*v.name == OPERAND) {
+            let problem = format!("`{OPERAND}` is what an operator acts on, and this is an operator");
+            return Err(Fault::at(ast.span.clone(), problem, "give the vector another name"));
+        }
+        if all.len() > 1 && !sum.is_vector() {
+            let problem = "of several results each is a vector, and this is an operator";
+            return Err(Fault::at(ast.span.clone(), problem, "let it act on one"));
+        }
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+/// Whether a name cannot be given to something: operators, functions, and for `let` also vectors of a state.
+pub(crate) fn is_taken(name: &str, is_let: bool) -> bool {
+    let name = plain(name);
+    let of_state = VECTORS.iter().any(|v| v.0 == name) && (is_let || matches!(name, "qd" | "V" | "a" | "a0" | "b"));
+    operator(name).is_some() || identity_of(name).is_some() || WORDS.contains(&name) || of_state
 }
 
 impl Inference {
@@ -156,8 +182,12 @@ impl Inference {
         Ok(match &ast.what {
             What::Number(_) => {
                 let space = self.fresh();
-                self.identities.insert(ast.span.start, space);
+                self.identities.insert(part(ast), space);
                 square(space)
+            }
+            What::Name(name, _) if matches!(&name[..], "Jc_dot" | "J̇c") => {
+                let problem = format!("`{name}` is known on velocities alone");
+                return Err(Fault::at(ast.span.clone(), problem, "write Jc_dot qd"));
             }
             What::Name(name, given) => {
                 let given = given.as_deref().and_then(Space::named);
@@ -170,7 +200,7 @@ impl Inference {
                     domain: Self::dual(range),
                 }
             }
-            What::Inverse(inner) => {
+            What::Inverse(inner) | What::Pseudo(inner) => {
                 let Kind { range, domain } = self.kind(inner)?;
                 Kind {
                     range: domain,
@@ -178,6 +208,36 @@ impl Inference {
                 }
             }
             What::Root(inner) => self.kind(inner)?,
+            What::Diagonal(inner) => {
+                let Kind { range, domain } = self.kind(inner)?;
+                let number = self.fixed(Space::Number);
+                if !self.unify(domain, number) {
+                    let problem = "diag(…) takes a vector";
+                    return Err(Fault::at(inner.span.clone(), problem, "name one, as in diag(w:tip)"));
+                }
+                square(range)
+            }
+            What::Of(name, _) => {
+                let (range, domain) = match &name[..] {
+                    "J" => (Space::Frame, Space::Joint),
+                    "B" => (Space::Force, Space::Frame),
+                    "S" => (Space::Frame, Space::Tip),
+                    _ => {
+                        let problem = format!("`{name}` does not belong to a frame");
+                        return Err(Fault::at(ast.span.clone(), problem, "J[name] and B[name] do"));
+                    }
+                };
+                let (range, domain) = (self.fixed(range), self.fixed(domain));
+                Kind { range, domain }
+            }
+            What::Strict(inner) => {
+                let kind = self.kind(inner)?;
+                if !self.unify(kind.range, kind.domain) {
+                    let problem = "X~ is X − I, and this does not lead from a space to itself";
+                    return Err(Fault::at(inner.span.clone(), problem, "write it after phi or psi"));
+                }
+                kind
+            }
             What::Power(inner, _) => {
                 let kind = self.kind(inner)?;
                 if !self.unify(kind.range, kind.domain) {
@@ -238,7 +298,7 @@ impl Inference {
                 Some(space) => self.fixed(space),
                 None => self.fresh(),
             };
-            self.identities.insert(at.start, space);
+            self.identities.insert(part(ast), space);
             return Ok(Kind {
                 range: space,
                 domain: space,
@@ -292,7 +352,7 @@ impl Inference {
     fn build_part(&self, ast: &Ast) -> Result<Sum, Fault> {
         let at = || ast.span.clone();
         Ok(match &ast.what {
-            What::Number(x) => self.identity(ast).scaled(*x),
+            What::Number(x) => self.identity(ast)?.scaled(*x),
             What::Name(name, _) => self.build_name(ast, plain(name))?,
             What::Adjoint(inner) => self.build(inner)?.adjoint(),
             What::Inverse(inner) => {
@@ -300,10 +360,49 @@ impl Inference {
                 if sum.is_zero() || sum.terms.iter().any(|t| !t.scale.recip().is_finite()) {
                     return Err(Fault::at(at(), "this divides by zero", "divide by something else"));
                 }
-                match laws::inverse(&sum, true) {
+                match laws::inverse(&sum, true).or_else(|| augmented::inverse(&sum)) {
                     Some(inverse) => inverse,
                     None => dense_inverse(at(), sum)?,
                 }
+            }
+            What::Pseudo(inner) => {
+                let sum = self.build(inner)?;
+                let small = |space| !matches!(space, Space::Motion | Space::Force | Space::Number);
+                if !small(sum.range) || !small(sum.domain) {
+                    let problem = "only operators between joints, frames and constraints have a pseudo-inverse here";
+                    return Err(Fault::at(at(), problem, "as in pinv(J)"));
+                }
+                if has_vectors(&sum) {
+                    return Err(Fault::at(at(), VECTORS_INSIDE, "take the vectors out"));
+                }
+                Sum::of(Factor::Pseudo(Box::new(sum)))
+            }
+            What::Diagonal(inner) => {
+                let sum = self.build(inner)?;
+                let [Term { scale, factors }] = &sum.terms[..] else {
+                    return Err(Fault::at(at(), "diag(…) takes one vector by name", "as in diag(w:tip)"));
+                };
+                match &factors[..] {
+                    [Factor::Vector(v, false)] if !matches!(v.space, Space::Motion | Space::Force) => {
+                        Sum::of(Factor::Diagonal(v.clone(), false)).scaled(*scale)
+                    }
+                    _ => {
+                        let problem = "diag(…) takes a vector by name, of joints, frames or constraints";
+                        return Err(Fault::at(at(), problem, "as in diag(w:tip)"));
+                    }
+                }
+            }
+            What::Of(name, frame) => {
+                let select = Sum::of(Factor::Select(frame.as_str().into(), false));
+                match &name[..] {
+                    "J" => select.times(&Sum::of(Factor::op(Op::J))),
+                    "S" => select,
+                    _ => Sum::of(Factor::op(Op::B)).times(&select.adjoint()),
+                }
+            }
+            What::Strict(inner) => {
+                let sum = self.build(inner)?;
+                sum.plus(&Sum::identity(sum.range).scaled(-1.0))
             }
             What::Root(inner) => self.root_of(inner, at())?,
             What::Power(inner, n) => {
@@ -349,10 +448,15 @@ impl Inference {
         })
     }
 
-    /// I where it stands; a space that nothing tells is joint space.
-    fn identity(&self, ast: &Ast) -> Sum {
-        let space = self.identities.get(&ast.span.start).and_then(|&x| self.space(x));
-        Sum::identity(space.unwrap_or(Space::Joint))
+    /// I where it stands.
+    fn identity(&self, ast: &Ast) -> Result<Sum, Fault> {
+        let space = self.identities.get(&part(ast)).and_then(|&x| self.space(x));
+        let Some(space) = space else {
+            let problem = format!("nothing tells which space {} is in", short(ast));
+            let hint = "write I_q for joint space, I_V for motions, I_f for forces, I_t for tip space";
+            return Err(Fault::at(ast.span.clone(), problem, hint));
+        };
+        Ok(Sum::identity(space))
     }
 
     fn build_name(&self, ast: &Ast, name: &str) -> Result<Sum, Fault> {
@@ -360,7 +464,7 @@ impl Inference {
             return Ok(operator);
         }
         if identity_of(name).is_some() {
-            return Ok(self.identity(ast));
+            return self.identity(ast);
         }
         let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
         let own = self.names.get(name).and_then(|&x| self.space(x));
@@ -383,6 +487,10 @@ impl Inference {
                 [Factor::Op(Op::D, _)] => Some(Sum::of(Factor::op(Op::Root))),
                 // D⁻¹ = D^-½*D^-½: the first factor.
                 [Factor::Op(Op::DInv, _)] => Some(Sum::of(Factor::Op(Op::RootInv, true))),
+                // 𝓜 = mm* and 𝓜⁻¹ = ℓ*ℓ.
+                [Factor::Op(Op::Mass, _)] => operator("m"),
+                [Factor::Op(Op::MassInv, _)] => operator("ell").map(|ell| ell.adjoint()),
+                _ if sum == definition_of_inverse_mass() => operator("ell").map(|ell| ell.adjoint()),
                 _ => None,
             };
             if let Some(root) = root {
@@ -391,31 +499,9 @@ impl Inference {
         }
         Err(Fault::at(
             at,
-            "only D, inv(D) and positive numbers have a root here",
-            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D)), and sqrt(inv(D)) its adjoint",
+            "only D, Mass, their inverses and positive numbers have a root here",
+            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D)), and sqrt(inv(D)) its adjoint; sqrt(Mass) is m",
         ))
-    }
-}
-
-/// The space of an identity, by its name: `I` may stand in any.
-fn identity_of(name: &str) -> Option<Option<Space>> {
-    Some(match name {
-        "I" => None,
-        "I_q" => Some(Space::Joint),
-        "I_V" => Some(Space::Motion),
-        "I_f" => Some(Space::Force),
-        "I_t" => Some(Space::Tip),
-        _ => return None,
-    })
-}
-
-/// An operator by name; the factors of 𝓜 are products.
-fn operator(name: &str) -> Option<Sum> {
-    let of = |op| Sum::of(Factor::op(op));
-    match name {
-        "m" => Some(of(Op::F).times(&of(Op::Root))),
-        "ell" | "ℓ" => Some(of(Op::RootInv).times(&of(Op::N))),
-        _ => Op::named(name).map(of),
     }
 }
 
@@ -424,7 +510,7 @@ fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
     let mut hint = "write an adjoint as ^* or '".to_owned();
     let problem = match &left.what {
         What::Name(name, _) if operator(plain(name)).is_none() && identity_of(plain(name)).is_none() => {
-            let names = Op::names().chain(["I", "m", "ell", "inv", "sqrt"]);
+            let names = Op::names().chain(WORDS);
             let suggestion = did_you_mean(name, names);
             hint = format!("vectors stand last{suggestion}");
             format!("{l} is a vector and takes a number, but {r} gives {gives}")
@@ -445,35 +531,16 @@ fn short(ast: &Ast) -> String {
         },
         What::Inverse(_) => "the inverse".to_owned(),
         What::Root(_) => "the root".to_owned(),
+        What::Pseudo(_) => "the pseudo-inverse".to_owned(),
+        What::Diagonal(_) => "the diagonal".to_owned(),
+        What::Strict(_) => "the strict part".to_owned(),
+        What::Of(name, frame) => format!("`{name}[{frame}]`"),
         What::Power(..) => "the power".to_owned(),
         What::Product(_) | What::Sum(_) => "the parenthesis".to_owned(),
     }
 }
 
-/// The inverse of what has none in closed form, if a dense matrix can be solved for it.
-fn dense_inverse(at: Range<usize>, sum: Sum) -> Result<Sum, Fault> {
-    let closed = "phi, psi, D, sqrt(D), Mass, I - H psi K, I + H phi K, numbers and products of these have one";
-    if sum.is_vector() || sum.range == Space::Number {
-        let problem = "a vector has no inverse";
-        return Err(Fault::at(at, problem, "only operators have one"));
-    }
-    let link = |space| matches!(space, Space::Motion | Space::Force);
-    if link(sum.range) && link(sum.domain) {
-        let problem = "this has no inverse in closed form, and link space is too large to solve as a dense matrix";
-        return Err(Fault::at(at, problem, closed));
-    }
-    if sum.range != sum.domain {
-        let problem = format!("this leads from {} to {}: it is not square", sum.domain, sum.range);
-        let hint = "a pseudo-inverse of J is J^* inv(J J^*), weighted by the masses inv(Mass) J^* inv(J inv(Mass) J^*)";
-        return Err(Fault::at(at, problem, hint));
-    }
-    if !sum.vectors().is_empty() {
-        let problem = "there are vectors in what is inverted";
-        return Err(Fault::at(
-            at,
-            problem,
-            "only operators can be inverted; take the vectors out",
-        ));
-    }
-    Ok(Sum::of(Factor::Inverse(Box::new(sum))))
+/// Which part of a tree this is.
+fn part(ast: &Ast) -> usize {
+    core::ptr::from_ref(ast) as usize
 }

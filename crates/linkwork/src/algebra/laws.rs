@@ -2,6 +2,7 @@
 //!
 //! Each holds with its adjoint. A is the rotors' inertia and vanishes where there is none.
 
+use super::augmented;
 use super::notation::Notation;
 use super::op::Op;
 use super::rewrite::kept;
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 
 /// Products: what stands on the left becomes what stands on the right. `*` is the adjoint, `N` is I − HψK, `F` is
 /// I + HφK, `L` is D^½.
-const PRODUCTS: [(&str, &str); 49] = [
+const PRODUCTS: [(&str, &str); 53] = [
     // Inverses.
     ("Mass Mass⁻", "I"),
     ("Mass⁻ Mass", "I"),
@@ -18,6 +19,10 @@ const PRODUCTS: [(&str, &str); 49] = [
     ("N F", "I"),
     ("D D⁻", "I"),
     ("D⁻ D", "I"),
+    ("M M⁻", "I"),
+    ("M⁻ M", "I"),
+    ("P P⁻", "I"),
+    ("P⁻ P", "I"),
     ("φ φ⁻", "I"),
     ("φ⁻ φ", "I"),
     ("ψ ψ⁻", "I"),
@@ -75,9 +80,19 @@ const WITHOUT_ROTORS: [(&str, &str); 2] = [("τ τ", "τ"), ("τ P⁺", "P⁺")]
 const NAMED: [(&str, &str); 3] = [("H φ M φ* H*", "Mass - A"), ("F D F*", "Mass"), ("N* D⁻ N", "Mass⁻")];
 
 /// And written out again: 𝓜 in one of two ways.
-const WRITTEN_OUT: [[(&str, &str); 3]; 2] = [
-    [("Mass⁻", "N* D⁻ N"), ("J", "B* φ* H*"), ("Mass", "H φ M φ* H* + A")],
-    [("Mass⁻", "N* D⁻ N"), ("J", "B* φ* H*"), ("Mass", "F D F*")],
+const WRITTEN_OUT: [[(&str, &str); 4]; 2] = [
+    [
+        ("Mass⁻", "N* D⁻ N"),
+        ("J", "B* φ* H*"),
+        ("Jc", "Bc* φ* H*"),
+        ("Mass", "H φ M φ* H* + A"),
+    ],
+    [
+        ("Mass⁻", "N* D⁻ N"),
+        ("J", "B* φ* H*"),
+        ("Jc", "Bc* φ* H*"),
+        ("Mass", "F D F*"),
+    ],
 ];
 
 /// Sums of two terms, one on the left a multiple of the other, between factors that they share.
@@ -220,19 +235,22 @@ const MOST: usize = 64;
 pub(crate) fn inverse(sum: &Sum, rotors: bool) -> Option<Sum> {
     let sum = kept(sum.clone(), rotors);
     let found = folded(&sum, rotors).inverse();
-    found.or_else(|| {
-        let mut flat = sum.expanded(MOST)?;
-        for _ in 0..MOST {
-            let next = REDUCED_LAWS
-                .iter()
-                .find_map(|law| apply_product(&flat, law).into_iter().next());
-            let Some(next) = next.filter(|next| next.terms.len() <= MOST) else {
-                break;
-            };
-            flat = kept(next, rotors);
-        }
-        folded(&flat, rotors).inverse()
-    })
+    found.or_else(|| folded(&reduced(&sum, rotors)?, rotors).inverse())
+}
+
+/// Multiplied out, and written by what products are named; none if that is too long.
+pub(crate) fn reduced(sum: &Sum, rotors: bool) -> Option<Sum> {
+    let mut flat = kept(sum.clone(), rotors).expanded(MOST)?;
+    for _ in 0..MOST {
+        let next = REDUCED_LAWS
+            .iter()
+            .find_map(|law| apply_product(&flat, law).into_iter().next());
+        let Some(next) = next.filter(|next| next.terms.len() <= MOST) else {
+            break;
+        };
+        flat = kept(next, rotors);
+    }
+    Some(flat)
 }
 
 /// With dense inverses in closed form where a mechanism with or without rotors has one.
@@ -241,9 +259,11 @@ pub(crate) fn resolved(sum: &Sum, rotors: bool) -> Sum {
     for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
         match factor {
             Factor::Sum(inner) => **inner = resolved(inner, rotors),
+            Factor::Pseudo(inner) => **inner = resolved(inner, rotors),
             Factor::Inverse(inner) => {
                 **inner = resolved(inner, rotors);
-                if let Some(closed) = inverse(inner, rotors) {
+                let kept = kept((**inner).clone(), rotors);
+                if let Some(closed) = inverse(inner, rotors).or_else(|| augmented::inverse(&kept)) {
                     *factor = Factor::Sum(Box::new(closed));
                 }
             }
@@ -386,6 +406,8 @@ fn op(name: &str) -> Op {
         "φ⁻" => Op::PhiInv,
         "ψ⁻" => Op::PsiInv,
         "Mass⁻" => Op::MassInv,
+        "M⁻" => Op::MInv,
+        "P⁻" => Op::PInv,
         "τ" => Op::TauBar,
         other => Op::named(other).expect("the tables name operators only; a test reads them all"),
     }

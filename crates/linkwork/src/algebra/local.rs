@@ -5,9 +5,10 @@ use super::joint_algebra::Joint;
 use super::program::Step;
 use super::run::{Known, Memory, times_upsilon};
 use super::space::Space;
+use crate::dynamics::augmented::six::{cholesky, solve_one};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
-use crate::spatial::{Motion, Vec3};
+use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::crossing::Crossing;
 
 /// Σ of multiples, starting from the first.
@@ -97,6 +98,14 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
             }
             memory.set_force(k, *to, b);
         }
+        Step::Diagonal {
+            by, inverted, from, to, ..
+        } => {
+            for v in body.v..body.v + at.dofs() {
+                let (w, x) = (memory.joint[by * memory.nv + v], memory.joint[from * memory.nv + v]);
+                memory.joint[to * memory.nv + v] = if *inverted { x * w.recip() } else { x * w };
+            }
+        }
         Step::Times {
             space,
             number,
@@ -117,6 +126,23 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
         }
         _ => {}
     }
+}
+
+/// The motion that an inertia has under a force.
+#[inline(always)]
+fn solve<S: Scalar>(inertia: &Articulated<S>, f: Force<S>) -> Motion<S> {
+    let mut rows = inertia.to_rows();
+    cholesky(&mut rows);
+    Motion::from_array(solve_one(&rows, f.to_array()))
+}
+
+/// Whether an inertia resists every motion, in one lane: no pivot is only the rounding of what it was.
+pub(crate) fn is_regular<S: Scalar>(inertia: &Articulated<S>, lane: usize) -> bool {
+    let mut rows = inertia.to_rows();
+    let sizes: [S; 6] = core::array::from_fn(|i| rows[i][i]);
+    let pivots = cholesky(&mut rows);
+    let sound = |(pivot, size): (S, S)| pivot.lane(lane) > 1e-13 * size.lane(lane);
+    pivots.into_iter().zip(sizes).all(sound)
 }
 
 /// a₀: [0; −g] seen from a link on the world, else zero.
@@ -151,6 +177,14 @@ fn local_operator<S: Scalar, const REVOLUTE: bool>(
         Local::Upsilon => {
             let v = times_upsilon(&memory.upsilon[k], memory.force(k, from));
             memory.set_motion(k, to, v);
+        }
+        Local::MInv => {
+            let x = solve(&Articulated::from(body.inertia.lift::<S>()), memory.force(k, from));
+            memory.set_motion(k, to, x);
+        }
+        Local::PInv => {
+            let x = solve(&s.riccati.p[k], memory.force(k, from));
+            memory.set_motion(k, to, x);
         }
         Local::TauBar => memory.set_force(k, to, at.tau_bar(memory.force(k, from))),
         Local::TauBarStar => memory.set_motion(k, to, at.tau_bar_star(memory.motion(k, from))),

@@ -26,8 +26,9 @@
 //! ```
 //!
 //! Inverses are in closed form where the laws give one: `inv(H phi M phi^* H^*)` is 𝓜⁻¹ where there are no rotors. Others in
-//! joint or tip space, such as `inv(J inv(Mass) J^*)`, are small dense solves between sweeps ([`Algorithm::solves`]);
-//! they allocate, and are refused at configurations where the rank is too low.
+//! joint or tip space, such as `inv(J inv(Mass) J^*)`, are small dense solves between sweeps ([`Algorithm::solves`]),
+//! refused at configurations where the rank is too low; `pinv(J)` never is. Masses with weights, `inv(Mass + J^* J)`, take
+//! the two sweeps of 𝓜⁻¹.
 //!
 //! [`guide`] leads from an expression to its algorithm, level by level.
 //!
@@ -39,6 +40,7 @@
 //! the link that the joint moves, and its frame is the joint's turned by the first angle. [`link_space`] lists them.
 
 mod algorithm;
+mod augmented;
 mod batch;
 mod between_sweeps;
 mod cost;
@@ -55,21 +57,27 @@ mod infer;
 mod joint_algebra;
 mod laws;
 mod local;
+mod matrices;
 mod matrix;
+mod merge;
+mod names;
 mod node;
 mod notation;
 mod op;
 mod operators;
 mod parse;
+mod prepare;
 mod program;
 mod recursion;
 mod rewrite;
 mod run;
 mod schedule;
+mod script;
 mod solve;
 mod space;
 mod steps;
 mod sum;
+mod ties;
 mod upsilon;
 
 #[doc = include_str!("guide.md")]

@@ -2,6 +2,7 @@
 
 use super::space::Space;
 use super::sum::Vector;
+use std::sync::Arc;
 
 /// A node's place in its graph.
 pub(crate) type Id = usize;
@@ -45,12 +46,14 @@ pub(crate) enum Local {
     RootInvStar,
     Upsilon,
     Rotors,
+    MInv,
+    PInv,
 }
 
 impl Local {
     /// Whether it reads what the Riccati equation gives.
     pub(crate) fn needs_riccati(self) -> bool {
-        !matches!(self, Self::H | Self::HStar | Self::M | Self::Rotors)
+        !matches!(self, Self::H | Self::HStar | Self::M | Self::Rotors | Self::MInv)
     }
 }
 
@@ -83,4 +86,16 @@ pub(crate) enum Node {
     Times(Id, Id),
     /// A dense inverse, by its place among those of the graph, times a vector of joint or tip space.
     Solve(usize, Id),
+    /// An augmented inverse, by its place, on a joint vector and forces on links: x = 𝓐⁻¹(t + Hφf), λ = φ*H*x.
+    Augmented(usize, Option<Id>, Option<Id>),
+    /// diag(w)x, or its inverse.
+    Diagonal(Id, bool, Id),
+    /// A frame's numbers out of those of all frames, and into them.
+    Select(Arc<str>, Id),
+    Place(Arc<str>, Id),
+    /// Bc and Bc*.
+    Tie(Id),
+    Untie(Id),
+    /// J̇c q̇ from the velocities of links and what they accelerate by at q̈ = 0.
+    ConstraintBias(Id, Id),
 }

@@ -34,12 +34,17 @@ pub(crate) enum Op {
     Upsilon,
     /// Rotor inertia: diag(armature).
     Rotors,
+    MInv,
+    PInv,
+    /// The forces that multipliers of constraints put on links, and the constraints' Jacobian Bc*φ*H*.
+    Bc,
+    Jc,
 }
 
 use Op::*;
 
 /// Names by which expressions know operators, the plainest first; then the symbol to print, and the same in LaTeX.
-const NAMES: [(Op, &[&str], &str, &str); 25] = [
+const NAMES: [(Op, &[&str], &str, &str); 29] = [
     (H, &["H"], "H", "H"),
     (M, &["M"], "M", "M"),
     (P, &["P"], "P", "P"),
@@ -65,6 +70,10 @@ const NAMES: [(Op, &[&str], &str, &str); 25] = [
     (RootInv, &[], "D^-½", r"D^{-1/2}"),
     (Upsilon, &["Upsilon", "Υ"], "Υ", r"\Upsilon"),
     (Rotors, &["A"], "A", "A"),
+    (MInv, &[], "M⁻¹", "M^{-1}"),
+    (PInv, &[], "P⁻¹", "P^{-1}"),
+    (Bc, &["Bc", "B_c"], "Bc", "B_c"),
+    (Jc, &["Jc", "J_c"], "Jc", "J_c"),
 ];
 
 impl Op {
@@ -100,13 +109,15 @@ impl Op {
             F => "(I + H phi K)",
             Root => "sqrt(D)",
             RootInv => "inv(sqrt(D))",
+            MInv => "inv(M)",
+            PInv => "inv(P)",
             other => other.row().1[0],
         }
     }
 
     /// (range, domain).
     pub(crate) fn spaces(self) -> (Space, Space) {
-        use Space::{Force, Joint, Motion, Tip};
+        use Space::{Constraint, Force, Joint, Motion, Tip};
         match self {
             H => (Joint, Force),
             M | P | PPlus => (Force, Motion),
@@ -114,19 +125,24 @@ impl Op {
             TauBar | EPhi | EPsi | Phi | Psi | PhiInv | PsiInv => (Force, Force),
             B => (Force, Tip),
             J => (Tip, Joint),
-            Upsilon => (Motion, Force),
+            Upsilon | MInv | PInv => (Motion, Force),
+            Bc => (Force, Constraint),
+            Jc => (Constraint, Joint),
             D | DInv | Mass | MassInv | N | F | Root | RootInv | Rotors => (Joint, Joint),
         }
     }
 
     pub(crate) fn self_adjoint(self) -> bool {
-        matches!(self, M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors)
+        matches!(
+            self,
+            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv
+        )
     }
 
     pub(crate) fn direction(self) -> Direction {
         match self {
             EPhi | EPsi | Phi | Psi | PhiInv | PsiInv | K | N | F => Direction::Inward,
-            J => Direction::Outward,
+            J | Jc => Direction::Outward,
             Mass | MassInv => Direction::Both,
             _ => Direction::Memoryless,
         }
@@ -147,6 +163,10 @@ impl Op {
             F => N,
             Root => RootInv,
             RootInv => Root,
+            M => MInv,
+            MInv => M,
+            P => PInv,
+            PInv => P,
             _ => return None,
         })
     }
@@ -171,7 +191,7 @@ mod tests {
         for row in NAMES {
             if let Some(inverse) = row.0.inverse() {
                 assert_eq!(inverse.inverse(), Some(row.0));
-                assert_eq!(inverse.spaces(), row.0.spaces());
+                assert_eq!(inverse.spaces(), (row.0.spaces().1, row.0.spaces().0));
             }
         }
     }

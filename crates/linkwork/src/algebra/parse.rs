@@ -15,13 +15,34 @@ pub(crate) enum What {
     Number(f64),
     /// A name, and the space that `name:space` gives it.
     Name(String, Option<String>),
+    /// An operator of one frame: `J[left]`.
+    Of(String, String),
     Adjoint(Box<Ast>),
     Inverse(Box<Ast>),
     Root(Box<Ast>),
+    /// pinv(…).
+    Pseudo(Box<Ast>),
+    /// diag(…).
+    Diagonal(Box<Ast>),
+    /// X~ = X − I.
+    Strict(Box<Ast>),
     Power(Box<Ast>, u32),
     Product(Vec<Ast>),
     /// Terms and whether each is subtracted.
     Sum(Vec<(bool, Ast)>),
+}
+
+impl Ast {
+    /// Every part directly below.
+    pub(crate) fn each_part(&mut self, see: &mut dyn FnMut(&mut Ast)) {
+        match &mut self.what {
+            What::Number(_) | What::Name(..) | What::Of(..) => {}
+            What::Adjoint(x) | What::Inverse(x) | What::Root(x) | What::Pseudo(x) | What::Diagonal(x) => see(x),
+            What::Strict(x) | What::Power(x, _) => see(x),
+            What::Product(parts) => parts.iter_mut().for_each(see),
+            What::Sum(terms) => terms.iter_mut().for_each(|(_, part)| see(part)),
+        }
+    }
 }
 
 /// Longer expressions are refused.
@@ -43,13 +64,32 @@ enum Token {
     Close,
     Caret,
     Prime,
+    /// A star that touches what stands on both sides: an adjoint or a product.
+    Either,
     Colon,
+    Bracket(String),
+    Tilde,
+    Half,
     /// ⁻¹
     Inverted,
 }
 
+/// What a star between two factors without spaces means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Star {
+    Adjoint,
+    Product,
+}
+
+/// Where a star can be read in two ways, if anywhere.
+pub(crate) fn ambiguous(text: &str) -> Option<Range<usize>> {
+    let chars: Vec<char> = text.chars().collect();
+    let found = tokens(&chars).ok()?;
+    found.into_iter().find(|t| t.0 == Token::Either).map(|t| t.1)
+}
+
 /// Reads an expression.
-pub(crate) fn parse(text: &str) -> Result<Ast, Fault> {
+pub(crate) fn parse(text: &str, star: Star) -> Result<Ast, Fault> {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() > LONGEST {
         let problem = format!("the expression has {} characters; {LONGEST} is the limit", chars.len());
@@ -59,7 +99,13 @@ pub(crate) fn parse(text: &str) -> Result<Ast, Fault> {
             "split it, and bind what comes first to a name",
         ));
     }
-    let tokens = tokens(&chars)?;
+    let mut tokens = tokens(&chars)?;
+    for (token, _) in tokens.iter_mut().filter(|t| t.0 == Token::Either) {
+        *token = match star {
+            Star::Adjoint => Token::Prime,
+            Star::Product => Token::Times,
+        };
+    }
     if tokens.is_empty() {
         return Err(Fault::at(
             0..1,
@@ -90,7 +136,7 @@ fn is_mark(c: char) -> bool {
 
 /// Letters that are names by themselves.
 fn is_symbol(c: char) -> bool {
-    "φϕψτΥ𝓜ℳℓνεζξλαβκρ".contains(c)
+    "φϕψτΥΦΨΛ𝓜ℳℓνεζξλαβκρ".contains(c)
 }
 
 fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
@@ -104,7 +150,18 @@ fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
             c if c.is_whitespace() => continue,
             '+' => Token::Plus,
             '-' | '−' => Token::Minus,
-            '*' | '·' => Token::Times,
+            '*' => star(chars, start, found.last()),
+            '·' => Token::Times,
+            '~' => Token::Tilde,
+            '½' => Token::Half,
+            '[' => {
+                let Some(length) = chars[i..].iter().position(|&c| c == ']') else {
+                    return Err(Fault::at(start..i, "this bracket is never closed", "close it with `]`"));
+                };
+                let name: String = chars[i..i + length].iter().collect();
+                i += length + 1;
+                Token::Bracket(name.trim().to_owned())
+            }
             '/' => Token::Slash,
             '(' => Token::Open,
             ')' => Token::Close,
@@ -140,6 +197,27 @@ fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
     Ok(found)
 }
 
+/// A star: the adjoint where it ends what it touches, a product between spaces or after a number.
+fn star(chars: &[char], at: usize, before: Option<&(Token, Range<usize>)>) -> Token {
+    // After a caret it is an adjoint by itself.
+    let Some((token, span)) = before.filter(|b| b.1.end == at) else {
+        return Token::Times;
+    };
+    let powered = *token == Token::Half;
+    let operand = matches!(
+        token,
+        Token::Name(_) | Token::Close | Token::Prime | Token::Inverted | Token::Bracket(_) | Token::Tilde
+    );
+    let raised = matches!(token, Token::Number(_)) && span.start > 0 && matches!(chars[span.start - 1], '^' | '-');
+    if !(operand || powered || raised) {
+        return Token::Times;
+    }
+    match chars.get(at + 1) {
+        Some(c) if c.is_alphanumeric() || is_symbol(*c) || matches!(c, '(' | '_' | '.') => Token::Either,
+        _ => Token::Prime,
+    }
+}
+
 /// Where a number that starts at `i` ends: digits, a point, an exponent.
 fn number_end(chars: &[char], mut i: usize) -> usize {
     let digits = |mut i: usize| {
@@ -165,7 +243,7 @@ fn number_end(chars: &[char], mut i: usize) -> usize {
 /// Where a name that starts at `i` ends. Greek letters stand alone, so that `HψK` is three names; `E_φ` is one.
 fn name_end(chars: &[char], start: usize) -> usize {
     let marks = |mut i: usize| {
-        while chars.get(i).is_some_and(|&c| is_mark(c) || c == '⁺') {
+        while chars.get(i).is_some_and(|&c| is_mark(c) || c == '⁺' || c == '₀') {
             i += 1;
         }
         i
@@ -280,6 +358,16 @@ impl Parser {
                 _ => break,
             }
         }
+        // J̇c is known on q̇ alone: together they are one vector.
+        let is = |ast: &Ast, words: [&str; 2]| matches!(&ast.what, What::Name(n, None) if words.contains(&&n[..]));
+        while let Some(i) =
+            (1..factors.len()).find(|&i| is(&factors[i - 1], ["Jc_dot", "Jċ"]) && is(&factors[i], ["qd", "q̇"]))
+        {
+            let qd = factors.remove(i);
+            let both = &mut factors[i - 1];
+            both.what = What::Name(super::infer::CONSTRAINT_BIAS.to_owned(), None);
+            both.span.end = qd.span.end;
+        }
         let span = start..self.last_end();
         Ok(match factors.len() {
             1 => factors.swap_remove(0),
@@ -310,7 +398,9 @@ impl Parser {
                 return Err(Fault::at(self.here(), "too many adjoints and powers", "simplify them"));
             }
             let boxed = |ast| Box::new(ast);
-            let what = if self.take(&Token::Prime) {
+            let what = if self.take(&Token::Tilde) {
+                What::Strict(boxed(ast))
+            } else if self.take(&Token::Prime) {
                 What::Adjoint(boxed(ast))
             } else if self.take(&Token::Inverted) {
                 What::Inverse(boxed(ast))
@@ -318,7 +408,21 @@ impl Parser {
                 let span = self.here();
                 if self.take(&Token::Times) || self.take(&Token::Name("T".to_owned())) {
                     What::Adjoint(boxed(ast))
+                } else if self.take(&Token::Half) {
+                    What::Root(boxed(ast))
                 } else if self.take(&Token::Minus) {
+                    if self.take(&Token::Half) {
+                        let inner = What::Root(boxed(ast));
+                        let span = start..self.last_end();
+                        ast = Ast {
+                            what: What::Inverse(Box::new(Ast {
+                                what: inner,
+                                span: span.clone(),
+                            })),
+                            span,
+                        };
+                        continue;
+                    }
                     match self.whole_number()? {
                         1 => What::Inverse(boxed(ast)),
                         _ => {
@@ -366,22 +470,33 @@ impl Parser {
                     span: span.start..self.last_end(),
                 });
             }
-            Token::Name(name) if (name == "inv" || name == "sqrt") && self.take(&Token::Open) => {
+            Token::Name(name) if FUNCTIONS.contains(&&name[..]) && self.take(&Token::Open) => {
                 let inner = Box::new(self.sum()?);
                 self.close(&span)?;
-                if name == "inv" {
-                    What::Inverse(inner)
-                } else {
-                    What::Root(inner)
+                match &name[..] {
+                    "inv" => What::Inverse(inner),
+                    "pinv" => What::Pseudo(inner),
+                    "diag" => What::Diagonal(inner),
+                    _ => What::Root(inner),
                 }
             }
-            Token::Name(name) if name == "inv" || name == "sqrt" => {
+            Token::Name(name) if FUNCTIONS.contains(&&name[..]) => {
                 let problem = format!("`{name}` needs parentheses");
                 return Err(Fault::at(
                     span,
                     problem,
                     format!("write {name}(…) around what it acts on"),
                 ));
+            }
+            Token::Name(name) if matches!(self.peek(), Some(Token::Bracket(_))) => {
+                let Some((Token::Bracket(frame), inside)) = self.tokens.get(self.at).cloned() else {
+                    return Err(Fault::at(span, "a frame is missing", "write J[name]"));
+                };
+                self.at += 1;
+                if frame.is_empty() {
+                    return Err(Fault::at(inside, "a frame's name is missing here", "write J[name]"));
+                }
+                What::Of(name, frame)
             }
             Token::Name(name) => {
                 let mut space = None;
@@ -436,4 +551,7 @@ impl Parser {
     }
 }
 
-const SPACES: &str = "the spaces are joint, motion, force, tip and number";
+const SPACES: &str = "the spaces are joint, motion, force, tip, frame, constraint and number";
+
+/// What is written before parentheses.
+pub(crate) const FUNCTIONS: [&str; 4] = ["inv", "sqrt", "pinv", "diag"];

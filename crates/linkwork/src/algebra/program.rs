@@ -4,6 +4,7 @@ use super::graph::{Core, Graph, Id, Local, Node};
 use super::schedule::{Keeps, Schedule, joint_result};
 use super::space::Space;
 use super::sum::Vector;
+use std::sync::Arc;
 
 /// Where a vector is kept, among those of its space.
 pub(crate) type Slot = usize;
@@ -70,11 +71,51 @@ pub(crate) enum Step {
         from: Slot,
         to: Slot,
     },
-    /// A dense inverse times a vector.
+    /// A dense inverse times a vector, from one space to another.
     Solve {
         which: usize,
-        space: Space,
+        spaces: (Space, Space),
         from: Slot,
+        to: Slot,
+    },
+    /// An augmented inverse on a joint vector and forces on links; the links' motions go to `link_out`.
+    Augmented {
+        which: usize,
+        joint_in: Option<Slot>,
+        link_in: Option<Slot>,
+        joint_out: Option<Slot>,
+        link_out: Slot,
+    },
+    /// diag(by) from, or its inverse.
+    Diagonal {
+        space: Space,
+        by: Slot,
+        inverted: bool,
+        from: Slot,
+        to: Slot,
+    },
+    /// A frame by its place among the names.
+    Select {
+        name: usize,
+        from: Slot,
+        to: Slot,
+    },
+    Place {
+        name: usize,
+        from: Slot,
+        to: Slot,
+    },
+    Tie {
+        from: Slot,
+        to: Slot,
+    },
+    Untie {
+        from: Slot,
+        to: Slot,
+    },
+    ConstraintBias {
+        velocity: Slot,
+        acceleration: Slot,
         to: Slot,
     },
 }
@@ -97,6 +138,8 @@ pub(crate) struct Room {
     pub(crate) joint: usize,
     pub(crate) link: usize,
     pub(crate) tip: usize,
+    pub(crate) frame: usize,
+    pub(crate) constraint: usize,
     /// Sums over children, of inward recursions.
     pub(crate) gathered: usize,
 }
@@ -104,18 +147,20 @@ pub(crate) struct Room {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) inputs: Vec<(Vector, Slot)>,
+    /// The frames that are named.
+    pub(crate) names: Vec<Arc<str>>,
     pub(crate) before: Vec<Step>,
     pub(crate) sweeps: Vec<ProgramSweep>,
     pub(crate) keeps: Keeps,
     pub(crate) room: Room,
-    pub(crate) result: Slot,
-    pub(crate) range: Space,
+    pub(crate) results: Vec<(Space, Slot)>,
 }
 
 struct Writer<'a> {
     graph: &'a Graph,
     slots: Vec<Option<Slot>>,
     room: Room,
+    names: Vec<Arc<str>>,
 }
 
 impl Program {
@@ -131,6 +176,7 @@ impl Program {
         };
         Self {
             inputs: Vec::new(),
+            names: Vec::new(),
             before: Vec::new(),
             sweeps: vec![sweep(true), sweep(false)],
             keeps: Keeps {
@@ -142,8 +188,7 @@ impl Program {
                 numbers: 1,
                 ..Room::default()
             },
-            result: 0,
-            range: Space::Number,
+            results: Vec::new(),
         }
     }
 
@@ -151,6 +196,7 @@ impl Program {
         let mut writer = Writer {
             graph,
             slots: vec![None; graph.nodes.len()],
+            names: Vec::new(),
             room: Room {
                 numbers: 1,
                 ..Room::default()
@@ -160,6 +206,14 @@ impl Program {
         for (id, node) in graph.nodes.iter().enumerate() {
             if let Node::Given(vector) = node {
                 inputs.push((vector.clone(), writer.slot(id)));
+            }
+        }
+        // What is inside of inverses is given too.
+        let inside = graph.solves.iter().map(|s| &s.0).chain(&graph.augmented);
+        for vector in inside.flat_map(super::sum::Sum::vectors) {
+            if !inputs.iter().any(|(known, _)| *known == vector) {
+                let slot = writer.room_for(vector.space);
+                inputs.push((vector, slot));
             }
         }
         let before = writer.steps(&schedule.before);
@@ -174,13 +228,18 @@ impl Program {
                 after: writer.steps(&sweep.after),
             });
         }
+        let results = graph
+            .results
+            .iter()
+            .map(|&id| (graph.spaces[id], writer.slot(id)))
+            .collect();
         let mut program = Self {
             inputs,
+            names: writer.names,
             before,
             sweeps,
             keeps: schedule.keeps,
-            result: writer.slot(graph.result),
-            range: graph.spaces[graph.result],
+            results,
             room: writer.room,
         };
         program.fuse();
@@ -194,23 +253,36 @@ impl Writer<'_> {
         if let Some(slot) = self.slots[id] {
             return slot;
         }
-        let kept = match self.graph.spaces[id] {
-            Space::Number => &mut self.room.numbers,
-            Space::Joint => &mut self.room.joint,
-            Space::Motion | Space::Force => &mut self.room.link,
-            Space::Tip => &mut self.room.tip,
-        };
         let slot = match self.graph.nodes[id] {
             Node::Unit => 0,
             // What a recursion gives the links is kept in its own place.
             Node::Link(core) => return self.slot(core),
-            _ => {
-                *kept += 1;
-                *kept - 1
-            }
+            _ => self.room_for(self.graph.spaces[id]),
         };
         self.slots[id] = Some(slot);
         slot
+    }
+
+    /// A new slot.
+    fn room_for(&mut self, space: Space) -> Slot {
+        let kept = match space {
+            Space::Number => &mut self.room.numbers,
+            Space::Joint => &mut self.room.joint,
+            Space::Motion | Space::Force => &mut self.room.link,
+            Space::Tip => &mut self.room.tip,
+            Space::Frame => &mut self.room.frame,
+            Space::Constraint => &mut self.room.constraint,
+        };
+        *kept += 1;
+        *kept - 1
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> usize {
+        let known = self.names.iter().position(|n| n == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.clone());
+            self.names.len() - 1
+        })
     }
 
     fn gathered(&mut self) -> usize {
@@ -282,8 +354,48 @@ impl Writer<'_> {
             },
             Node::Solve(which, from) => Step::Solve {
                 which: *which,
-                space: self.graph.spaces[id],
+                spaces: (self.graph.spaces[id], self.graph.spaces[*from]),
                 from: self.slot(*from),
+                to,
+            },
+            Node::Augmented(which, t, x) => {
+                let joint = self.graph.nodes.iter().position(|n| *n == Node::Joint(id));
+                Step::Augmented {
+                    which: *which,
+                    joint_in: t.map(|t| self.slot(t)),
+                    link_in: x.map(|x| self.slot(x)),
+                    joint_out: joint.map(|j| self.slot(j)),
+                    link_out: to,
+                }
+            }
+            Node::Diagonal(by, inverted, from) => Step::Diagonal {
+                space: self.graph.spaces[id],
+                by: self.slot(*by),
+                inverted: *inverted,
+                from: self.slot(*from),
+                to,
+            },
+            Node::Select(name, from) => Step::Select {
+                name: self.name(name),
+                from: self.slot(*from),
+                to,
+            },
+            Node::Place(name, from) => Step::Place {
+                name: self.name(name),
+                from: self.slot(*from),
+                to,
+            },
+            Node::Tie(from) => Step::Tie {
+                from: self.slot(*from),
+                to,
+            },
+            Node::Untie(from) => Step::Untie {
+                from: self.slot(*from),
+                to,
+            },
+            Node::ConstraintBias(velocity, acceleration) => Step::ConstraintBias {
+                velocity: self.slot(*velocity),
+                acceleration: self.slot(*acceleration),
                 to,
             },
             Node::Times(number, from) => Step::Times {

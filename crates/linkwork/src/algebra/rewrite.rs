@@ -12,8 +12,8 @@ const MOST_TERMS: usize = 64;
 const MOST_STEPS: usize = 200;
 
 /// What a search may cost: factors of sums that are looked at, each as often as the sum has factors, as the cost of a sum
-/// grows about so. A count, not a time: the same expression has the same form on every machine.
-const BUDGET: usize = 20_000_000;
+/// grows about so; a second's worth. A count, not a time: the same expression has the same form on every machine.
+const BUDGET: usize = 4_000_000;
 
 /// What is left to spend on a search.
 struct Budget(Cell<usize>);
@@ -173,6 +173,8 @@ fn without_rotors(sum: &Sum) -> Sum {
             factors.push(match factor {
                 Factor::Sum(inner) => Factor::Sum(Box::new(without_rotors(inner))),
                 Factor::Inverse(inner) => Factor::Inverse(Box::new(without_rotors(inner))),
+                Factor::Pseudo(inner) => Factor::Pseudo(Box::new(without_rotors(inner))),
+                Factor::Augmented(inner) => Factor::Augmented(Box::new(without_rotors(inner))),
                 other => other.clone(),
             });
         }

@@ -5,6 +5,8 @@ use super::joint_algebra::{Few, Joint};
 use super::local::local_step;
 use super::program::{Program, ProgramSweep, Room, Step};
 use super::recursion::{inward, outward};
+use super::space::Space;
+use super::ties::Ties;
 use crate::body::Body;
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
@@ -15,17 +17,27 @@ use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
 use crate::stage::riccati::{self, Riccati};
+use crate::workspace::Augmented;
 use core::any::Any;
 
 /// The vectors that a program works on.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory<S> {
+pub(crate) struct Memory<S: 'static> {
     pub(crate) numbers: Vec<S>,
     /// Slot by slot.
     pub(crate) joint: Vec<S>,
     /// Link by link, each with all its slots.
     pub(crate) link: Vec<[S; 6]>,
     pub(crate) tip: Vec<[S; 6]>,
+    /// Slot by slot.
+    pub(crate) frame: Vec<S>,
+    pub(crate) constraint: Vec<S>,
+    /// Where named frames are among the chosen ones.
+    pub(crate) selected: Vec<usize>,
+    /// Constraints.
+    pub(crate) ties: Ties<S>,
+    /// Mass operators with weights.
+    pub(crate) augmented: Vec<Augmented<S>>,
     /// Dense inverses, row by row.
     pub(crate) solves: Vec<Vec<S>>,
     /// Σ over the children; zero between sweeps.
@@ -39,7 +51,7 @@ pub(crate) struct Memory<S> {
 }
 
 impl<S: Scalar> Memory<S> {
-    pub(crate) fn new(m: &Compiled, program: &Program, tips: usize) -> Self {
+    pub(crate) fn new(m: &Compiled, program: &Program, tips: usize, ties: Ties<S>) -> Self {
         let (n, nv, room) = (m.bodies.len(), m.nv, program.room);
         let zero = [S::ZERO; 6];
         let mut numbers = vec![S::ZERO; room.numbers];
@@ -49,12 +61,44 @@ impl<S: Scalar> Memory<S> {
             joint: vec![S::ZERO; room.joint * nv],
             link: vec![zero; room.link * n],
             tip: vec![zero; room.tip * tips],
+            frame: vec![S::ZERO; room.frame * 6],
+            constraint: vec![S::ZERO; room.constraint * ties.count()],
+            selected: Vec::new(),
+            ties,
+            augmented: Vec::new(),
             solves: Vec::new(),
             gathered: vec![zero; room.gathered * n],
             upsilon: vec![[zero; 6]; if program.keeps.upsilon { n } else { 0 }],
             tips: vec![(None, Pose::IDENTITY); tips],
             room,
             nv,
+        }
+    }
+
+    /// A vector of numbers, joints, frames or constraints in one piece; of links there is none.
+    #[inline(always)]
+    pub(crate) fn flat(&self, space: Space, slot: usize) -> &[S] {
+        let (tips, rows) = (self.tips.len(), self.ties.count());
+        match space {
+            Space::Number => &self.numbers[slot..=slot],
+            Space::Joint => &self.joint[slot * self.nv..(slot + 1) * self.nv],
+            Space::Tip => self.tip[slot * tips..(slot + 1) * tips].as_flattened(),
+            Space::Frame => &self.frame[slot * 6..(slot + 1) * 6],
+            Space::Constraint => &self.constraint[slot * rows..(slot + 1) * rows],
+            Space::Motion | Space::Force => &[],
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn flat_mut(&mut self, space: Space, slot: usize) -> &mut [S] {
+        let (tips, rows) = (self.tips.len(), self.ties.count());
+        match space {
+            Space::Number => &mut self.numbers[slot..=slot],
+            Space::Joint => &mut self.joint[slot * self.nv..(slot + 1) * self.nv],
+            Space::Tip => self.tip[slot * tips..(slot + 1) * tips].as_flattened_mut(),
+            Space::Frame => &mut self.frame[slot * 6..(slot + 1) * 6],
+            Space::Constraint => &mut self.constraint[slot * rows..(slot + 1) * rows],
+            Space::Motion | Space::Force => &mut [],
         }
     }
 
@@ -132,6 +176,7 @@ impl<S: Scalar> Memory<S> {
 
 /// A program about to run.
 struct Run<'a, S: 'static> {
+    instructions: Instructions,
     m: &'a Compiled,
     stages: &'a mut Stages<S>,
     program: &'a Program,
@@ -155,6 +200,7 @@ pub(crate) fn execute<S: Scalar>(
         return;
     }
     instructions.perform::<S, _>(Run {
+        instructions,
         m,
         stages,
         program,
@@ -164,6 +210,7 @@ pub(crate) fn execute<S: Scalar>(
 
 fn shipped(i: Instructions, m: &Compiled, stages: &mut Stages<f64>, program: &Program, memory: &mut Memory<f64>) {
     i.perform::<f64, _>(Run {
+        instructions: i,
         m,
         stages,
         program,
@@ -191,10 +238,10 @@ impl<S: Scalar> Run<'_, S> {
     #[inline(always)]
     fn all<const SPECIAL: bool>(self) {
         let (m, s, memory) = (self.m, self.stages, self.memory);
-        whole_steps(m, memory, &self.program.before);
+        whole_steps(m, s, self.instructions, memory, &self.program.before);
         for sweep in &self.program.sweeps {
             along::<S, SPECIAL>(m, s, self.program, sweep, memory);
-            whole_steps(m, memory, &sweep.after);
+            whole_steps(m, s, self.instructions, memory, &sweep.after);
         }
     }
 }

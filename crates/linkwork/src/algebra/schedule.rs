@@ -54,8 +54,10 @@ fn way(node: &Node) -> Option<bool> {
 fn between(graph: &Graph, id: Id) -> bool {
     match graph.nodes[id] {
         Node::Given(_) | Node::Unit => false,
-        Node::Spread(_) | Node::Pick(_) | Node::Dot(..) | Node::Solve(..) => true,
-        _ => matches!(graph.spaces[id], Space::Tip | Space::Number),
+        Node::Spread(_) | Node::Pick(_) | Node::Dot(..) | Node::Solve(..) | Node::Augmented(..) => true,
+        Node::Tie(_) | Node::Untie(_) => true,
+        Node::Joint(of) | Node::Link(of) => matches!(graph.nodes[of], Node::Augmented(..)),
+        _ => !matches!(graph.spaces[id], Space::Joint | Space::Motion | Space::Force),
     }
 }
 
@@ -66,7 +68,7 @@ impl Keeps {
             match *node {
                 Node::Local(local, _) => {
                     keeps.gains |= local.needs_riccati();
-                    keeps.p |= local == Local::P;
+                    keeps.p |= matches!(local, Local::P | Local::PInv);
                     keeps.p_plus |= local == Local::PPlus;
                     keeps.upsilon |= local == Local::Upsilon;
                 }
@@ -165,7 +167,8 @@ impl Schedule {
 
     /// How many sweeps there are; what goes link by link only needs none.
     pub(crate) fn count(&self, graph: &Graph) -> usize {
-        self.sweeps.iter().filter(|s| s.directed(graph)).count()
+        let augmented = graph.nodes.iter().filter(|n| matches!(n, Node::Augmented(..))).count();
+        self.sweeps.iter().filter(|s| s.directed(graph)).count() + 2 * augmented
     }
 
     /// What it all costs, per link.
@@ -186,7 +189,7 @@ pub(crate) fn naive_cost(graph: &Graph) -> Cost {
     total.sweeps = usize::from(keeps.gains) + usize::from(keeps.upsilon);
     for (id, node) in graph.nodes.iter().enumerate() {
         total = total + cost::node(graph, id);
-        total.sweeps += usize::from(way(node).is_some());
+        total.sweeps += usize::from(way(node).is_some()) + 2 * usize::from(matches!(node, Node::Augmented(..)));
     }
     total
 }

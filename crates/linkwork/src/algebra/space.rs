@@ -19,6 +19,10 @@ pub enum Space {
     Force,
     /// A motion of, or a force on, every chosen frame: 6 times the number of frames.
     Tip,
+    /// A motion of, or a force on, one frame by name: 6.
+    Frame,
+    /// One number per row of the constraints of a closed mechanism.
+    Constraint,
 }
 
 impl Space {
@@ -31,7 +35,20 @@ impl Space {
         }
     }
 
-    /// Its name in an expression: `x:joint`.
+    /// Its name in an expression, as in `x:joint`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Joint => "joint",
+            Self::Motion => "motion",
+            Self::Force => "force",
+            Self::Tip => "tip",
+            Self::Frame => "frame",
+            Self::Constraint => "constraint",
+        }
+    }
+
+    /// By its name in an expression: `x:joint`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "number" => Self::Number,
@@ -39,6 +56,8 @@ impl Space {
             "motion" => Self::Motion,
             "force" => Self::Force,
             "tip" => Self::Tip,
+            "frame" => Self::Frame,
+            "constraint" => Self::Constraint,
             _ => return None,
         })
     }
@@ -52,6 +71,8 @@ impl fmt::Display for Space {
             Self::Motion => "link space (6N, motions)",
             Self::Force => "link space (6N, forces)",
             Self::Tip => "tip space (6 × frames)",
+            Self::Frame => "the space of one frame (6)",
+            Self::Constraint => "constraint space (a number per row)",
         })
     }
 }

@@ -9,7 +9,7 @@ use super::space::Space;
 
 /// Every sweep of an algorithm, in words.
 pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
-    let teller = Teller::new(&algorithm.graph, &algorithm.schedule);
+    let teller = Teller::new(&algorithm.graph, &algorithm.schedule, &algorithm.expression.names);
     let mut all = Vec::new();
     if !algorithm.schedule.before.is_empty() {
         all.push(teller.between("before", &algorithm.schedule.before));
@@ -26,8 +26,18 @@ pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
             all.push(teller.between("then", &sweep.after));
         }
     }
+    let line = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+    if algorithm.is_composite() {
+        all.push(Told {
+            heading: "as a matrix: composite bodies, inward".to_owned(),
+            lines: vec![
+                line("r(k)", "M(k) + Σ φ(k,c) r(c) φ*(k,c)"),
+                line("block(k,k)", "H r(k) H*"),
+                line("block(i,k)", "H φ(i,k) r(k) H*, where i carries k"),
+            ],
+        });
+    }
     if algorithm.operational().is_some() {
-        let line = |left: &str, right: &str| (left.to_owned(), right.to_owned());
         all.push(Told {
             heading: "as a matrix: the recursion of Υ, outward after the Riccati equation".to_owned(),
             lines: vec![
@@ -57,15 +67,18 @@ fn letter(graph: &Graph, id: Id) -> &'static str {
             Node::Core(Core::InPsi, ..) => "ε",
             Node::Core(Core::InPhi, ..) => "h",
             Node::Core(Core::OutPhi, ..) => "ξ",
+            Node::Augmented(..) => "s",
             _ => "ν",
         },
+        Node::Augmented(..) => "λ",
         Node::Coriolis(..) => "a",
         Node::Gyroscopic(_) => "b",
         Node::BaseAcceleration => "a₀",
         _ => match graph.spaces[id] {
             Space::Joint => "s",
             Space::Number => "n",
-            Space::Tip => "t",
+            Space::Tip | Space::Frame => "t",
+            Space::Constraint => "c",
             _ => "u",
         },
     }
@@ -76,7 +89,13 @@ fn is_qd(graph: &Graph, id: Id) -> bool {
 }
 
 impl<'a> Teller<'a> {
-    fn new(graph: &'a Graph, schedule: &Schedule) -> Self {
+    fn new(graph: &'a Graph, schedule: &Schedule, results: &[Option<String>]) -> Self {
+        let called = |i: usize| {
+            results[i]
+                .as_deref()
+                .map_or("result", |n| vector(n, Notation::Symbols))
+                .to_owned()
+        };
         let n = graph.nodes.len();
         // What is used twice, later, or as a whole has a name; the rest is written where it is used.
         let mut place = vec![0; n];
@@ -84,11 +103,22 @@ impl<'a> Teller<'a> {
             sweep.nodes.iter().for_each(|&id| place[id] = i + 1);
         }
         let (mut uses, mut named) = (vec![0; n], vec![false; n]);
-        named[graph.result] = true;
+        graph.results.iter().for_each(|&id| named[id] = true);
         for id in 0..n {
             let whole = matches!(
                 graph.nodes[id],
-                Node::Shift(..) | Node::Dot(..) | Node::Pick(_) | Node::Spread(_) | Node::Solve(..)
+                Node::Shift(..)
+                    | Node::Dot(..)
+                    | Node::Pick(_)
+                    | Node::Spread(_)
+                    | Node::Solve(..)
+                    | Node::Augmented(..)
+                    | Node::Tie(_)
+                    | Node::Untie(_)
+                    | Node::Select(..)
+                    | Node::Place(..)
+                    | Node::ConstraintBias(..)
+                    | Node::Diagonal(..)
             );
             for read in graph.reads(id) {
                 uses[read] += 1;
@@ -107,8 +137,8 @@ impl<'a> Teller<'a> {
             if matches!(node, Node::Unit | Node::Link(_)) || (inline && uses[id] < 2 && !named[id]) {
                 continue;
             }
-            if id == graph.result {
-                names[id] = Some("result".to_owned());
+            if let Some(i) = graph.results.iter().position(|&r| r == id) {
+                names[id] = Some(called(i));
                 continue;
             }
             let letter = letter(graph, id);
@@ -129,8 +159,10 @@ impl<'a> Teller<'a> {
             });
         }
         // A recursion whose links are the result has its name.
-        if let Node::Link(core) = graph.nodes[graph.result] {
-            names[core] = Some("result".to_owned());
+        for (i, &id) in graph.results.iter().enumerate() {
+            if let Node::Link(core) = graph.nodes[id] {
+                names[core] = Some(called(i));
+            }
         }
         Self { graph, names }
     }
@@ -144,7 +176,7 @@ impl<'a> Teller<'a> {
 
     /// Whether a node has one value for each link.
     fn per_link(&self, id: Id) -> bool {
-        !matches!(self.graph.spaces[id], Space::Number | Space::Tip)
+        matches!(self.graph.spaces[id], Space::Joint | Space::Motion | Space::Force)
     }
 
     /// A node's value at link k, by its name or written out.
@@ -189,9 +221,33 @@ impl<'a> Teller<'a> {
             Node::Spread(x) => format!("B {}", self.whole(*x)),
             Node::Pick(x) => format!("B* {}", self.whole(*x)),
             Node::Solve(which, x) => {
-                let inner = self.graph.solves[*which].written(Notation::Symbols);
-                format!("({inner})⁻¹ {}, solved as a dense matrix", self.whole(*x))
+                let (inner, pseudo) = &self.graph.solves[*which];
+                let inner = inner.written(Notation::Symbols);
+                let power = if *pseudo { "⁺" } else { "⁻¹" };
+                format!("({inner}){power} {}, solved as a dense matrix", self.whole(*x))
             }
+            Node::Augmented(which, t, x) => {
+                let inner = self.graph.augmented[*which].written(Notation::Symbols);
+                let given = [t.map(|t| self.whole(t)), x.map(|x| format!("Hφ {}", self.whole(x)))];
+                let given: Vec<String> = given.into_iter().flatten().collect();
+                let given = given.join(" + ");
+                format!(
+                    "φ*H* ({inner})⁻¹ [{given}], one sweep inward (P, D, G of the weighted links, z, ε) and one outward"
+                )
+            }
+            Node::Joint(of) => match self.graph.nodes[*of] {
+                Node::Augmented(..) => format!("the joints of {}", self.whole(*of)),
+                _ => "?".to_owned(),
+            },
+            Node::Diagonal(by, inverted, x) => {
+                let power = if *inverted { "⁻¹" } else { "" };
+                format!("diag({}){power} {}", self.whole(*by), self.whole(*x))
+            }
+            Node::Select(name, x) => format!("the frame {name} of {}", self.whole(*x)),
+            Node::Place(name, x) => format!("{} at the frame {name}, else 0", self.whole(*x)),
+            Node::Tie(x) => format!("Bc {}", self.whole(*x)),
+            Node::Untie(x) => format!("Bc* {}", self.whole(*x)),
+            Node::ConstraintBias(v, a) => format!("Ḃc* {} + Bc* {}", self.whole(*v), self.whole(*a)),
             Node::Dot(a, b) => format!("Σ {}*{}", self.text(*a), self.text(*b)),
             _ => "?".to_owned(),
         }
@@ -333,6 +389,8 @@ fn symbol(local: Local) -> &'static str {
         Local::RootInvStar => "D^-½*",
         Local::Upsilon => "Υ(k)",
         Local::Rotors => "A",
+        Local::MInv => "M⁻¹",
+        Local::PInv => "P⁻¹(k)",
     }
 }
 

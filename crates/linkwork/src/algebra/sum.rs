@@ -27,6 +27,14 @@ pub(crate) enum Factor {
     Sum(Box<Sum>),
     /// The inverse of what has none in closed form: a dense solve, in joint or tip space.
     Inverse(Box<Sum>),
+    /// The pseudo-inverse of a dense matrix.
+    Pseudo(Box<Sum>),
+    /// The inverse of a mass operator with weights, by the augmented recursion.
+    Augmented(Box<Sum>),
+    /// diag(w), or its inverse.
+    Diagonal(Vector, bool),
+    /// The six numbers of one frame among those of tip space, or the other way.
+    Select(Arc<str>, bool),
 }
 
 /// A named vector.
@@ -57,7 +65,15 @@ impl Factor {
             Self::Vector(v, false) => v.space,
             Self::Vector(_, true) => Space::Number,
             Self::Sum(sum) => sum.range,
-            Self::Inverse(sum) => sum.domain,
+            Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.domain,
+            Self::Diagonal(v, _) => v.space,
+            Self::Select(_, adjoint) => {
+                if *adjoint {
+                    Space::Tip
+                } else {
+                    Space::Frame
+                }
+            }
         }
     }
 
@@ -68,7 +84,15 @@ impl Factor {
             Self::Vector(_, false) => Space::Number,
             Self::Vector(v, true) => v.space.dual(),
             Self::Sum(sum) => sum.domain,
-            Self::Inverse(sum) => sum.range,
+            Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.range,
+            Self::Diagonal(v, _) => v.space,
+            Self::Select(_, adjoint) => {
+                if *adjoint {
+                    Space::Frame
+                } else {
+                    Space::Tip
+                }
+            }
         }
     }
 
@@ -78,6 +102,10 @@ impl Factor {
             Self::Vector(v, adjoint) => Self::Vector(v.clone(), !adjoint),
             Self::Sum(sum) => Self::Sum(Box::new(sum.adjoint())),
             Self::Inverse(sum) => Self::Inverse(Box::new(sum.adjoint())),
+            Self::Pseudo(sum) => Self::Pseudo(Box::new(sum.adjoint())),
+            // Symmetric.
+            Self::Augmented(_) | Self::Diagonal(..) => self.clone(),
+            Self::Select(name, adjoint) => Self::Select(name.clone(), !adjoint),
         }
     }
 
@@ -87,7 +115,8 @@ impl Factor {
                 let inverse = op.inverse()?;
                 Some(Self::Op(inverse, *adjoint && !inverse.self_adjoint()))
             }
-            Self::Inverse(sum) => Some(Self::Sum(sum.clone())),
+            Self::Inverse(sum) | Self::Augmented(sum) => Some(Self::Sum(sum.clone())),
+            Self::Diagonal(v, inverted) => Some(Self::Diagonal(v.clone(), !inverted)),
             _ => None,
         }
     }
@@ -96,9 +125,9 @@ impl Factor {
         match self {
             Self::Op(op, false) => op.direction(),
             Self::Op(op, true) => op.direction().reversed(),
-            Self::Vector(..) => Direction::Memoryless,
+            Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => Direction::Memoryless,
             Self::Sum(sum) => sum.direction(),
-            Self::Inverse(_) => Direction::Both,
+            Self::Inverse(_) | Self::Pseudo(_) | Self::Augmented(_) => Direction::Both,
         }
     }
 }
@@ -295,7 +324,9 @@ impl Sum {
     /// How many factors it has.
     pub(crate) fn size(&self) -> usize {
         let of = |f: &Factor| match f {
-            Factor::Sum(inner) | Factor::Inverse(inner) => inner.size(),
+            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
+                inner.size()
+            }
             _ => 1,
         };
         self.terms
@@ -309,9 +340,11 @@ impl Sum {
         let mut found = Vec::new();
         for factor in self.terms.iter().flat_map(|t| &t.factors) {
             let more = match factor {
-                Factor::Vector(v, _) => vec![v.clone()],
-                Factor::Sum(inner) => inner.vectors(),
-                Factor::Op(..) | Factor::Inverse(_) => continue,
+                Factor::Vector(v, _) | Factor::Diagonal(v, _) => vec![v.clone()],
+                Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
+                    inner.vectors()
+                }
+                Factor::Op(..) | Factor::Select(..) => continue,
             };
             for v in more {
                 if !found.contains(&v) {
@@ -328,9 +361,43 @@ impl Sum {
     pub(crate) fn mentions_tips(&self) -> bool {
         let tip = |space| space == Space::Tip;
         let inside = |f: &Factor| match f {
-            Factor::Sum(inner) | Factor::Inverse(inner) => inner.mentions_tips(),
+            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
+                inner.mentions_tips()
+            }
             other => tip(other.range()) || tip(other.domain()),
         };
         tip(self.range) || tip(self.domain) || self.terms.iter().flat_map(|t| &t.factors).any(inside)
+    }
+
+    /// Every factor, also inside of parentheses and inverses.
+    pub(crate) fn each(&self, see: &mut dyn FnMut(&Factor)) {
+        for factor in self.terms.iter().flat_map(|t| &t.factors) {
+            see(factor);
+            if let Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) =
+                factor
+            {
+                inner.each(see);
+            }
+        }
+    }
+
+    /// The frames that it names, in order of appearance.
+    pub(crate) fn frames(&self) -> Vec<Arc<str>> {
+        let mut found: Vec<Arc<str>> = Vec::new();
+        self.each(&mut |factor| {
+            if let Factor::Select(name, _) = factor
+                && !found.contains(name)
+            {
+                found.push(name.clone());
+            }
+        });
+        found
+    }
+
+    /// Whether some operator occurs anywhere.
+    pub(crate) fn has_op(&self, of: impl Fn(Op) -> bool) -> bool {
+        let mut found = false;
+        self.each(&mut |factor| found |= matches!(factor, Factor::Op(op, _) if of(*op)));
+        found
     }
 }

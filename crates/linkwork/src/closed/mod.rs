@@ -66,8 +66,11 @@ pub use setting::{Target, Transition};
 use crate::model::Mechanism;
 use crate::spatial::Vec3;
 use crate::{Error, Result};
+pub(crate) use equation::Row;
+pub(crate) use plan::Tie;
+
 use equation::Equation;
-use plan::{Plan, Tie};
+use plan::Plan;
 use setting::{Setting, check_side};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -181,6 +184,21 @@ impl ClosedMechanism {
     /// The equations of all rows.
     fn equations(&self) -> impl Iterator<Item = &Equation> {
         self.ties.iter().flat_map(|tie| &tie.equations)
+    }
+
+    /// The constraints that are switched on, their rows numbered without the others'.
+    pub(crate) fn active_ties(&self) -> Vec<Tie> {
+        let mut rows = 0;
+        let on = self.ties.iter().zip(&*self.settings).filter(|(_, setting)| setting.on);
+        on.map(|(tie, _)| {
+            let start = rows;
+            rows += tie.rows.len();
+            Tie {
+                rows: start..rows,
+                ..tie.clone()
+            }
+        })
+        .collect()
     }
 
     /// Where a constraint's rows are among all.

@@ -16,6 +16,8 @@ pub enum Language {
     Rust,
     /// A function in C99.
     C,
+    /// A function in Python with NumPy, of one state or of many in the rows of arrays: to read and to teach by.
+    Python,
 }
 
 impl Expression {
@@ -109,14 +111,14 @@ impl Expression {
     }
 }
 
-/// A name that both languages take without complaint.
+/// A name that all languages take without complaint.
 fn argument_name(name: &str, others: &[Argument]) -> String {
     let plain: String = match name {
         "T" => "tau".to_owned(),
         other => other.to_lowercase(),
     };
     let taken = |name: &str| {
-        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle"];
+        let reserved = ["q", "out", "s", "c", "madd", "evaluate", "i", "angle", "angles"];
         let temporary = name.strip_prefix('x').is_some_and(|rest| rest.parse::<u64>().is_ok());
         let keyword = KEYWORDS.contains(&name);
         temporary || keyword || reserved.contains(&name) || others.iter().any(|a| a.name == name)
@@ -128,11 +130,13 @@ fn argument_name(name: &str, others: &[Argument]) -> String {
     unique
 }
 
-/// Words that C or Rust keep for themselves and that a vector might be called.
-const KEYWORDS: [&str; 60] = [
-    "as", "async", "auto", "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double",
-    "dyn", "else", "enum", "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int",
-    "let", "long", "loop", "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self",
-    "short", "signed", "sizeof", "static", "struct", "super", "switch", "trait", "true", "type", "typedef", "union",
-    "unsafe", "unsigned", "use", "void", "volatile", "where", "while",
+/// Words that C, Rust or Python keep for themselves and that a vector might be called.
+const KEYWORDS: [&str; 84] = [
+    "and", "assert", "class", "def", "del", "elif", "except", "finally", "from", "global", "import", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "raise", "try", "with", "yield", "np", "results", "shape", "as", "async", "auto",
+    "await", "break", "case", "char", "const", "continue", "crate", "default", "do", "double", "dyn", "else", "enum",
+    "extern", "false", "float", "fn", "for", "gen", "goto", "if", "impl", "in", "inline", "int", "let", "long", "loop",
+    "match", "mod", "move", "mut", "pub", "ref", "register", "restrict", "return", "self", "short", "signed", "sizeof",
+    "static", "struct", "super", "switch", "trait", "true", "type", "typedef", "union", "unsafe", "unsigned", "use",
+    "void", "volatile", "where", "while",
 ];

@@ -42,6 +42,7 @@ pub(crate) fn write(of: &Function<'_>, language: Language) -> String {
     match language {
         Language::Rust => writer.rust(&body),
         Language::C => writer.c(&body),
+        Language::Python => writer.python(&body),
     }
 }
 
@@ -88,7 +89,8 @@ impl<'a> Writer<'a> {
                 self.of.tape.made[id as usize],
                 From::Add(..) | From::Sub(..) | From::Neg(_) | From::Mul(..) | From::Recip(_)
             );
-        if (plain || self.is_fused(id)) && !text.starts_with('-') {
+        let call = self.is_fused(id) && self.language != Language::Python;
+        if (plain || call) && !text.starts_with('-') {
             text
         } else {
             format!("({text})")
@@ -112,9 +114,14 @@ impl<'a> Writer<'a> {
     }
 
     fn formula(&self, id: u32) -> String {
-        let fused = |a: u32, b: u32, c: String| format!("madd({}, {}, {c})", self.text(a), self.text(b));
+        let python = self.language == Language::Python;
+        let fused = |a: u32, b: u32, c: String| match python {
+            true => format!("{} * {} + {c}", self.factor(a), self.factor(b)),
+            false => format!("madd({}, {}, {c})", self.text(a), self.text(b)),
+        };
         match self.of.tape.made[id as usize] {
             From::Constant(bits) => format!("{:?}", f64::from_bits(bits)),
+            From::Input(argument, index) if python => format!("{}[..., {index}]", self.of.arguments[argument].name),
             From::Input(argument, index) => format!("{}[{index}]", self.of.arguments[argument].name),
             From::Add(a, b) => match (self.product(a), self.product(b)) {
                 (_, Some((x, y))) => fused(x, y, self.text(a)),
@@ -122,6 +129,7 @@ impl<'a> Writer<'a> {
                 _ => format!("{} + {}", self.text(a), self.text(b)),
             },
             From::Sub(a, b) => match (self.product(a), self.product(b)) {
+                (_, Some((x, y))) if python => format!("{} - {} * {}", self.text(a), self.factor(x), self.factor(y)),
                 (_, Some((x, y))) => format!("madd(-{}, {}, {})", self.factor(x), self.text(y), self.text(a)),
                 (Some((x, y)), _) => fused(x, y, format!("-{}", self.factor(b))),
                 _ => format!("{} - {}", self.text(a), self.factor(b)),
@@ -132,6 +140,7 @@ impl<'a> Writer<'a> {
             From::Sqrt(a) => match self.language {
                 Language::Rust => format!("{}.sqrt()", self.factor(a)),
                 Language::C => format!("sqrt({})", self.text(a)),
+                Language::Python => format!("np.sqrt({})", self.text(a)),
             },
             From::Sin(a) => format!("s[{}]", self.angle(a)),
             From::Cos(a) => format!("c[{}]", self.angle(a)),
@@ -141,6 +150,7 @@ impl<'a> Writer<'a> {
                 match self.language {
                     Language::Rust => format!("if {x} < {bound:?} {{ {yes} }} else {{ {no} }}"),
                     Language::C => format!("{x} < {bound:?} ? {yes} : {no}"),
+                    Language::Python => format!("np.where({x} < {bound:?}, {yes}, {no})"),
                 }
             }
         }
@@ -175,10 +185,19 @@ impl<'a> Writer<'a> {
                 Language::C => format!(
                     "    const double angle[{m}] = {{{list}}};\n    double s[{m}], c[{m}];\n    for (int i = 0; i < {m}; i++) {{\n        s[i] = sin(angle[i]);\n        c[i] = cos(angle[i]);\n    }}\n"
                 ),
+                Language::Python => format!(
+                    "    angles = [{list}]\n    s = [np.sin(x) for x in angles]\n    c = [np.cos(x) for x in angles]\n"
+                ),
             };
             out += &lines;
         }
         self.statements(&mut out, &mut count, |id| !early[id]);
+        if self.language == Language::Python {
+            let list: Vec<String> = self.of.results.iter().map(|r| self.text(r.0)).collect();
+            let list = list.join(",\n        ");
+            out += &format!("    results = [\n        {list},\n    ]\n");
+            return out;
+        }
         for (i, result) in self.of.results.iter().enumerate() {
             writeln!(out, "    out[{i}] = {};", self.text(result.0)).unwrap_or(());
         }
@@ -205,6 +224,7 @@ impl<'a> Writer<'a> {
                 match self.language {
                     Language::Rust => writeln!(out, "    let {name} = {formula};"),
                     Language::C => writeln!(out, "    const double {name} = {formula};"),
+                    Language::Python => writeln!(out, "    {name} = {formula}"),
                 }
                 .unwrap_or(());
                 self.names[id] = Some(name);
@@ -262,6 +282,27 @@ impl<'a> Writer<'a> {
         if !self.angles.is_empty() {
             out += RUST_SINES;
         }
+        out
+    }
+
+    fn python(&self, body: &str) -> String {
+        let mut out = "import numpy as np\n\n\n".to_owned();
+        if body.contains("np.where(") {
+            // Both sides of a choice are computed.
+            out += "@np.errstate(divide=\"ignore\", invalid=\"ignore\")\n";
+        }
+        let names: Vec<&str> = self.of.arguments.iter().map(|a| &a.name[..]).collect();
+        writeln!(out, "def evaluate({}):", names.join(", ")).unwrap_or(());
+        out += "    \"\"\"";
+        out += self.comment("   ").trim_start();
+        out += "\n    Each argument is one vector, or an array whose rows are vectors.\n    \"\"\"\n";
+        for a in self.of.arguments {
+            writeln!(out, "    {0} = np.asarray({0}, dtype=float)", a.name).unwrap_or(());
+        }
+        out += body;
+        let shapes: Vec<String> = names.iter().map(|n| format!("{n}.shape[:-1]")).collect();
+        writeln!(out, "    shape = np.broadcast_shapes({})", shapes.join(", ")).unwrap_or(());
+        out += "    return np.stack([np.broadcast_to(x, shape) for x in results], axis=-1)\n";
         out
     }
 

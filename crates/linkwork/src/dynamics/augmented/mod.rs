@@ -14,7 +14,7 @@ mod change;
 mod draft;
 mod embedded;
 mod pairs;
-mod six;
+pub(crate) mod six;
 
 pub(crate) use pairs::Pairs;
 

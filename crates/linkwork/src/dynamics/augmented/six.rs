@@ -65,7 +65,7 @@ pub(super) fn transposed_times<S: Scalar>(x: &Six<S>, y: &Six<S>) -> Six<S> {
 }
 
 /// The lower Cholesky factor in place, its diagonal inverted; and the pivots, squares of the diagonal.
-pub(super) fn cholesky<S: Scalar>(x: &mut Six<S>) -> [S; 6] {
+pub(crate) fn cholesky<S: Scalar>(x: &mut Six<S>) -> [S; 6] {
     let mut pivots = [S::ZERO; 6];
     for j in 0..6 {
         let mut d = x[j][j];
@@ -86,7 +86,7 @@ pub(super) fn cholesky<S: Scalar>(x: &mut Six<S>) -> [S; 6] {
     pivots
 }
 
-pub(super) fn solve_one<S: Scalar>(l: &Six<S>, mut b: [S; 6]) -> [S; 6] {
+pub(crate) fn solve_one<S: Scalar>(l: &Six<S>, mut b: [S; 6]) -> [S; 6] {
     for i in 0..6 {
         for j in 0..i {
             b[i] -= l[i][j] * b[j];

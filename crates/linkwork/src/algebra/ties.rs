@@ -1,0 +1,129 @@
+//! The constraints of a closed mechanism as operators: Bc puts their forces on links, Bc* gives their rates.
+
+use super::run::Memory;
+use crate::closed::{ClosedMechanism, Row, Tie};
+use crate::scalar::Scalar;
+use crate::spatial::{Force, Motion, Pose, Rotation};
+use crate::stage::Stages;
+use std::sync::Arc;
+
+/// The rows of all constraints at a configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ties<S> {
+    ties: Arc<[Tie]>,
+    rows: Vec<Row<S>>,
+    /// Per constraint and side: the link, and where its frame is, in the world's axes, seen from that link and from the world.
+    ends: Vec<[(Option<usize>, Pose<S>, Pose<S>); 2]>,
+}
+
+impl<S: Scalar> Ties<S> {
+    pub(crate) fn new(closed: Option<&ClosedMechanism>) -> Self {
+        let ties: Arc<[Tie]> = closed.map_or_else(|| Arc::from([]), |c| c.active_ties().into());
+        let rows = ties.last().map_or(0, |tie| tie.rows.end);
+        Self {
+            rows: vec![Row::default(); rows],
+            ends: vec![[(None, Pose::IDENTITY, Pose::IDENTITY); 2]; ties.len()],
+            ties,
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Takes in where the links are.
+    pub(crate) fn place(&mut self, mechanism: &crate::Mechanism, stages: &Stages<S>) {
+        for (tie, ends) in self.ties.iter().zip(&mut self.ends) {
+            for (end, frame) in ends.iter_mut().zip(tie.frames) {
+                let frame = &mechanism.placed[frame.index()];
+                let local = frame.pose.lift();
+                *end = match frame.body {
+                    None => (None, local, local),
+                    Some(k) => {
+                        let (link, home) = (stages.world.poses[k], stages.world.homes[k]);
+                        let at = link * local;
+                        let aligned = link.inverse() * Pose::new(Rotation::IDENTITY, at.translation);
+                        (Some(k), aligned, Pose::new(at.rotation, at.translation + home))
+                    }
+                };
+            }
+            let [a, b] = ends;
+            for (row, equation) in self.rows[tie.rows.clone()].iter_mut().zip(&tie.equations) {
+                *row = equation.row(&a.2, &b.2);
+            }
+        }
+    }
+
+    /// The weights that rows with these weights put on links and between them.
+    pub(crate) fn each_end(&self, mut see: impl FnMut(usize, [Option<(usize, Force<S>)>; 2])) {
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            for row in tie.rows.clone() {
+                let at = |side: usize| {
+                    let (k, seat, _) = ends[side];
+                    k.map(|k| (k, seat.force_in(self.rows[row].on(side))))
+                };
+                see(row, [at(0), at(1)]);
+            }
+        }
+    }
+
+    /// Bc λ.
+    pub(super) fn spread(&self, memory: &mut Memory<S>, from: usize, to: usize) {
+        let rows = self.count();
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            for (side, &(k, seat, _)) in ends.iter().enumerate() {
+                let Some(k) = k else { continue };
+                let mut f = Force::ZERO;
+                for row in tie.rows.clone() {
+                    f = self.rows[row].on(side).mul_add(memory.constraint[from * rows + row], f);
+                }
+                let sum = memory.force(k, to) + seat.force_in(f);
+                memory.set_force(k, to, sum);
+            }
+        }
+    }
+
+    /// Bc*V.
+    pub(super) fn pick(&self, memory: &mut Memory<S>, from: usize, to: usize) {
+        let rows = self.count();
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            let [a, b] = ends.map(|end| motion(memory, end, from));
+            for row in tie.rows.clone() {
+                memory.constraint[to * rows + row] = self.rows[row].of(a, b);
+            }
+        }
+    }
+
+    /// What the rows accelerate by, from velocities of links and their accelerations at q̈ = 0.
+    pub(super) fn bias(&mut self, memory: &mut Memory<S>, (velocity, acceleration): (usize, usize), to: usize) {
+        let rows = self.count();
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            let velocities = ends.map(|end| motion(memory, end, velocity));
+            let mut accelerations = ends.map(|end| motion(memory, end, acceleration));
+            for (a, v) in accelerations.iter_mut().zip(velocities) {
+                // Of the point, not of the field.
+                a.linear += v.angular.cross(v.linear);
+            }
+            let own = &mut self.rows[tie.rows.clone()];
+            let [va, vb] = velocities;
+            for (row, equation) in own.iter_mut().zip(&tie.equations) {
+                row.bias = equation.bias((&ends[0].2, va), (&ends[1].2, vb));
+            }
+            for row in tie.rows.clone() {
+                let Row { bias, .. } = self.rows[row];
+                let [a, b] = accelerations;
+                memory.constraint[to * rows + row] = self.rows[row].of(a, b) + bias;
+            }
+        }
+    }
+}
+
+/// What a frame does, in the world's axes.
+fn motion<S: Scalar>(memory: &Memory<S>, end: (Option<usize>, Pose<S>, Pose<S>), slot: usize) -> Motion<S> {
+    let (k, seat, _) = end;
+    k.map_or(Motion::ZERO, |k| seat.motion_out(memory.motion(k, slot)))
+}

@@ -1,0 +1,109 @@
+//! What is printed can be pasted back, and what people write is read.
+
+mod support;
+
+use linkwork::algebra::{Expression, Notation};
+use support::expressions::{self, RANGES};
+use support::random::Random;
+
+fn parse(text: &str) -> Expression {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+/// Expressions that random ones do not reach.
+const OTHERS: [&str; 22] = [
+    "I_q",
+    "2 I_V - 3 I_V",
+    "inv(Mass + J^* diag(w:tip) J) T",
+    "inv(I + J inv(Mass) J^*) f",
+    "pinv(J)^* T",
+    "J[left] qd - J[right] qd",
+    "(J[left] - J[right])^* k:frame",
+    "B[left hand] u:frame",
+    "S[left] f",
+    "Jc^* k + H phi Bc k",
+    "(Jc_dot qd)^* k",
+    "inv(diag(d:joint)) T",
+    "u:joint + v",
+    "3 u:tip",
+    "u:motion^* w",
+    "Phi b + Psi b + phi~ b",
+    "sqrt(D) D sqrt(inv(D)) T",
+    "inv(M) b + inv(P) b",
+    "-inv(Mass) J^* f",
+    "p = T^* qd; qdd = inv(Mass) (T - C)",
+    "a0 + 1e-7 V",
+    "H P H^* G^* V",
+];
+
+#[test]
+fn what_is_printed_is_read_back() {
+    let mut texts: Vec<String> = OTHERS.iter().map(|t| (*t).to_owned()).collect();
+    for seed in 0..2000 {
+        let mut random = Random::new(seed);
+        let vector = random.chance(0.6);
+        let range = RANGES[random.below(4)];
+        let factors = 1 + random.below(12);
+        texts.push(expressions::random(&mut random, range, factors, vector).text());
+    }
+    for text in &texts {
+        let expression = parse(text);
+        for notation in [Notation::Ascii, Notation::Symbols] {
+            let printed = expression.written(notation);
+            let again = printed.parse::<Expression>();
+            let again = again.unwrap_or_else(|e| panic!("{text}\n{printed}\n{e}"));
+            assert_eq!(again, expression, "{text}\n{printed}");
+        }
+    }
+    // And what the compiler makes of them.
+    for text in OTHERS
+        .iter()
+        .map(|t| (*t).to_owned())
+        .chain(texts.into_iter().skip(100).take(150))
+    {
+        let rewritten = parse(&text).compile(true, &[]).rewritten();
+        for notation in [Notation::Ascii, Notation::Symbols] {
+            let printed = rewritten.written(notation);
+            let again = printed.parse::<Expression>();
+            let again = again.unwrap_or_else(|e| panic!("{text}\n{printed}\n{e}"));
+            assert_eq!(again.written(notation), printed, "{text}");
+        }
+    }
+}
+
+#[test]
+fn stars_that_touch_are_adjoints_and_between_spaces_products() {
+    for (text, same) in [
+        ("J* f", "J^* f"),
+        ("B*φ*H* q̇", "B^* phi^* H^* qd"),
+        ("HφMφ*H*", "H phi M phi^* H^*"),
+        ("(I − HψK)*D⁻¹(I − HψK) T", "(I - H psi K)^* inv(D) (I - H psi K) T"),
+        ("H * phi * M * phi^* * H'", "H phi M phi^* H^*"),
+        ("2*T", "2 T"),
+        ("H*phi*b", "H phi b"),
+        ("Mass*qdd + C", "Mass qdd + C"),
+        ("D^½ D^½* T", "sqrt(D) sqrt(D)^* T"),
+        ("D^-½ T", "inv(sqrt(D)) T"),
+        ("φ̃ b", "(phi - I) b"),
+        ("Ψ b", "psi E_phi b"),
+        ("Φ b", "phi~ b"),
+        ("a₀", "a0"),
+        ("Λ f", "inv(J inv(Mass) J^*) f"),
+        ("-T + C", "C - T"),
+    ] {
+        assert_eq!(parse(text), parse(same), "{text}");
+    }
+    let problem = "(I - H psi K)*D*(I + H phi K) T"
+        .parse::<Expression>()
+        .unwrap_err()
+        .to_string();
+    assert!(problem.contains("adjoint or a product"), "{problem}");
+}
+
+#[test]
+fn unknown_words_get_suggestions() {
+    for (text, suggestion) in [("Mas T", "Mass"), ("Upsilonn b", "Upsilon"), ("sqr(D) T", "sqrt")] {
+        let problem = text.parse::<Expression>().unwrap_err().to_string();
+        assert!(problem.contains(suggestion), "{text}: {problem}");
+    }
+}

@@ -79,6 +79,8 @@ impl Shape {
             Self::Cuboid { half } => Some(half.x.min(half.y).min(half.z)),
             Self::Cylinder { radius, half } => Some(radius.min(half)),
             Self::Ellipsoid { radii } => Some(radii.x.min(radii.y).min(radii.z)),
+            // Its origin may lie outside.
+            Self::Hull(_) => Some(0.0),
             Self::Plane => None,
         }
     }

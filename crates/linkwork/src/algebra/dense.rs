@@ -13,7 +13,7 @@ use super::op::Op;
 use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
-use crate::closed::{self, ClosedMechanism, Row};
+use crate::closed::{ClosedMechanism, Row};
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Rotation, Vec3};
 use crate::{Error, Result};
@@ -448,8 +448,10 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
         false => (mechanism.clone(), q.to_vec()),
     };
     let (links, place) = links(&tree, &q)?;
-    let mut all = Matrix::zeros(6 * links.len(), closed.rows());
-    for tie in closed.ties().iter() {
+    let ties = closed.active_ties();
+    let rows = ties.last().map_or(0, |tie| tie.rows.end);
+    let mut all = Matrix::zeros(6 * links.len(), rows);
+    for tie in &ties {
         let at = |frame: FrameId, reference| {
             let frame = tree.frame_at(frame.index());
             let fixed = tree.placed[frame.index()].pose;
@@ -459,8 +461,7 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
             .frames
             .map(|f| at(f, Reference::Local))
             .map(|(found, fixed)| found.map_or(fixed, |f| f.1));
-        let mut rows = vec![Row::default(); tie.rows.len()];
-        closed::place(&tie.kind, &tie.basis, &poses[0], &poses[1], &mut rows);
+        let rows: Vec<Row> = tie.equations.iter().map(|e| e.row(&poses[0], &poses[1])).collect();
         for (side, &frame) in tie.frames.iter().enumerate() {
             let (Some((k, pose)), _) = at(frame, Reference::Aligned) else {
                 continue;

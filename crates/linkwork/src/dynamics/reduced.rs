@@ -57,8 +57,8 @@ fn forest(m: &Compiled) -> Option<(&Reduced, usize)> {
 fn invert<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, mass: &[S], out: &mut [S]) {
     let Some((reduced, n)) = forest(m) else { return };
     let (tiles, dof) = (&reduced.tiles, &reduced.dof[..]);
-    let first = s.make_room(square_room(n) + n * n);
-    let (square, beside) = s.tiles[first..].split_at_mut(square_room(n));
+    let first = s.scratch.make_room(square_room(n) + n * n);
+    let (square, beside) = s.scratch.tiles[first..].split_at_mut(square_room(n));
     let mut square = Square::new(n, square);
     let order = Order {
         dof,

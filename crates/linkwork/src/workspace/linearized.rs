@@ -225,15 +225,15 @@ impl<S: Scalar> View<'_, S> {
             return Ok(());
         }
         if self.mechanism.is_coupled() {
-            let mut qdd = core::mem::take(&mut self.stages.dofs);
+            let mut qdd = core::mem::take(&mut self.stages.scratch.dofs);
             self.forward::<Forward>(tau, &mut qdd[..nv]);
             if const { S::LANES > 1 } {
                 self.coupled_forward_in_lanes(&qdd[..nv], out);
-                self.stages.dofs = qdd;
+                self.stages.scratch.dofs = qdd;
                 return Ok(());
             }
             let done = self.linearize_coupled(&qdd[..nv]);
-            self.stages.dofs = qdd;
+            self.stages.scratch.dofs = qdd;
             done?;
             let (matrices, room) = out.split_at_mut(3 * nv * nv);
             self.coupled_forward_derivatives(matrices, room);

@@ -42,7 +42,7 @@ impl<S: Scalar> Moving<'_, S> {
         let view = &mut self.configured.view;
         let mechanism = view.mechanism;
         let m = &mechanism.compiled;
-        let mut room = core::mem::take(&mut view.stages.columns);
+        let mut room = core::mem::take(&mut view.stages.scratch.columns);
         room.clear();
         room.resize(3 * m.nv, S::ZERO);
         let (wide, both) = room.split_at_mut(m.nv);
@@ -64,7 +64,7 @@ impl<S: Scalar> Moving<'_, S> {
                 }
             }
         }
-        view.stages.columns = room;
+        view.stages.scratch.columns = room;
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl<S: Scalar> Moving<'_, S> {
         let view = &mut self.configured.view;
         let mechanism = view.mechanism;
         let m = &mechanism.compiled;
-        let mut along = core::mem::take(&mut view.stages.tiles);
+        let mut along = core::mem::take(&mut view.stages.scratch.tiles);
         along.clear();
         along.resize(m.nv, S::ZERO);
         match &m.reduction {
@@ -104,7 +104,7 @@ impl<S: Scalar> Moving<'_, S> {
         view.with_reference(qd_r, Some(qdd_r), &along, |view, input, _| {
             view.raw_anywhere::<ReferenceAdjoint>(input, out);
         });
-        view.stages.tiles = along;
+        view.stages.scratch.tiles = along;
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl<S: Scalar> View<'_, S> {
     fn with_reference(&mut self, x: &[S], a: Option<&[S]>, more: &[S], run: impl FnOnce(&mut Self, &[S], &mut [S])) {
         let mechanism = self.mechanism;
         let m = &mechanism.compiled;
-        let mut input = core::mem::take(&mut self.stages.columns);
+        let mut input = core::mem::take(&mut self.stages.scratch.columns);
         input.clear();
         input.resize(2 * m.nv, S::ZERO);
         let (wide, bent) = input.split_at_mut(m.nv);
@@ -157,16 +157,16 @@ impl<S: Scalar> View<'_, S> {
             }
         }
         input.extend_from_slice(more);
-        let mut tau = core::mem::take(&mut self.stages.dofs);
+        let mut tau = core::mem::take(&mut self.stages.scratch.dofs);
         run(self, &input, &mut tau);
-        (self.stages.columns, self.stages.dofs) = (input, tau);
+        (self.stages.scratch.columns, self.stages.scratch.dofs) = (input, tau);
     }
 
     /// What those torques are for users.
     fn take_torques(&mut self, out: &mut [S]) {
         match &self.mechanism.compiled.reduction {
-            None => out.copy_from_slice(&self.stages.dofs[..out.len()]),
-            Some(r) => self.stages.coupled.contract(r, &self.stages.dofs, out),
+            None => out.copy_from_slice(&self.stages.scratch.dofs[..out.len()]),
+            Some(r) => self.stages.coupled.contract(r, &self.stages.scratch.dofs, out),
         }
     }
 }

@@ -480,7 +480,7 @@ impl<S: Scalar> Pass<S> for MassTimes<'_, S> {
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let f = inflow.gather(body, body.inertia.lift::<S>().times(a.lambda[k]));
-            at_joint!(m.bodies, joints, k, joint => {
+            at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => {
                 joint.hinge().project(f, &mut self.tau[body.v..]);
                 if body.parent.is_some() {
                     inflow.hand_in(body, joint.force_in(f));

@@ -257,6 +257,7 @@ mod guide {
         Dynamics "dynamics.md",
         Loops "loops-and-gears.md",
         Control "linear-models-and-control.md",
+        Trajectories "trajectories.md",
         Batches "batches.md",
         ComingFrom "coming-from.md",
     );

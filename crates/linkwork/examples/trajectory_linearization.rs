@@ -1,11 +1,12 @@
 //! Linear models along a trajectory, as iterative LQR and model predictive control take them: 200 knots in one call, several
-//! to a register and on all threads; then a backward ignore them.
+//! to a register and on all threads; then a backward ignore them; and how long exact derivatives of one step take.
 //!
 //! ```sh
 //! cargo run --release --example trajectory_linearization
 //! ```
 
 use linkwork::model::examples;
+use linkwork::state_space::{Method, StepDerivatives};
 use std::time::Instant;
 
 /// Knots, and seconds between them.
@@ -74,5 +75,24 @@ fn main() -> linkwork::Result<()> {
         "the first joint at the end moves {:.3} for one at the start",
         costate[0]
     );
+    for robot in [examples::double_pendulum(), arm, examples::humanoid()] {
+        let (q, v) = (robot.random(1), vec![0.1; robot.nv()]);
+        let mut times = Vec::new();
+        for method in Method::ALL {
+            let mut step = StepDerivatives::new(&robot, method, 1e-3)?;
+            let mut least = f64::INFINITY;
+            for _ in 0..300 {
+                let start = Instant::now();
+                step.at(&q, &v, &v, &[])?;
+                least = least.min(start.elapsed().as_secs_f64());
+            }
+            times.push(format!("{method:?} {:.1} µs", 1e6 * least));
+        }
+        println!(
+            "one step of {} with its derivatives: {}",
+            robot.name(),
+            times.join(", ")
+        );
+    }
     Ok(())
 }

@@ -431,3 +431,32 @@ fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
     quietly("another", || ik.solve(&mut q));
     Ok(())
 }
+
+#[test]
+fn trajectories_and_derivatives_of_steps_allocate_nothing_once_made() -> Result<()> {
+    use linkwork::motion::Trajectory;
+    use linkwork::state_space::{Method, Push, StepDerivatives};
+    for mechanism in [every_kind(), every_kind_coupled()] {
+        let near = |share| {
+            let mut q = mechanism.neutral();
+            mechanism.interpolate(&mechanism.neutral(), &mechanism.random(3), share, &mut q)?;
+            Ok(q)
+        };
+        let (q0, q1): (Vec<f64>, Vec<f64>) = (near(0.1)?, near(0.4)?);
+        let course = Trajectory::minimum_jerk(&mechanism, &q0, &q1, 2.0)?;
+        let nv = mechanism.nv();
+        let (mut q, mut qd, mut qdd, tau) = (q0.clone(), vec![0.0; nv], vec![0.0; nv], vec![0.1; nv]);
+        quietly("a trajectory", || course.at(0.7, &mut q, &mut qd, &mut qdd));
+        let push = Push {
+            frame: mechanism.frame("a tip")?,
+            reference: Reference::Aligned,
+            force: Force::new([0.1; 3], [1.0; 3]),
+        };
+        for method in Method::ALL {
+            let mut step = StepDerivatives::new(&mechanism, method, 1e-3)?;
+            step.at(&q, &qd, &tau, &[push])?;
+            quietly("derivatives of a step", || step.at(&q, &qd, &tau, &[push]));
+        }
+    }
+    Ok(())
+}

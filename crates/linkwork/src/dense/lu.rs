@@ -55,6 +55,34 @@ impl Lu {
         true
     }
 
+    /// Solves in place for all columns of a matrix of rows that are `width` long.
+    pub(crate) fn solve_rows(&self, x: &mut [f64], width: usize) {
+        let n = self.n;
+        let eliminate = |to: &mut [f64], weight: f64, from: &[f64]| {
+            to.iter_mut().zip(from).for_each(|(x, y)| *x -= weight * y);
+        };
+        for (k, &other) in self.rows.iter().enumerate().filter(|(k, other)| k != *other) {
+            for j in 0..width {
+                x.swap(k * width + j, other * width + j);
+            }
+        }
+        for i in 0..n {
+            let (done, rest) = x.split_at_mut(i * width);
+            for (k, row) in done.chunks_exact(width).enumerate() {
+                eliminate(&mut rest[..width], self.a[i * n + k], row);
+            }
+        }
+        for i in (0..n).rev() {
+            let (rest, done) = x.split_at_mut((i + 1) * width);
+            let row = &mut rest[i * width..];
+            for (k, other) in (i + 1..n).zip(done.chunks_exact(width)) {
+                eliminate(row, self.a[i * n + k], other);
+            }
+            let scale = self.a[i * n + i].recip();
+            row.iter_mut().for_each(|x| *x *= scale);
+        }
+    }
+
     /// Solves in place.
     pub(crate) fn solve(&self, x: &mut [f64]) {
         let n = self.n;
@@ -90,6 +118,15 @@ mod tests {
         lu.solve(&mut x);
         for (row, b) in matrix.chunks_exact(3).zip([4.0, 9.0, 8.0]) {
             assert!((dot(row, &x) - b).abs() < 1e-14);
+        }
+        let mut both = [4.0, 1.0, 9.0, 0.0, 8.0, 0.0];
+        lu.solve_rows(&mut both, 2);
+        for i in 0..3 {
+            assert!((both[2 * i] - x[i]).abs() < 1e-14);
+        }
+        for (row, b) in matrix.chunks_exact(3).zip([1.0, 0.0, 0.0]) {
+            let sum: f64 = (0..3).map(|i| row[i] * both[2 * i + 1]).sum();
+            assert!((sum - b).abs() < 1e-14);
         }
         lu.matrix().fill(1.0);
         assert!(!lu.factor());

@@ -1,4 +1,4 @@
-//! From a goal to a motion: inverse kinematics.
+//! From a goal to a motion: inverse kinematics and [trajectories](Trajectory).
 //!
 //! Tasks i with errors eᵢ, Jacobians Jᵢ and weights Gᵢ are met by steps of damped least squares,
 //!
@@ -28,7 +28,11 @@ mod inverse_kinematics;
 mod outcome;
 mod step;
 mod task;
+mod tracking;
+mod trajectory;
 
 pub use inverse_kinematics::{InverseKinematics, Options};
 pub use outcome::{Binding, Outcome, Solution};
 pub use task::{Residual, Task};
+pub use tracking::{Feedback, Sensitivity, TrackingRegulator, TrackingTorque};
+pub use trajectory::{Blend, Knot, LimitUse, Limits, PoseCourse, PoseTrajectory, TimeOptimal, Trajectory};

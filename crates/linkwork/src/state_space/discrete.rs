@@ -1,7 +1,6 @@
 //! x⁺ = Ax + Bu over one step.
 
-use super::dual_step::Stepper;
-use super::{OperatingPoint, StateSpace};
+use super::{OperatingPoint, StateSpace, StepDerivatives};
 use crate::dense::matrix::{identity, inverse, product};
 use crate::model::Mechanism;
 use crate::simulate::{PassiveForces, check_step};
@@ -33,7 +32,7 @@ impl Method {
 
 impl StateSpace {
     /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the
-    /// step, by dual numbers, between the tangent spaces at its start and its end.
+    /// step, between the tangent spaces at its start and its end. [`StepDerivatives`] is the same without allocation.
     ///
     /// The point's pushes act throughout the step, each the same in its own axes. Joints resist as
     /// [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little dry friction near
@@ -63,25 +62,17 @@ impl StateSpace {
         method: Method,
         h: f64,
     ) -> Result<Self> {
-        check_step(h)?;
-        let n = mechanism.nv();
-        let mut stepper = Stepper::new(mechanism, point, resistance, method, h)?;
-        stepper.prepare()?;
-        let (mut a, mut b) = (vec![0.0; 4 * n * n], vec![0.0; 2 * n * n]);
-        let mut change = vec![0.0; 3 * n];
-        for j in 0..3 * n {
-            change.fill(0.0);
-            change[j] = 1.0;
-            let column = stepper.step(&change)?;
-            for (i, x) in column.into_iter().enumerate() {
-                if j < 2 * n {
-                    a[i * 2 * n + j] = x;
-                } else {
-                    b[i * n + j - 2 * n] = x;
-                }
-            }
-        }
-        Self::named(mechanism, a, b, Some(h))
+        Self::stepped(
+            &mut StepDerivatives::new(mechanism, method, h)?.against(resistance)?,
+            point,
+            h,
+        )
+    }
+
+    fn stepped(step: &mut StepDerivatives, point: &OperatingPoint, h: f64) -> Result<Self> {
+        step.at(&point.q, &point.qd, &point.tau, &point.pushes)?;
+        let (a, b) = (step.by_state().to_vec(), step.by_torque().to_vec());
+        Self::named(step.mechanism(), a, b, Some(h))
     }
 
     /// The models of one step from each of many points, such as the knots of a trajectory, on all threads. Where some
@@ -100,8 +91,12 @@ impl StateSpace {
     /// ```
     pub fn of_steps(mechanism: &Mechanism, points: &[OperatingPoint], method: Method, h: f64) -> Result<Vec<Self>> {
         check_step(h)?;
-        let model = |point| Self::of_step(mechanism, point, method, h);
-        let models: Vec<Result<Self>> = points.par_iter().map(model).collect();
+        let memory = || StepDerivatives::new(mechanism, method, h);
+        let model = |memory: &mut Result<StepDerivatives>, point| match memory {
+            Ok(step) => Self::stepped(step, point, h),
+            Err(e) => Err(e.clone()),
+        };
+        let models: Vec<Result<Self>> = points.par_iter().map_init(memory, model).collect();
         let named = |(index, model): (usize, Result<Self>)| {
             model.map_err(|problem| Error::Point {
                 index,

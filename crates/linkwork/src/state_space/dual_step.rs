@@ -1,4 +1,4 @@
-//! A step of an integrator over dual numbers.
+//! A step of an integrator over dual numbers: what [`super::StepDerivatives`] is compared with.
 
 use super::{Method, OperatingPoint, push};
 use crate::dense::Lu;
@@ -227,7 +227,7 @@ impl Stepper {
         self.resistance.derivatives(&q0, &v0, &mut by_q, &mut by_qd)?;
         let mut posed = self.workspace.at(&q0)?;
         push::act(&self.point.pushes, &mut posed)?;
-        push::add_derivatives(&self.point.pushes, &mut posed, &mut by_q)?;
+        push::add_derivatives(&self.point.pushes, &mut posed, &mut vec![0.0; 6 * n], &mut by_q)?;
         let mut change = tangent(&self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {

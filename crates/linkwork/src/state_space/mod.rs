@@ -19,18 +19,23 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod along;
 mod discrete;
 mod doubling;
+#[cfg(test)]
 mod dual_step;
 mod names;
+mod product;
 mod push;
 mod reach;
 mod riccati;
+mod step;
 
 pub use crate::dense::Pole;
 pub(crate) use crate::dense::poles_of;
 pub use discrete::Method;
 pub use push::Push;
+pub use step::StepDerivatives;
 
 use crate::dense::add_scaled;
 use crate::model::{JointKind, Mechanism};
@@ -124,7 +129,7 @@ impl StateSpace {
         moving.passive_torque(&mut total)?;
         total.iter_mut().zip(&point.tau).for_each(|(sum, x)| *sum += x);
         moving.passive_derivatives(&mut stiff, &mut damp)?;
-        push::add_derivatives(&point.pushes, &mut moving, &mut stiff)?;
+        push::add_derivatives(&point.pushes, &mut moving, &mut vec![0.0; 6 * n], &mut stiff)?;
         let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
         linearized.forward_derivatives(&mut derivatives)?;
         let inverse = derivatives.by_input();

@@ -32,10 +32,14 @@ pub(super) fn act(pushes: &[Push], at: &mut Configured<'_>) -> Result<()> {
 /// Adds to ∂T/∂q what forces do by not turning with their links, for which linearized dynamics takes them.
 ///
 /// A force f that keeps its axes changes in the frame's by −crf(V)f along a motion V = J δq of the frame, and does J\* of that
-/// to the joints; if it moves with the frame's origin, V is the turn alone.
-pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_>, by_q: &mut [f64]) -> Result<()> {
+/// to the joints; if it moves with the frame's origin, V is the turn alone. `jacobian` is room for 6 nv numbers.
+pub(super) fn add_derivatives(
+    pushes: &[Push],
+    at: &mut Configured<'_>,
+    jacobian: &mut [f64],
+    by_q: &mut [f64],
+) -> Result<()> {
     let n = at.mechanism().nv();
-    let mut jacobian = vec![0.0; 6 * n];
     for push in pushes {
         let pose = at.pose(push.frame)?;
         let Force { moment, force } = push.force;
@@ -45,7 +49,7 @@ pub(super) fn add_derivatives(pushes: &[Push], at: &mut Configured<'_>, by_q: &m
             Reference::World => moment - pose.translation.cross(force),
         };
         let force = Force::new(pose.rotation.inverse_mul(moment), pose.rotation.inverse_mul(force));
-        at.jacobian(push.frame, Reference::Local, &mut jacobian)?;
+        at.jacobian(push.frame, Reference::Local, jacobian)?;
         let column = |j: usize| Motion::from_array(core::array::from_fn(|i| jacobian[i * n + j]));
         for j in 0..n {
             let mut motion = column(j);

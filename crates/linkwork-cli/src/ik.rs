@@ -1,44 +1,66 @@
-//! `linkwork ik`: a configuration that brings a frame of a robot somewhere, within its limits.
+//! `linkwork ik`: configurations that bring frames of a robot somewhere, within its limits.
+
+mod wanted;
 
 use crate::complaint::Complaint;
 use crate::numbers::significant;
 use crate::robot::Chosen;
 use crate::style;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::motion::{InverseKinematics, Options, Solution, Task};
-use linkwork::spatial::{Pose, Rotation};
-use serde::Serialize;
+use linkwork::closed::ClosedMechanism;
+use linkwork::motion::{InverseKinematics, Options, Residual, Solution, Task};
+use serde::{Deserialize, Serialize};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wanted::Wanted;
 
 /// Arguments of `linkwork ik`.
 #[derive(Args)]
 #[command(after_help = "\
-Limits of joints always hold. If the target cannot be reached, the nearest configuration that was found is printed, and the
-exit code is 1.
+A task is KIND [FRAME] NUMBERS [relative=FRAME] [weight=W] [level=N] [preferred]:
+  pose FRAME x,y,z,roll,pitch,yaw      or x,y,z and a quaternion x,y,z,w
+  position FRAME x,y,z                 orientation FRAME roll,pitch,yaw
+  direction FRAME ax,ay,az x,y,z       an axis of the frame is to point so
+  distance FRAME d relative=FRAME      also at-least, at-most
+  com x,y,z                            posture q1,q2,…
+Tasks of one level share by weights; a later level has only the room that earlier ones leave. A preferred task
+need not be met. Limits of joints always hold, and loops of the robot are closed. If the targets cannot be
+reached, the nearest configuration that was found is printed, and the exit code is 1.
+
+A file of --targets has a list of {\"tasks\": [{\"kind\", \"frame\", \"target\", …}], \"q\": start}; all are solved at
+once, and a list of answers is printed as JSON.
 
 Examples:
   linkwork ik puma560 --frame link6_dh --position 0.4,0.2,0.3
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,3.14,0,0
-  linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,1,0,0,0 --json")]
+  linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,1,0,0,0 --json
+  linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 preferred\"")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
     /// The frame or link that is to be brought there.
-    #[arg(long, value_name = "NAME")]
-    frame: String,
+    #[arg(long, value_name = "NAME", requires = "target")]
+    frame: Option<String>,
     /// Where its origin is to be: x, y, z in metres.
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(required_unless_present = "pose", conflicts_with = "pose")]
+    #[arg(group = "target", requires = "frame")]
     position: Option<Vec<f64>>,
     /// Where it is to be and how turned: x, y, z and roll, pitch, yaw in radians, or a quaternion x, y, z, w.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(group = "target", requires = "frame")]
     pose: Option<Vec<f64>>,
     /// The frame that the target is seen from; the world's if left out.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "target")]
     relative_to: Option<String>,
+    /// Another task; may be given several times.
+    #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
+    task: Vec<String>,
+    /// A file of many targets, in JSON.
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["task", "target"])]
+    targets: Option<PathBuf>,
     /// Where to start, nq numbers; neutral, or the nearest within limits, if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     q: Option<Vec<f64>>,
@@ -46,7 +68,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1e-9, value_name = "SIZE", value_parser = tolerance)]
     tolerance: f64,
     /// How often to start elsewhere.
-    #[arg(long, default_value_t = 50, value_name = "TIMES")]
+    #[arg(long, default_value_t = 100, value_name = "TIMES")]
     restarts: usize,
     /// Print JSON.
     #[arg(long)]
@@ -57,101 +79,176 @@ fn tolerance(text: &str) -> Result<f64, String> {
     crate::numbers::positive(text, 1.0)
 }
 
+/// One of many targets.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    tasks: Vec<Wanted>,
+    q: Option<Vec<f64>>,
+}
+
 #[derive(Serialize)]
 struct Answer<'a> {
     robot: &'a str,
     reached: bool,
     q: &'a [f64],
-    /// What is left, in metres and radians.
+    /// The most that is left of a task, in metres and radians, and what is left of each.
     distance: f64,
     angle: f64,
+    residuals: Vec<Left>,
+    /// How far loops are from closed.
+    closure: f64,
     at_limit: Vec<&'a str>,
     iterations: usize,
     restarts: usize,
     message: String,
 }
 
+#[derive(Serialize)]
+struct Left {
+    distance: f64,
+    angle: f64,
+}
+
+/// A robot to solve for.
+struct Asked<'a> {
+    arguments: &'a Arguments,
+    mechanism: &'a Mechanism,
+    closed: Option<&'a ClosedMechanism>,
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let loaded = arguments.chosen.load_tree()?;
-    let m = &loaded.robot.mechanism;
-    let wrong = |e: linkwork::Error| Complaint::usage(e.to_string(), "`linkwork info` shows joints, limits and frames");
-    let frame = m.frame(&arguments.frame).map_err(wrong)?;
-    let mut task = match (&arguments.position, &arguments.pose) {
-        (Some(position), _) => Task::position(frame, place("position", position)?),
-        (_, Some(numbers)) => Task::pose(frame, pose(numbers)?),
-        (None, None) => return Err(Complaint::usage("no target is given", "give --position or --pose")),
+    let loaded = arguments.chosen.load()?;
+    let closed = crate::simulate::closed::close(&loaded.robot)?;
+    let asked = Asked {
+        arguments,
+        mechanism: closed
+            .as_ref()
+            .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism),
+        closed: closed.as_ref(),
     };
-    if let Some(other) = &arguments.relative_to {
-        task = task.relative_to(m.frame(other).map_err(wrong)?);
+    if let Some(file) = &arguments.targets {
+        let found = asked.many(file)?;
+        let answers: Vec<Answer<'_>> = found.iter().map(|found| answer(&loaded.name, found)).collect();
+        writeln!(anstream::stdout(), "{}", serde_json::to_string(&answers)?)?;
+        return Ok(code(found.iter().all(|f| f.reached)));
     }
-    let options = Options {
-        tolerance: arguments.tolerance,
-        restarts: arguments.restarts,
-        ..Options::default()
-    };
-    let start = start(arguments, m).map_err(wrong)?;
-    let solver = InverseKinematics::new(m, vec![task]).and_then(|ik| ik.options(options));
-    let found = solver.map_err(wrong)?.solve_from(&start).map_err(wrong)?;
+    let tasks = asked.tasks()?;
+    let start = asked.start(arguments.q.as_ref())?;
+    let found = asked.solver(tasks)?.solve_from(&start).map_err(wrong)?;
     match arguments.json {
         true => {
             let answer = answer(&loaded.name, &found);
             writeln!(anstream::stdout(), "{}", serde_json::to_string(&answer)?)?;
         }
-        false => print(m, &found)?,
+        false => print(asked.mechanism, &found)?,
     }
-    Ok(if found.reached {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(code(found.reached))
 }
 
-fn start(arguments: &Arguments, m: &Mechanism) -> linkwork::Result<Vec<f64>> {
-    if let Some(q) = &arguments.q {
-        return Ok(q.clone());
-    }
-    let mut q = m.neutral();
-    m.clamp(&mut q)?;
-    Ok(q)
+fn code(reached: bool) -> ExitCode {
+    if reached { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn place(argument: &str, numbers: &[f64]) -> Result<[f64; 3]> {
-    let [x, y, z] = numbers[..] else {
-        let problem = format!("--{argument} has {} numbers but needs 3", numbers.len());
-        return Err(Complaint::usage(problem, "write it as x,y,z, in metres"));
-    };
-    Ok([x, y, z])
+fn wrong(e: linkwork::Error) -> anyhow::Error {
+    Complaint::usage(e.to_string(), "`linkwork info` shows joints, limits and frames")
 }
 
-fn pose(numbers: &[f64]) -> Result<Pose> {
-    let rotation = match numbers.get(3..).unwrap_or_default() {
-        [roll, pitch, yaw] => Rotation::from_rpy(*roll, *pitch, *yaw),
-        [x, y, z, w] => {
-            let norm = (x * x + y * y + z * z + w * w).sqrt();
-            if (norm - 1.0).abs() > 1e-3 || norm.is_nan() {
-                let problem = format!("the quaternion of --pose is {norm} long");
-                return Err(Complaint::usage(problem, "give a unit quaternion x,y,z,w"));
+impl Asked<'_> {
+    /// The tasks of the command line.
+    fn tasks(&self) -> Result<Vec<Task>> {
+        let given = self.arguments;
+        let mut all = Vec::new();
+        for (kind, numbers) in [("position", &given.position), ("pose", &given.pose)] {
+            if let Some(target) = numbers {
+                all.push(Wanted {
+                    kind: kind.to_owned(),
+                    frame: given.frame.clone(),
+                    relative_to: given.relative_to.clone(),
+                    target: target.clone(),
+                    ..Wanted::default()
+                });
             }
-            Rotation::from_quaternion([x, y, z, w].map(|x| x / norm))
         }
-        _ => {
-            let problem = format!("--pose has {} numbers but needs 6 or 7", numbers.len());
-            let hint = "write it as x,y,z,roll,pitch,yaw, or as x,y,z and a quaternion x,y,z,w";
-            return Err(Complaint::usage(problem, hint));
+        for text in &given.task {
+            all.push(Wanted::parse(text)?);
         }
-    };
-    Ok(Pose::new(rotation, place("pose", &numbers[..3])?))
+        if all.is_empty() {
+            let hint = "give --frame with --position or --pose, --task, or --targets";
+            return Err(Complaint::usage("no target is given", hint));
+        }
+        all.iter().map(|wanted| wanted.task(self.mechanism)).collect()
+    }
+
+    fn solver(&self, tasks: Vec<Task>) -> Result<InverseKinematics> {
+        let options = Options {
+            tolerance: self.arguments.tolerance,
+            restarts: self.arguments.restarts,
+            ..Options::default()
+        };
+        let made = match self.closed {
+            Some(closed) => InverseKinematics::closed(closed, tasks),
+            None => InverseKinematics::new(self.mechanism, tasks),
+        };
+        made.and_then(|ik| ik.options(options)).map_err(wrong)
+    }
+
+    /// A given start, or neutral within limits.
+    fn start(&self, given: Option<&Vec<f64>>) -> Result<Vec<f64>> {
+        if let Some(q) = given {
+            return Ok(q.clone());
+        }
+        let mut q = self.mechanism.neutral();
+        self.mechanism.clamp(&mut q).map_err(wrong)?;
+        Ok(q)
+    }
+
+    /// All targets of a file, those of the same kinds of tasks in one batch.
+    fn many(&self, file: &Path) -> Result<Vec<Solution>> {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("{shown} cannot be read"))?;
+        let targets: Vec<Target> = serde_json::from_str(&text).map_err(|e| {
+            let hint = "`linkwork ik --help` shows how a file of targets is written";
+            Complaint::usage(format!("{shown}: {e}"), hint)
+        })?;
+        let (mut tasks, mut starts) = (Vec::new(), Vec::new());
+        for (i, target) in targets.iter().enumerate() {
+            let own = target.tasks.iter().map(|w| w.task(self.mechanism));
+            let own: Result<Vec<Task>> = own.collect();
+            tasks.push(own.with_context(|| format!("{shown}, target number {i} (from zero)"))?);
+            let start = self.start(target.q.as_ref().or(self.arguments.q.as_ref()))?;
+            if start.len() != self.mechanism.nq() {
+                let problem = format!(
+                    "{shown}: q of target number {i} (from zero) has {} numbers",
+                    start.len()
+                );
+                return Err(Complaint::usage(problem, format!("nq is {}", self.mechanism.nq())));
+            }
+            starts.extend(start);
+        }
+        let Some(first) = tasks.first() else {
+            return Ok(Vec::new());
+        };
+        let solver = self.solver(first.clone())?;
+        solver.solve_many(&tasks, &starts).map_err(wrong)
+    }
 }
 
 fn answer<'a>(robot: &'a str, found: &'a Solution) -> Answer<'a> {
-    let residual = found.residuals[0];
+    let most = |of: fn(&Residual) -> f64| found.residuals.iter().map(of).fold(0.0, f64::max);
+    let left = |r: &Residual| Left {
+        distance: r.distance,
+        angle: r.angle,
+    };
     Answer {
         robot,
         reached: found.reached,
         q: &found.q,
-        distance: residual.distance,
-        angle: residual.angle,
+        distance: most(|r| r.distance),
+        angle: most(|r| r.angle),
+        residuals: found.residuals.iter().map(left).collect(),
+        closure: found.closure,
         at_limit: found.bindings.iter().map(|b| b.joint.as_str()).collect(),
         iterations: found.iterations,
         restarts: found.restarts,

@@ -258,6 +258,8 @@ mod guide {
         Loops "loops-and-gears.md",
         Control "linear-models-and-control.md",
         Trajectories "trajectories.md",
+        InverseKinematics "inverse-kinematics.md",
+        ControlByTasks "control-by-tasks.md",
         Batches "batches.md",
         ComingFrom "coming-from.md",
     );

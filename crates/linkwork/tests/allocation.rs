@@ -411,7 +411,7 @@ fn the_allocator_counts() {
 #[test]
 fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
     use linkwork::model::examples;
-    use linkwork::motion::{InverseKinematics, Task};
+    use linkwork::motion::{InverseKinematics, Rates, Task};
     let m = examples::humanoid();
     let mut names = m.links().iter().rev();
     let mut next = || m.frame(&names.next().expect("there are links enough").name);
@@ -429,6 +429,18 @@ fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
     quietly("the first solution", || ik.solve(&mut q));
     q.copy_from_slice(&start);
     quietly("another", || ik.solve(&mut q));
+    let tasks = vec![
+        Task::position(a, [0.3, 0.2, 0.9]),
+        Task::distance(b, a, 0.4).level(1),
+        Task::posture(m.neutral()).level(2).preferred(),
+    ];
+    let mut ik = InverseKinematics::new(&m, tasks)?;
+    let (mut v, rates) = (vec![0.0; m.nv()], Rates::default());
+    quietly("velocities by levels", || ik.velocity(&start, &rates, &mut v));
+    q.copy_from_slice(&start);
+    quietly("a solution by levels", || ik.solve(&mut q));
+    let next = Task::position(a, [0.3, 0.1, 0.9]);
+    quietly("another target", || ik.set(0, next));
     Ok(())
 }
 

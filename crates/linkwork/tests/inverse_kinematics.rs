@@ -251,7 +251,7 @@ fn contradictory_tasks_settle_between_by_their_weights() {
         .unwrap();
     let found = ik.solve_from(&m.random(5)).unwrap();
     assert!(
-        !found.reached && found.to_string().matches("position of").count() == 2,
+        !found.reached && found.to_string().matches("off by").count() == 2,
         "{found}"
     );
     let at = pose(&m, &found.q, "flange").translation;

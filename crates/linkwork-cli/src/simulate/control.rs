@@ -9,7 +9,10 @@ use crate::style;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
-use linkwork::control::{ComputedTorque, Controlled, Controller, JointPd, PoseControl, RateDamping, Regulator};
+use linkwork::control::{
+    Adaptation, Adaptive, ComputedTorque, Controlled, Controller, FrameTask, JointPd, OperationalSpace, PoseControl,
+    RateDamping, Regulator,
+};
 use linkwork::simulate::{Drive, Now};
 use linkwork::workspace::Moving;
 use std::path::PathBuf;
@@ -33,7 +36,8 @@ pub(crate) struct Control {
     /// take 20.
     #[arg(long, value_name = "X", value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
     kd: Option<f64>,
-    /// The frame that the pose controller brings to where it is at --target.
+    /// The frame that the pose or operational controller brings to where it is at --target; operational takes several, apart
+    /// by commas, the first before all others.
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
     /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
@@ -51,6 +55,9 @@ pub(crate) struct Control {
     /// The lqr controller's weight of every torque.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
     effort: f64,
+    /// How much of every inertial parameter the adaptive controller knows at the start: 1 is all.
+    #[arg(long, value_name = "PART", default_value_t = HALF, value_parser = |s: &str| positive(s, 1e3), allow_negative_numbers = true)]
+    known: f64,
     /// Let motors exert more than the joints' effort limits.
     #[arg(long)]
     no_effort_limits: bool,
@@ -72,6 +79,10 @@ enum Kind {
     Pose,
     /// T = T₀ − K[q ⊖ target; q̇] at the driven joints, the regulator of least cost about the target.
     Lqr,
+    /// T = ID(q̈₀) + ΣJ*F: frames to their poses at the target in order of priority, q̈₀ towards it in what they leave.
+    Operational,
+    /// T = Y(q, q̇, q̇_r, q̈_r)π̂ − K_D s: to the target while the inertial parameters π̂ are learnt (Slotine and Li).
+    Adaptive,
     /// Torques from a file.
     File,
 }
@@ -130,7 +141,9 @@ impl Control {
     /// The configuration that it goes to, if it goes to one.
     pub(crate) fn goal(&self, mechanism: &Mechanism) -> Result<Option<Vec<f64>>> {
         match self.controller {
-            Kind::Pd | Kind::ComputedTorque | Kind::Pose | Kind::Lqr => self.target(mechanism).map(Some),
+            Kind::Pd | Kind::ComputedTorque | Kind::Pose | Kind::Lqr | Kind::Operational | Kind::Adaptive => {
+                self.target(mechanism).map(Some)
+            }
             Kind::None | Kind::Gravity | Kind::RateDamping | Kind::File => Ok(None),
         }
     }
@@ -219,13 +232,14 @@ impl Control {
 
     fn law(&self, mechanism: &Mechanism, ideal: bool) -> Result<Box<dyn Drive + Send>> {
         for (option, given, of) in [
-            ("--torques", self.torques.is_some(), Kind::File),
-            ("--frame", self.frame.is_some(), Kind::Pose),
-            ("--weights", self.weights != [1.0], Kind::Lqr),
-            ("--effort", self.effort != 1.0, Kind::Lqr),
+            ("--torques", self.torques.is_some(), &[Kind::File][..]),
+            ("--frame", self.frame.is_some(), &[Kind::Pose, Kind::Operational]),
+            ("--weights", self.weights != [1.0], &[Kind::Lqr]),
+            ("--effort", self.effort != 1.0, &[Kind::Lqr]),
+            ("--known", self.known != HALF, &[Kind::Adaptive]),
         ] {
-            if given && self.controller != of {
-                let of = of
+            if given && !of.contains(&self.controller) {
+                let of = of[0]
                     .to_possible_value()
                     .map_or_else(String::new, |v| v.get_name().to_owned());
                 let problem = format!("{option} is for the {of} controller");
@@ -248,14 +262,8 @@ impl Control {
             }
             Kind::RateDamping => self.limited(mechanism, RateDamping::new(mechanism, kd)?)?,
             Kind::Pose => {
-                let Some(name) = &self.frame else {
-                    return Err(Complaint::usage(
-                        "the pose controller needs a frame",
-                        "say which with --frame NAME",
-                    ));
-                };
                 let frame = mechanism
-                    .frame(name)
+                    .frame(self.frame_name("pose")?)
                     .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
                 let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame)?;
                 self.limited(mechanism, PoseControl::new(mechanism, frame, target, &each(kd), kp)?)?
@@ -268,6 +276,26 @@ impl Control {
                 let law = Controlled::new(mechanism, law).without_gravity();
                 Box::new(self.unlimited(mechanism, law)?)
             }
+            Kind::Operational => {
+                let target = self.target(mechanism)?;
+                let mut tasks = Vec::new();
+                for name in self.frame_name("operational")?.split(',') {
+                    let frame = mechanism
+                        .frame(name)
+                        .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
+                    let pose = mechanism.workspace().at(&target)?.pose(frame)?;
+                    tasks.push(FrameTask {
+                        quickness: kp.sqrt(),
+                        ..FrameTask::pose(frame, pose)
+                    });
+                }
+                self.limited(mechanism, OperationalSpace::new(mechanism, tasks, &target)?)?
+            }
+            Kind::Adaptive => {
+                let law = self.adaptive(mechanism)?;
+                let law = Controlled::new(mechanism, law).without_gravity();
+                Box::new(self.unlimited(mechanism, law)?)
+            }
             Kind::File => {
                 let Some(path) = &self.torques else {
                     let hint = "name one with --torques FILE.csv";
@@ -277,6 +305,28 @@ impl Control {
                 Box::new(self.unlimited(mechanism, file)?)
             }
         })
+    }
+
+    /// The frame, or frames, that a controller is about.
+    fn frame_name(&self, controller: &str) -> Result<&str> {
+        let problem = format!("the {controller} controller needs a frame");
+        let missing = || Complaint::usage(problem, "say which with --frame NAME");
+        self.frame.as_deref().ok_or_else(missing)
+    }
+
+    /// Slotine and Li's law to the target, from a part of the robot's parameters.
+    fn adaptive(&self, mechanism: &Mechanism) -> Result<Adaptive> {
+        let target = self.target(mechanism)?;
+        let (_, kd) = self.joint_gains(mechanism, &target)?;
+        let course = move |_: f64, q: &mut [f64], v: &mut [f64], a: &mut [f64]| {
+            q.copy_from_slice(&target);
+            v.fill(0.0);
+            a.fill(0.0);
+        };
+        let mut law = Adaptive::slotine_li(mechanism, Box::new(course), 0.5 * QUICKNESS, &kd, LEARNING)?;
+        let known: Vec<f64> = mechanism.inertial_parameters().iter().map(|x| self.known * x).collect();
+        law.set_parameters(&known)?;
+        Ok(law)
     }
 
     /// With gravity compensation, within the effort limits.
@@ -330,6 +380,10 @@ const QUICKNESS: f64 = 10.0;
 /// Gains of the other controllers where none are given.
 const STIFFNESS: f64 = 100.0;
 const DAMPING: f64 = 20.0;
+
+/// What the adaptive controller knows at first, and how fast it learns.
+const HALF: f64 = 0.5;
+const LEARNING: Adaptation = Adaptation::Natural(0.05);
 
 const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever the model says";
 const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";

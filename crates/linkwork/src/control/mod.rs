@@ -6,6 +6,9 @@
 //! rate ν\*cν, and [`PoseControl`] adds a spring from the tip to a pose. [`JointPd`], [`ComputedTorque`] and the linear
 //! [`Regulator`] are the usual alternatives.
 //!
+//! [`OperationalSpace`] brings several frames where they are to be, in order of priority; [`Grasp`] moves an object in several
+//! hands and holds the forces inside it; [`Adaptive`] follows a course while it learns the robot's inertial parameters.
+//!
 //! [`Controlled`] makes any of them a [`Drive`] of the simulator: it adds the torques that hold the robot against gravity and
 //! keeps to the joints' limits. A [`Trial`] sets one task to several and measures what each makes of it.
 //!
@@ -25,13 +28,20 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod adaptive;
+mod grasp;
 mod joint;
+mod operational;
 mod pose;
+mod priority;
 mod rate;
 mod regulator;
 mod trial;
 
+pub use adaptive::{Adaptation, Adaptive, Course};
+pub use grasp::Grasp;
 pub use joint::{ComputedTorque, JointPd};
+pub use operational::{FrameTask, OperationalSpace, Target};
 pub use pose::PoseControl;
 pub use rate::RateDamping;
 pub use regulator::Regulator;

@@ -17,5 +17,6 @@ pub(crate) mod kinematics;
 pub(crate) mod linearized;
 mod mass_of_arms;
 pub(crate) mod operational;
+pub(crate) mod passivity;
 pub(crate) mod paths;
 pub(crate) mod tiled;

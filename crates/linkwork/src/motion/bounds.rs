@@ -20,12 +20,16 @@ pub(super) struct Limits {
     joints: Vec<usize>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    /// Velocity limits of degrees of freedom and of followers, and the longest step that they allow now.
+    velocities: Vec<f64>,
+    following: Vec<Follower>,
+    most: Vec<f64>,
     /// How far to draw where there are no limits.
     reach: Vec<f64>,
     followers: Vec<Follower>,
 }
 
-/// A joint that follows by more than a ratio, and its limits.
+/// A joint that follows, and its limits: of position where it follows by more than a ratio, or of velocity.
 #[derive(Clone, Debug)]
 struct Follower {
     joint: usize,
@@ -41,6 +45,9 @@ impl Limits {
             joints: vec![0; m.nv()],
             lower: vec![f64::NEG_INFINITY; m.nv()],
             upper: vec![f64::INFINITY; m.nv()],
+            velocities: m.velocity_limits(),
+            following: Vec::new(),
+            most: vec![f64::INFINITY; m.nv()],
             reach: vec![PI; m.nv()],
             followers: Vec::new(),
         };
@@ -51,6 +58,14 @@ impl Limits {
                 (f64::NEG_INFINITY, f64::INFINITY),
             );
             if let Some(lead) = lead {
+                let speed = per_dof(&joint.velocity_limit, 1, f64::INFINITY)[0];
+                if speed.is_finite() {
+                    limits.following.push(Follower {
+                        joint: j,
+                        dof: m.v_of(lead.joint).start,
+                        limits: (-speed, speed),
+                    });
+                }
                 if lead.is_curved() && (own[0].0.is_finite() || own[0].1.is_finite()) {
                     let dof = m.v_of(lead.joint).start;
                     let limits_of_one = own[0];
@@ -130,8 +145,13 @@ impl Limits {
 
     /// How much of a step of one degree of freedom its limits allow, if not all.
     pub(super) fn shortened(&self, m: &Mechanism, q: &[f64], dof: usize, step: f64) -> Option<f64> {
-        let y = q[self.coordinates[dof]?];
-        let mut to = (y + step).clamp(self.lower[dof], self.upper[dof]);
+        let most = self.most[dof];
+        let slower = step.clamp(-most, most);
+        let Some(at) = self.coordinates[dof] else {
+            return (slower != step).then_some(slower);
+        };
+        let y = q[at];
+        let mut to = (y + slower).clamp(self.lower[dof], self.upper[dof]);
         for f in self.followers.iter().filter(|f| f.dof == dof) {
             let Some(lead) = &m.leads[f.joint] else { continue };
             let fits = |y: f64| {
@@ -152,7 +172,27 @@ impl Limits {
             }
             to = good;
         }
-        (to != y + step).then_some(to - y)
+        match to == y + slower {
+            true => (slower != step).then_some(slower),
+            false => Some(to - y),
+        }
+    }
+
+    /// Lets steps be no longer than velocity limits allow at q in a period; as long as they like without one.
+    pub(super) fn within_velocities(&mut self, period: Option<(&Mechanism, &[f64], f64)>) {
+        let Some((m, q, period)) = period else {
+            return self.most.fill(f64::INFINITY);
+        };
+        for (most, limit) in self.most.iter_mut().zip(&self.velocities) {
+            *most = limit * period;
+        }
+        for f in &self.following {
+            let (Some(at), Some(lead)) = (self.coordinates[f.dof], &m.leads[f.joint]) else {
+                continue;
+            };
+            let [_, ratio, ..] = lead.at(q[at]);
+            self.most[f.dof] = self.most[f.dof].min(f.limits.1 * period / ratio.abs());
+        }
     }
 
     /// Brings coordinates that rounding has carried over a bound back to it.

@@ -1,10 +1,13 @@
-//! Inverse kinematics: Levenberg and Marquardt's method within limits, with restarts.
+//! The solver of inverse kinematics: what it is made of, and what it says.
 
 use super::bounds::Limits;
-use super::outcome::{Binding, Outcome, Solution};
+use super::outcome::{Binding, Solution};
+use super::seen::Residual;
 use super::step::Step;
-use super::task::{Goal, Residual, Seen, Task, unsolved};
-use crate::model::{Generator, Mechanism};
+use super::task::{Goal, Task, unsolved};
+use crate::closed::ClosedMechanism;
+use crate::model::Mechanism;
+use crate::spatial::Vec3;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -26,51 +29,70 @@ impl Default for Options {
         Self {
             tolerance: 1e-9,
             iterations: 100,
-            restarts: 50,
+            restarts: 100,
             seed: 1,
         }
     }
 }
 
-/// λ at the start, at least, and at most.
-const LAMBDA: [f64; 3] = [1e-2, 1e-11, 1e8];
-/// A step below this moves nothing that matters.
-const STILL: f64 = 1e-12;
-/// A cost that sinks by less than this part is no progress; so many times in a row is the end.
-const PROGRESS: f64 = 1e-3;
-const PATIENCE: usize = 4;
+/// Loops count as closed when every gap is below this, in metres and radians.
+const CLOSED: f64 = 1e-10;
 
 /// Finds configurations that meet tasks. All memory is allocated by [`InverseKinematics::new`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct InverseKinematics {
-    workspace: Workspace<f64>,
-    tasks: Vec<Task>,
-    limits: Limits,
-    options: Options,
-    step: Step,
-    q: Vec<f64>,
-    trial: Vec<f64>,
-    start: Vec<f64>,
-    best: Vec<f64>,
-    draw: Vec<f64>,
-    residuals: Vec<Residual>,
-}
-
-/// When to stop.
-#[derive(Clone, Copy, PartialEq)]
-enum Until {
-    /// The goals are met, or there is little progress.
-    Progressing,
-    /// The goals are met, or nothing moves.
-    Still,
-    /// Nothing moves, preferences included.
-    Preferred,
+    pub(super) workspace: Workspace<f64>,
+    /// What closes loops, then what was asked for.
+    pub(super) tasks: Vec<Task>,
+    /// Per task that closes a loop: the constraint.
+    loops: Vec<String>,
+    /// Per task: which level it is in, loops first, without gaps; and how many there are.
+    pub(super) ranks: Vec<usize>,
+    pub(super) rank_count: usize,
+    pub(super) limits: Limits,
+    pub(super) options: Options,
+    pub(super) step: Step,
+    pub(super) q: Vec<f64>,
+    pub(super) trial: Vec<f64>,
+    pub(super) start: Vec<f64>,
+    pub(super) best: Vec<f64>,
+    pub(super) draw: Vec<f64>,
+    pub(super) residuals: Vec<Residual>,
+    /// Per level: whether it has goals, whether they are met, their cost, and that of the best.
+    pub(super) has_goals: Vec<bool>,
+    pub(super) met: Vec<bool>,
+    pub(super) costs: Vec<f64>,
+    pub(super) best_costs: Vec<f64>,
+    /// Per task: what a step is to do for it, what earlier levels had of it, and what it does.
+    pub(super) effects: [Vec<[Vec3; 2]>; 3],
 }
 
 impl InverseKinematics {
     /// For a mechanism and tasks. An error for tasks that make no sense, or limits that cannot be held: those of free, planar
     /// and spherical joints.
-    pub fn new(mechanism: &Mechanism, mut tasks: Vec<Task>) -> Result<Self> {
+    pub fn new(mechanism: &Mechanism, tasks: Vec<Task>) -> Result<Self> {
+        Self::make(mechanism, Vec::new(), tasks)
+    }
+
+    /// For a mechanism with loops: they come before all levels, and are closed in every answer.
+    ///
+    /// ```
+    /// use linkwork::closed::{ClosedMechanism, Constraint};
+    /// use linkwork::motion::{InverseKinematics, Task};
+    /// let robot = linkwork::model::examples::dual_arm();
+    /// let (left, right) = (robot.frame("left_link7")?, robot.frame("right_link7")?);
+    /// let rod = Constraint::distance("rod", "left_link7", "right_link7", 0.4);
+    /// let closed = ClosedMechanism::new(robot.clone(), vec![rod])?;
+    /// let mut ik = InverseKinematics::closed(&closed, vec![Task::position(left, [0.3, 0.2, 0.5])])?;
+    /// let found = ik.solve_from(&vec![0.3; robot.nq()])?;
+    /// assert!(found.reached && found.closure < 1e-9, "{found}");
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn closed(closed: &ClosedMechanism, tasks: Vec<Task>) -> Result<Self> {
+        Self::make(closed.mechanism(), super::loops::tasks(closed)?, tasks)
+    }
+
+    fn make(mechanism: &Mechanism, loops: Vec<(String, Task)>, mut tasks: Vec<Task>) -> Result<Self> {
         for task in &mut tasks {
             task.check(mechanism)?;
         }
@@ -85,14 +107,29 @@ impl InverseKinematics {
                 "no task is a goal; give one that is not `preferred`".to_owned(),
             ));
         }
+        let mut levels: Vec<usize> = tasks.iter().map(|t| t.level).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let first = usize::from(!loops.is_empty());
+        let rank = |t: &Task| first + levels.partition_point(|level| *level < t.level);
+        let ranks: Vec<usize> = loops.iter().map(|_| 0).chain(tasks.iter().map(rank)).collect();
+        let rank_count = first + levels.len();
+        let (loops, mut all): (Vec<String>, Vec<Task>) = loops.into_iter().unzip();
+        all.append(&mut tasks);
         let limits = Limits::new(mechanism)?;
         limits.check_any()?;
         let nq = || vec![0.0; mechanism.nq()];
-        Ok(Self {
+        let goals = |rank: usize| all.iter().zip(&ranks).any(|(t, r)| *r == rank && !t.is_preferred);
+        let has_goals = (0..rank_count).map(goals).collect();
+        let mut made = Self {
             workspace: mechanism.workspace(),
-            step: Step::new(mechanism, &tasks),
-            residuals: vec![Residual::default(); tasks.len()],
-            tasks,
+            step: Step::new(mechanism, &all),
+            residuals: vec![Residual::default(); all.len()],
+            effects: [(); 3].map(|()| vec![[Vec3::ZERO; 2]; all.len()]),
+            tasks: all,
+            loops,
+            ranks,
+            rank_count,
             limits,
             options: Options::default(),
             q: nq(),
@@ -100,7 +137,13 @@ impl InverseKinematics {
             start: nq(),
             best: nq(),
             draw: vec![0.0; mechanism.nv()],
-        })
+            met: vec![false; rank_count],
+            costs: vec![0.0; rank_count],
+            best_costs: vec![0.0; rank_count],
+            has_goals,
+        };
+        made.set_tolerances();
+        Ok(made)
     }
 
     /// With other options.
@@ -113,7 +156,19 @@ impl InverseKinematics {
             });
         }
         self.options = options;
+        self.set_tolerances();
         Ok(self)
+    }
+
+    fn set_tolerances(&mut self) {
+        let wanted = self.options.tolerance;
+        for (i, task) in self.tasks.iter_mut().enumerate() {
+            task.tolerance = if i < self.loops.len() {
+                wanted.min(CLOSED)
+            } else {
+                wanted
+            };
+        }
     }
 
     /// The mechanism.
@@ -124,109 +179,43 @@ impl InverseKinematics {
     /// Another task in the place of one of the same kind, for instance with the next target.
     pub fn set(&mut self, index: usize, mut task: Task) -> Result<()> {
         task.check(self.workspace.mechanism())?;
-        let count = self.tasks.len();
-        let Some(old) = self.tasks.get_mut(index) else {
+        let (loops, count) = (self.loops.len(), self.tasks.len() - self.loops.len());
+        let Some(old) = self.tasks.get_mut(loops + index) else {
             return Err(unsolved(format!(
                 "there is no task number {index} (from zero) of {count}"
             )));
         };
         let same = core::mem::discriminant(&old.goal) == core::mem::discriminant(&task.goal);
-        if !same || old.is_preferred != task.is_preferred {
+        if !same || old.is_preferred != task.is_preferred || old.level != task.level {
             return Err(unsolved(format!(
-                "task number {index} (from zero) is of another kind than that in its place; make the solver anew"
+                "task number {index} (from zero) is of another kind or level than that in its place; make the solver anew"
             )));
         }
+        task.tolerance = old.tolerance;
         *old = task;
         Ok(())
     }
 
-    /// What the last solution left of each task.
+    /// What the last solution or step left of each task.
     pub fn residuals(&self) -> &[Residual] {
-        &self.residuals
+        &self.residuals[self.loops.len()..]
     }
 
-    /// One step of damped least squares from q, within limits: dq, nv numbers, for [`Mechanism::integrate`]. All tasks count,
-    /// preferences too; nothing is repeated.
-    ///
-    /// ```
-    /// use linkwork::motion::{InverseKinematics, Task};
-    /// let arm = linkwork::model::examples::puma560();
-    /// let mut ik = InverseKinematics::new(&arm, vec![Task::position(arm.frame("link6_dh")?, [0.4, 0.2, 0.3])])?;
-    /// let mut dq = [0.0; 6];
-    /// ik.differential(&[0.0, 0.8, 0.5, 0.1, 0.8, 0.0], 1e-6, &mut dq)?;
-    /// assert!(dq.iter().any(|x| *x != 0.0));
-    /// # Ok::<(), linkwork::Error>(())
-    /// ```
-    #[doc(alias = "differential inverse kinematics")]
-    pub fn differential(&mut self, q: &[f64], damping: f64, dq: &mut [f64]) -> Result<()> {
-        if !(damping > 0.0 && damping.is_finite()) {
-            return Err(Error::Gain {
-                argument: "damping",
-                value: damping,
-                rule: "be finite and more than zero",
-            });
-        }
-        crate::model::check_length("dq", self.step.dq.len(), dq.len())?;
-        self.workspace.mechanism().check_configuration("q", q)?;
-        self.q.copy_from_slice(q);
-        self.limits.check_start(self.workspace.mechanism(), &mut self.q)?;
-        let mut posed = self.workspace.at(&self.q)?;
-        self.step.look(&mut posed, &self.q, &self.tasks, true)?;
-        self.step
-            .solve(&mut posed, &self.q, (&self.tasks, true), &self.limits, damping)?;
-        dq.copy_from_slice(&self.step.dq);
+    /// How far loops were from closed, in metres or radians.
+    pub fn closure(&self) -> f64 {
+        self.residuals[..self.loops.len()]
+            .iter()
+            .fold(0.0, |m: f64, r| m.max(r.largest()))
+    }
+
+    /// Keeps what is left of the tasks as last seen.
+    pub(super) fn keep_residuals(&mut self) {
         for (residual, seen) in self.residuals.iter_mut().zip(&self.step.seen) {
             *residual = seen.residual;
         }
-        Ok(())
     }
 
-    /// Finds a configuration from the start in `q`, and puts it there; the nearest that was found if none meets the goals.
-    pub fn solve(&mut self, q: &mut [f64]) -> Result<Outcome> {
-        self.workspace.mechanism().check_configuration("q", q)?;
-        self.start.copy_from_slice(q);
-        self.limits.check_start(self.workspace.mechanism(), &mut self.start)?;
-        self.q.copy_from_slice(&self.start);
-        let mut random = Generator::new(self.options.seed);
-        let prefers = self.tasks.iter().any(|t| t.is_preferred);
-        let mut outcome = Outcome {
-            reached: false,
-            iterations: 0,
-            restarts: 0,
-            cost: f64::INFINITY,
-        };
-        loop {
-            if prefers {
-                self.descend(Until::Preferred, &mut outcome.iterations)?;
-            }
-            let (reached, cost) = self.descend(Until::Progressing, &mut outcome.iterations)?;
-            if reached || cost < outcome.cost {
-                self.best.copy_from_slice(&self.q);
-                (outcome.reached, outcome.cost) = (reached, cost);
-            }
-            if reached || outcome.restarts == self.options.restarts {
-                break;
-            }
-            outcome.restarts += 1;
-            let m = self.workspace.mechanism();
-            self.limits
-                .draw(m, &mut random, &self.start, &mut self.draw, &mut self.q);
-        }
-        self.q.copy_from_slice(&self.best);
-        if !outcome.reached {
-            // The nearest, exactly.
-            (outcome.reached, outcome.cost) = self.descend(Until::Still, &mut outcome.iterations)?;
-        }
-        q.copy_from_slice(&self.q);
-        let mut posed = self.workspace.at(&self.q)?;
-        self.step.look(&mut posed, &self.q, &self.tasks, true)?;
-        for (residual, seen) in self.residuals.iter_mut().zip(&self.step.seen) {
-            *residual = seen.residual;
-        }
-        Ok(outcome)
-    }
-
-    /// The same, with all that there is to say about it.
+    /// [`InverseKinematics::solve`] with all that there is to say about it.
     pub fn solve_from(&mut self, start: &[f64]) -> Result<Solution> {
         let mut q = start.to_vec();
         let outcome = self.solve(&mut q)?;
@@ -237,65 +226,34 @@ impl InverseKinematics {
             at,
             is_upper,
         });
-        let tasks = self.tasks.iter().zip(&self.residuals);
-        let unmet = tasks.filter(|(t, r)| !t.is_preferred && r.largest() > self.options.tolerance);
+        let name = |i: usize| match self.loops.get(i) {
+            Some(constraint) => format!("the loop `{constraint}`"),
+            None => self.tasks[i].name(m),
+        };
+        let goals = (0..self.tasks.len()).filter(|i| !self.tasks[*i].is_preferred);
+        let unmet: Vec<usize> = goals
+            .filter(|&i| self.residuals[i].largest() > self.tasks[i].tolerance)
+            .collect();
+        let own = |i: &usize| *i >= self.loops.len();
+        let mut contradictions = Vec::new();
+        for &i in unmet.iter().filter(|i| own(i)) {
+            for j in (self.loops.len()..self.tasks.len()).filter(|&j| j != i && (j < i || !unmet.contains(&j))) {
+                if self.tasks[i].contradicts(&self.tasks[j], self.options.tolerance) {
+                    let numbers = [i.min(j), i.max(j)].map(|i| i - self.loops.len());
+                    contradictions.push((numbers, name(i)));
+                }
+            }
+        }
         Ok(Solution {
             reached: outcome.reached,
-            residuals: self.residuals.clone(),
+            residuals: self.residuals().to_vec(),
+            closure: self.closure(),
             bindings: bindings.collect(),
             iterations: outcome.iterations,
             restarts: outcome.restarts,
-            unmet: unmet.map(|(t, r)| (t.name(m), *r)).collect(),
+            unmet: unmet.iter().map(|&i| (name(i), self.residuals[i])).collect(),
+            contradictions,
             q,
         })
     }
-
-    /// Levenberg and Marquardt's method from q on: whether the goals are met, and the cost.
-    fn descend(&mut self, until: Until, iterations: &mut usize) -> Result<(bool, f64)> {
-        let all = until == Until::Preferred;
-        let [mut lambda, least, most] = LAMBDA;
-        let (mut cost, mut slow) = (f64::INFINITY, 0);
-        self.trial.copy_from_slice(&self.q);
-        for _ in 0..=self.options.iterations {
-            let mut posed = self.workspace.at(&self.trial)?;
-            let new = self.step.look(&mut posed, &self.trial, &self.tasks, all)?;
-            if new < cost || cost == f64::INFINITY {
-                let little = cost - new <= PROGRESS * cost && cost.is_finite();
-                slow = if little { slow + 1 } else { 0 };
-                lambda = if cost.is_finite() {
-                    (lambda * 0.1).max(least)
-                } else {
-                    lambda
-                };
-                cost = new;
-                self.q.copy_from_slice(&self.trial);
-            } else {
-                lambda *= 8.0;
-                posed = self.workspace.at(&self.q)?;
-                self.step.look(&mut posed, &self.q, &self.tasks, all)?;
-            }
-            let tired = until == Until::Progressing && slow >= PATIENCE;
-            let met = !all && met(&self.tasks, &self.step.seen, self.options.tolerance);
-            if met || tired || lambda > most {
-                break;
-            }
-            *iterations += 1;
-            let moved = self
-                .step
-                .solve(&mut posed, &self.q, (&self.tasks, all), &self.limits, lambda)?;
-            if moved < STILL {
-                break;
-            }
-            let m = self.workspace.mechanism();
-            m.integrate_unchecked(&self.q, &self.step.dq, &mut self.trial);
-            self.limits.clamp(&mut self.trial);
-        }
-        Ok((!all && met(&self.tasks, &self.step.seen, self.options.tolerance), cost))
-    }
-}
-
-/// Whether all goals are met as they were last seen.
-fn met(tasks: &[Task], seen: &[Seen], tolerance: f64) -> bool {
-    let mut goals = tasks.iter().zip(seen).filter(|(task, _)| !task.is_preferred);
-    goals.all(|(_, seen)| seen.residual.largest() <= tolerance)
 }

@@ -24,15 +24,23 @@
 //! ```
 
 mod bounds;
+mod centre;
 mod inverse_kinematics;
+mod levels;
+mod loops;
+mod many;
 mod outcome;
+mod seen;
 mod step;
 mod task;
 mod tracking;
 mod trajectory;
+mod velocity;
 
 pub use inverse_kinematics::{InverseKinematics, Options};
 pub use outcome::{Binding, Outcome, Solution};
-pub use task::{Residual, Task};
+pub use seen::Residual;
+pub use task::Task;
 pub use tracking::{Feedback, Sensitivity, TrackingRegulator, TrackingTorque};
 pub use trajectory::{Blend, Knot, LimitUse, Limits, PoseCourse, PoseTrajectory, TimeOptimal, Trajectory};
+pub use velocity::Rates;

@@ -1,6 +1,6 @@
 //! What inverse kinematics found.
 
-use super::task::Residual;
+use super::seen::Residual;
 use core::fmt;
 
 /// How a solution went. What it left of each task is in [`super::InverseKinematics::residuals`].
@@ -36,6 +36,8 @@ pub struct Solution {
     pub reached: bool,
     /// What is left of each task, in their order.
     pub residuals: Vec<Residual>,
+    /// How far loops are from closed, in metres or radians.
+    pub closure: f64,
     /// The joints that are at a limit.
     pub bindings: Vec<Binding>,
     /// Steps taken, those that were refused included.
@@ -44,6 +46,8 @@ pub struct Solution {
     pub restarts: usize,
     /// Per goal that is not met: what it is.
     pub(super) unmet: Vec<(String, Residual)>,
+    /// Pairs of tasks that no configuration can meet both, and what they are about.
+    pub(super) contradictions: Vec<([usize; 2], String)>,
 }
 
 impl fmt::Display for Solution {
@@ -57,6 +61,9 @@ impl fmt::Display for Solution {
                 let comma = if i == 0 { "" } else { ", " };
                 write!(f, "{comma}{name} off by {}", Off(*residual))?;
             }
+        }
+        for ([a, b], name) in &self.contradictions {
+            write!(f, "; tasks {a} and {b} (from zero) contradict each other about {name}")?;
         }
         for (i, binding) in self.bindings.iter().enumerate() {
             let start = if i == 0 { "; at a limit: " } else { ", " };

@@ -1,127 +1,280 @@
 //! One step of damped least squares within limits.
 
 use super::bounds::Limits;
-use super::task::{Goal, Seen, Task};
+use super::centre::Centre;
+use super::seen::Seen;
+use super::task::{Goal, Task};
 use crate::Result;
-use crate::model::Mechanism;
-use crate::spatial::{Force, Reference};
+use crate::model::{FrameId, Mechanism};
+use crate::spatial::{Force, Reference, Vec3};
 use crate::workspace::{Augmented, AugmentedMass, Configured, Masses};
 
 /// A on a joint that is held: what moves it is below the last digit.
 const HELD: f64 = 1e30;
 /// How often joints that would leave their limits are held and the rest solved again.
 const PASSES: usize = 4;
+/// The same where the step goes no further than the first limit it meets.
+const BLOCKS: usize = 12;
 
-/// Memory of a step.
+/// A step, and what it is made from.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     memory: Augmented,
+    /// Per task: how much it counts now, and what is added to its error.
+    pub(super) shares: Vec<Share>,
     pub(super) seen: Vec<Seen>,
+    pub(super) numbers: Numbers,
+}
+
+/// Numbers per degree of freedom.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
     /// Per degree of freedom: the posture's weight times what is left, and the weights.
     posture: Vec<f64>,
     posture_weights: Vec<f64>,
     wide: Vec<f64>,
     /// J*Ge: downhill.
-    pub(super) gradient: Vec<f64>,
+    gradient: Vec<f64>,
     rhs: Vec<f64>,
     diagonal: Vec<f64>,
-    held: Vec<bool>,
-    /// Rows of the centre of mass, and 𝓐⁻¹ of them.
-    com: Option<Com>,
+    /// Per degree of freedom: whether a limit holds it.
+    pub(super) held: Vec<bool>,
+    centre: Option<Centre>,
     /// The step itself.
     pub(super) dq: Vec<f64>,
 }
 
+/// What a task counts for: its weight times `scale`, and an error that is larger by `pull`. The pull is a multiplier of
+/// Lagrange, divided by the weight: it makes a spring hold exactly what others pull at.
 #[derive(Clone, Debug)]
-struct Com {
-    task: usize,
-    rows: Vec<f64>,
-    solved: Vec<f64>,
+pub(super) struct Share {
+    pub(super) scale: f64,
+    /// Turning and moving, in the axes that the target is in.
+    pub(super) pull: [Vec3; 2],
+    /// Of a posture, per degree of freedom: the pull, and what is left.
+    pub(super) joints_pull: Vec<f64>,
+    pub(super) joints: Vec<f64>,
+}
+
+impl Share {
+    /// Counts so much, without a pull.
+    pub(super) fn reset(&mut self, scale: f64) {
+        self.scale = scale;
+        self.pull = [Vec3::ZERO; 2];
+        self.joints_pull.fill(0.0);
+    }
 }
 
 impl Step {
     pub(super) fn new(m: &Mechanism, tasks: &[Task]) -> Self {
         let nv = m.nv();
-        let com = tasks.iter().position(|t| matches!(t.goal, Goal::Com { .. }));
+        let centre = tasks.iter().position(|t| matches!(t.goal, Goal::Com { .. }));
+        let share = |task: &Task| {
+            let own = if matches!(task.goal, Goal::Posture { .. }) {
+                nv
+            } else {
+                0
+            };
+            Share {
+                scale: 1.0,
+                pull: [Vec3::ZERO; 2],
+                joints_pull: vec![0.0; own],
+                joints: vec![0.0; own],
+            }
+        };
         Self {
             memory: m.augmented(),
+            shares: tasks.iter().map(share).collect(),
             seen: vec![Seen::NOTHING; tasks.len()],
-            posture: vec![0.0; nv],
-            posture_weights: vec![0.0; nv],
-            wide: vec![0.0; nv],
-            gradient: vec![0.0; nv],
-            rhs: vec![0.0; nv],
-            diagonal: vec![0.0; nv],
-            held: vec![false; nv],
-            com: com.map(|task| Com {
-                task,
-                rows: vec![0.0; 3 * nv],
-                solved: vec![0.0; 3 * nv],
-            }),
-            dq: vec![0.0; nv],
+            numbers: Numbers {
+                posture: vec![0.0; nv],
+                posture_weights: vec![0.0; nv],
+                wide: vec![0.0; nv],
+                gradient: vec![0.0; nv],
+                rhs: vec![0.0; nv],
+                diagonal: vec![0.0; nv],
+                held: vec![false; nv],
+                centre: centre.map(|task| Centre::new(task, nv)),
+                dq: vec![0.0; nv],
+            },
         }
     }
 
-    /// Sees all tasks that count at a configuration: ½Σe*Ge.
-    pub(super) fn look(&mut self, posed: &mut Configured<'_>, q: &[f64], tasks: &[Task], all: bool) -> Result<f64> {
+    /// Sees all tasks at a configuration, pulls included: ½Σe*Ge of those that count.
+    pub(super) fn look(&mut self, posed: &mut Configured<'_>, q: &[f64], tasks: &[Task]) -> Result<f64> {
         let m = posed.mechanism();
-        let mut cost = 0.0;
-        self.posture.fill(0.0);
-        self.posture_weights.fill(0.0);
-        for (task, seen) in tasks.iter().zip(&mut self.seen) {
+        for ((task, seen), share) in tasks.iter().zip(&mut self.seen).zip(&mut self.shares) {
             *seen = task.see(posed);
-            let counts = all || !task.is_preferred;
             if let Goal::Posture { q: target } = &task.goal {
-                m.difference(q, target, &mut self.dq)?;
-                task.posture_weights(m, &mut self.wide);
-                let mut square = 0.0;
-                for (i, (e, w)) in self.dq.iter().zip(&self.wide).enumerate() {
-                    square += if *w > 0.0 { e * e } else { 0.0 };
-                    if counts {
-                        cost += 0.5 * w * e * e;
-                        self.posture[i] += w * e;
-                        self.posture_weights[i] += w;
-                    }
+                m.difference(q, target, &mut share.joints)?;
+                task.posture_weights(m, &mut self.numbers.wide);
+                let counted = share.joints.iter().zip(&self.numbers.wide).filter(|(_, w)| **w > 0.0);
+                seen.residual.angle = counted.map(|(e, _)| e * e).sum::<f64>().sqrt();
+                for (e, pull) in share.joints.iter_mut().zip(&share.joints_pull) {
+                    *e += pull;
                 }
-                seen.residual.angle = square.sqrt();
             }
-            if counts {
-                cost += seen.cost();
-            }
+            seen.e = [0, 1].map(|i| seen.e[i] + seen.axes * share.pull[i]);
         }
-        Ok(cost)
+        Ok(self.weigh(m, tasks))
     }
 
-    /// dq = (λI + ΣJ*GJ)⁻¹ ΣJ*Ge with what limits hold welded, from what was seen here. How much it would move at most.
+    /// The weights of what counts, from errors that are set: ½Σe*Ge.
+    pub(super) fn weigh(&mut self, m: &Mechanism, tasks: &[Task]) -> f64 {
+        let (mut cost, n) = (0.0, &mut self.numbers);
+        n.posture.fill(0.0);
+        n.posture_weights.fill(0.0);
+        for ((task, seen), share) in tasks.iter().zip(&self.seen).zip(&self.shares) {
+            if share.scale == 0.0 {
+                continue;
+            }
+            cost += share.scale * seen.cost();
+            if share.joints.is_empty() {
+                continue;
+            }
+            task.posture_weights(m, &mut n.wide);
+            for (i, (e, w)) in share.joints.iter().zip(&n.wide).enumerate() {
+                let w = share.scale * w;
+                cost += 0.5 * w * e * e;
+                n.posture[i] += w * e;
+                n.posture_weights[i] += w;
+            }
+        }
+        cost
+    }
+
+    /// dq = (λI + ΣJ*GJ)⁻¹ ΣJ*Ge with what limits hold welded, from what was seen here. Where a joint would leave its limits
+    /// it goes as far as it may, and the others make up for it. How much it would move at most.
     pub(super) fn solve(
         &mut self,
         posed: &mut Configured<'_>,
         q: &[f64],
-        (tasks, all): (&[Task], bool),
+        tasks: &[Task],
         limits: &Limits,
         lambda: f64,
     ) -> Result<f64> {
         let m = posed.mechanism();
-        if let Some(com) = &mut self.com {
-            posed.com_jacobian(&mut com.rows)?;
+        let (mut operator, n) = self.operator(posed, tasks)?;
+        for (dof, held) in n.held.iter_mut().enumerate() {
+            *held = limits.holds(q, dof, n.gradient[dof]);
+            n.dq[dof] = 0.0;
+        }
+        for pass in 0..PASSES {
+            n.damped(&mut operator, lambda)?;
+            let mut shortened = false;
+            for dof in 0..n.held.len() {
+                if n.held[dof] {
+                    continue;
+                }
+                n.dq[dof] = n.wide[dof];
+                if let Some(allowed) = limits.shortened(m, q, dof, n.wide[dof]) {
+                    n.dq[dof] = allowed;
+                    n.held[dof] = true;
+                    shortened = true;
+                }
+            }
+            if !shortened || pass + 1 == PASSES {
+                break;
+            }
+        }
+        Ok(n.dq.iter().fold(0.0, |most: f64, x| most.max(x.abs())))
+    }
+
+    /// The same from the step in dq, which is within limits, towards the best: up to the first limit on the way, which is then
+    /// held, and on from there. So what earlier levels have of it is never lost to a limit.
+    pub(super) fn improve(
+        &mut self,
+        posed: &mut Configured<'_>,
+        q: &[f64],
+        tasks: &[Task],
+        limits: &Limits,
+        lambda: f64,
+    ) -> Result<()> {
+        let m = posed.mechanism();
+        let (mut operator, n) = self.operator(posed, tasks)?;
+        n.held.fill(false);
+        for _ in 0..BLOCKS {
+            n.damped(&mut operator, lambda)?;
+            // How much of the way each can go.
+            let mut whole = 1.0_f64;
+            for dof in 0..n.held.len() {
+                let way = n.wide[dof] - n.dq[dof];
+                let allowed = limits.shortened(m, q, dof, n.wide[dof]).filter(|_| !n.held[dof]);
+                n.rhs[dof] = allowed.map_or(1.0, |to| ((to - n.dq[dof]) / way).clamp(0.0, 1.0));
+                whole = whole.min(n.rhs[dof]);
+            }
+            for dof in 0..n.held.len() {
+                if !n.held[dof] {
+                    n.dq[dof] += whole * (n.wide[dof] - n.dq[dof]);
+                    n.held[dof] = n.rhs[dof] < 1.0 && n.rhs[dof] <= whole;
+                }
+            }
+            if whole == 1.0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step does for a task, turning and moving, in the world's axes: Jdq.
+    pub(super) fn effect(&mut self, posed: &mut Configured<'_>, tasks: &[Task], out: &mut [[Vec3; 2]]) {
+        let m = posed.mechanism();
+        let mut operator = posed.resume(&mut self.memory);
+        operator.move_links(&self.numbers.dq);
+        for ((task, seen), out) in tasks.iter().zip(&self.seen).zip(out) {
+            *out = match task.frame() {
+                Some(frame) => {
+                    let [a, b] = ends(m, task, frame);
+                    let mut motion = |k: Option<usize>| {
+                        let Some(k) = k else { return [Vec3::ZERO; 2] };
+                        let (link, moved) = (operator.link(k), operator.memory().lambda[k]);
+                        let turn = link.rotation * moved.angular;
+                        let shift = link.rotation * moved.linear;
+                        [turn, shift + turn.cross(seen.at - link.translation)]
+                    };
+                    let (a, b) = (motion(a), motion(b));
+                    [a[0] - b[0], a[1] - b[1]]
+                }
+                None => {
+                    let rows = self
+                        .numbers
+                        .centre
+                        .as_ref()
+                        .filter(|_| matches!(task.goal, Goal::Com { .. }));
+                    [Vec3::ZERO, rows.map_or(Vec3::ZERO, |c| c.times(&self.numbers.dq))]
+                }
+            };
+        }
+    }
+
+    /// 𝓐 with the weights of what counts, and J*Ge.
+    fn operator<'a>(
+        &'a mut self,
+        posed: &'a mut Configured<'_>,
+        tasks: &[Task],
+    ) -> Result<(AugmentedMass<'a>, &'a mut Numbers)> {
+        let (m, n) = (posed.mechanism(), &mut self.numbers);
+        if let Some(centre) = &mut n.centre {
+            centre.look(posed)?;
         }
         let mut operator = posed.augment(&mut self.memory, Masses::None)?;
         operator.memory().forces.fill(Force::ZERO);
-        for (task, seen) in tasks.iter().zip(&self.seen) {
-            let Some(frame) = task.frame().filter(|_| all || !task.is_preferred) else {
+        for ((task, seen), share) in tasks.iter().zip(&self.seen).zip(&self.shares) {
+            let Some(frame) = task.frame().filter(|_| share.scale > 0.0) else {
                 continue;
             };
-            let weight = seen.weight();
+            let weight = seen.weight().map(|row| row.map(|x| x * share.scale));
             match task.other {
                 None => operator.weigh(frame, Reference::Aligned, &weight)?,
                 Some(other) => operator.weigh_between(frame, other, Reference::Aligned, &weight)?,
             }
-            let ends = [Some(frame), task.other].map(|f| f.and_then(|f| m.placed[f.index()].body));
+            let ends = ends(m, task, frame);
             if ends[0] == ends[1] {
                 continue;
             }
             let [turn, push] = seen.force();
-            for (k, sign) in ends.into_iter().zip([1.0, -1.0]).filter_map(|(k, s)| Some((k?, s))) {
+            for (k, sign) in ends.into_iter().zip([share.scale, -share.scale]) {
+                let Some(k) = k else { continue };
                 // A force at the frame's origin, seen by the link.
                 let link = operator.link(k);
                 let moment = turn + (seen.at - link.translation).cross(push);
@@ -132,103 +285,39 @@ impl Step {
                 operator.memory().forces[k] += force;
             }
         }
-        operator.gather(&mut self.gradient);
-        for (g, posture) in self.gradient.iter_mut().zip(&self.posture) {
+        operator.gather(&mut n.gradient);
+        for (g, posture) in n.gradient.iter_mut().zip(&n.posture) {
             *g += posture;
         }
-        let com = self.com.as_ref().filter(|com| all || !tasks[com.task].is_preferred);
-        if let Some(com) = com {
-            let [_, push] = self.seen[com.task].force();
-            add_rows(&com.rows, push.to_array(), &mut self.gradient);
+        if let Some(centre) = &mut n.centre {
+            centre.pull(&self.seen[centre.task], self.shares[centre.task].scale, &mut n.gradient);
         }
-        let has_com = com.is_some();
-        for (dof, held) in self.held.iter_mut().enumerate() {
-            *held = limits.holds(q, dof, self.gradient[dof]);
-            self.dq[dof] = 0.0;
-        }
-        for pass in 0..PASSES {
-            for dof in 0..self.held.len() {
-                let free = lambda + self.posture_weights[dof];
-                self.diagonal[dof] = if self.held[dof] { HELD } else { free };
-                self.rhs[dof] = match self.held[dof] {
-                    true => HELD * self.dq[dof],
-                    false => self.gradient[dof],
-                };
-            }
-            operator.set_diagonal(&self.diagonal);
-            operator.factor()?;
-            operator.solve_pushed(Some(&self.rhs), false, &mut self.wide);
-            if let Some(com) = self.com.as_mut().filter(|_| has_com) {
-                com.correct(&mut operator, &self.seen[com.task].g[1], &mut self.wide);
-            }
-            let mut shortened = false;
-            for dof in 0..self.held.len() {
-                if self.held[dof] {
-                    continue;
-                }
-                self.dq[dof] = self.wide[dof];
-                if let Some(allowed) = limits.shortened(m, q, dof, self.wide[dof]) {
-                    // Held where it meets its limit; the others make up for it.
-                    self.dq[dof] = allowed;
-                    self.held[dof] = true;
-                    shortened = true;
-                }
-            }
-            if !shortened || pass + 1 == PASSES {
-                break;
-            }
-        }
-        Ok(self.dq.iter().fold(0.0, |most: f64, x| most.max(x.abs())))
+        Ok((operator, n))
     }
 }
 
-/// out += C*x.
-fn add_rows(rows: &[f64], x: [f64; 3], out: &mut [f64]) {
-    for (row, x) in rows.chunks_exact(out.len()).zip(x) {
-        for (out, c) in out.iter_mut().zip(row) {
-            *out += c * x;
+impl Numbers {
+    /// (λI + ΣJ*GJ)⁻¹ ΣJ*Ge with what is held where dq has it.
+    fn damped(&mut self, operator: &mut AugmentedMass<'_>, lambda: f64) -> Result<()> {
+        for dof in 0..self.held.len() {
+            let free = lambda + self.posture_weights[dof];
+            self.diagonal[dof] = if self.held[dof] { HELD } else { free };
+            self.rhs[dof] = match self.held[dof] {
+                true => HELD * self.dq[dof],
+                false => self.gradient[dof],
+            };
         }
+        operator.set_diagonal(&self.diagonal);
+        operator.factor()?;
+        operator.solve_pushed(Some(&self.rhs), false, &mut self.wide);
+        if let Some(centre) = &mut self.centre {
+            centre.correct(operator, &mut self.wide);
+        }
+        Ok(())
     }
 }
 
-impl Com {
-    /// (𝓐 + C*GC)⁻¹b from x = 𝓐⁻¹b: x − 𝓐⁻¹C*(I + GW)⁻¹GCx with W = C𝓐⁻¹C*.
-    fn correct(&mut self, operator: &mut AugmentedMass<'_>, g: &[[f64; 3]; 3], x: &mut [f64]) {
-        let nv = x.len();
-        let pairs = self.rows.chunks_exact(nv).zip(self.solved.chunks_exact_mut(nv));
-        for (row, solved) in pairs {
-            operator.solve_pushed(Some(row), false, solved);
-        }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let (row, solved) = (
-            |i: usize| &self.rows[i * nv..][..nv],
-            |i: usize| &self.solved[i * nv..][..nv],
-        );
-        let w: [[f64; 3]; 3] = [0, 1, 2].map(|i| [0, 1, 2].map(|j| dot(row(i), solved(j))));
-        let cx = [0, 1, 2].map(|i| dot(row(i), x));
-        let times = |i: usize, v: &dyn Fn(usize) -> f64| (0..3).map(|k| g[i][k] * v(k)).sum::<f64>();
-        // [I + GW | GCx], eliminated with pivots: it is similar to a symmetric positive matrix.
-        let mut s = [0, 1, 2].map(|i| {
-            let at = |j: usize| times(i, &|k| w[k][j]) + if i == j { 1.0 } else { 0.0 };
-            [at(0), at(1), at(2), times(i, &|k| cx[k])]
-        });
-        for c in 0..3 {
-            let best = (c..3)
-                .max_by(|&a, &b| s[a][c].abs().total_cmp(&s[b][c].abs()))
-                .unwrap_or(c);
-            s.swap(c, best);
-            for r in 0..3 {
-                if r != c {
-                    let t = s[r][c] / s[c][c];
-                    for j in c..4 {
-                        s[r][j] -= t * s[c][j];
-                    }
-                }
-            }
-        }
-        let y = [0, 1, 2].map(|i| -s[i][3] / s[i][i]);
-        if y.iter().all(|y| y.is_finite()) {
-            add_rows(&self.solved, y, x);
-        }
-    }
+/// The links that a task about a frame moves against each other.
+fn ends(m: &Mechanism, task: &Task, frame: FrameId) -> [Option<usize>; 2] {
+    [Some(frame), task.other].map(|f| f.and_then(|f| m.placed[f.index()].body))
 }

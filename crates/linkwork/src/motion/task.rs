@@ -1,14 +1,14 @@
-//! What is wanted of a configuration, and how far from it one is.
+//! What is wanted of a configuration.
 
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::spatial::{Pose, Rotation, Vec3};
-use crate::workspace::Configured;
 use crate::{Error, Result};
 
 /// Something wanted of a configuration, with a weight.
 ///
 /// Targets are in the world, or in another frame after [`Task::relative_to`]. Every task is a goal, which must be met, unless
-/// it is [`Task::preferred`].
+/// it is [`Task::preferred`]. Tasks of one [`Task::level`] share by their weights; those of a later level have only the room
+/// that earlier ones leave.
 ///
 /// ```
 /// use linkwork::motion::{InverseKinematics, Task};
@@ -26,10 +26,17 @@ use crate::{Error, Result};
 pub struct Task {
     pub(super) goal: Goal,
     pub(super) other: Option<FrameId>,
-    weight: f64,
-    axes: [f64; 3],
-    turning: f64,
+    pub(super) weight: f64,
+    /// How much each axis counts, and the axes, in those that the target is in.
+    pub(super) axes: [f64; 3],
+    pub(super) basis: Rotation,
+    pub(super) turning: f64,
     pub(super) is_preferred: bool,
+    pub(super) level: usize,
+    /// The target's velocity, turning and moving, in the axes that it is in.
+    pub(super) feed: [Vec3; 2],
+    /// What may be left, in metres and radians: the solver's.
+    pub(super) tolerance: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -38,71 +45,17 @@ pub(super) enum Goal {
     Position { frame: FrameId, target: Vec3 },
     Orientation { frame: FrameId, target: Rotation },
     Direction { frame: FrameId, axis: Vec3, target: Vec3 },
+    Distance { frame: FrameId, length: f64, side: Side },
     Com { target: Vec3 },
     Posture { q: Vec<f64> },
 }
 
-/// How far a configuration is from a task.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Residual {
-    /// What is left to turn, in radians; of a posture, the length of the difference of coordinates.
-    pub angle: f64,
-    /// What is left to move, in metres, along the axes that count.
-    pub distance: f64,
-}
-
-impl Residual {
-    /// The greater of the two.
-    pub fn largest(&self) -> f64 {
-        self.angle.max(self.distance)
-    }
-}
-
-type Three = [[f64; 3]; 3];
-
-/// A task seen at a configuration: errors and weights in the world's axes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    /// Where the frame is.
-    pub(super) at: Vec3,
-    /// What is left to turn and to move.
-    pub(super) e: [Vec3; 2],
-    /// The weights of both.
-    pub(super) g: [Three; 2],
-    pub(super) residual: Residual,
-}
-
-impl Seen {
-    pub(super) const NOTHING: Self = Self {
-        at: Vec3::ZERO,
-        e: [Vec3::ZERO; 2],
-        g: [[[0.0; 3]; 3]; 2],
-        residual: Residual {
-            angle: 0.0,
-            distance: 0.0,
-        },
-    };
-
-    /// Ge, turning and moving.
-    pub(super) fn force(&self) -> [Vec3; 2] {
-        [0, 1].map(|i| apply(&self.g[i], self.e[i]))
-    }
-
-    /// ½e*Ge.
-    pub(super) fn cost(&self) -> f64 {
-        let f = self.force();
-        0.5 * (f[0].dot(self.e[0]) + f[1].dot(self.e[1]))
-    }
-
-    /// G as six by six.
-    pub(super) fn weight(&self) -> [[f64; 6]; 6] {
-        let mut out = [[0.0; 6]; 6];
-        for i in 0..3 {
-            out[i][..3].copy_from_slice(&self.g[0][i]);
-            out[i + 3][3..].copy_from_slice(&self.g[1][i]);
-        }
-        out
-    }
+/// Which side of a distance is wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Side {
+    Exactly,
+    AtLeast,
+    AtMost,
 }
 
 impl Task {
@@ -112,8 +65,12 @@ impl Task {
             other: None,
             weight: 1.0,
             axes: [1.0; 3],
+            basis: Rotation::IDENTITY,
             turning: 1.0,
             is_preferred: false,
+            level: 0,
+            feed: [Vec3::ZERO; 2],
+            tolerance: 0.0,
         }
     }
 
@@ -139,6 +96,33 @@ impl Task {
     pub fn direction(frame: impl Into<FrameId>, axis: impl Into<Vec3>, target: impl Into<Vec3>) -> Self {
         let (frame, axis, target) = (frame.into(), axis.into(), target.into());
         Self::new(Goal::Direction { frame, axis, target })
+    }
+
+    /// The origins of two frames are to be so far apart, in metres.
+    ///
+    /// ```
+    /// use linkwork::motion::{InverseKinematics, Task};
+    /// let robot = linkwork::model::examples::dual_arm();
+    /// let (left, right) = (robot.frame("left_link7")?, robot.frame("right_link7")?);
+    /// let mut ik = InverseKinematics::new(&robot, vec![Task::distance(left, right, 0.5)])?;
+    /// assert!(ik.solve_from(&vec![0.3; robot.nq()])?.reached);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn distance(frame: impl Into<FrameId>, other: impl Into<FrameId>, length: f64) -> Self {
+        let (frame, side) = (frame.into(), Side::Exactly);
+        Self::new(Goal::Distance { frame, length, side }).relative_to(other)
+    }
+
+    /// The origins of two frames are to be at least so far apart: what keeps clear of something.
+    pub fn distance_at_least(frame: impl Into<FrameId>, other: impl Into<FrameId>, length: f64) -> Self {
+        let (frame, side) = (frame.into(), Side::AtLeast);
+        Self::new(Goal::Distance { frame, length, side }).relative_to(other)
+    }
+
+    /// The origins of two frames are to be at most so far apart.
+    pub fn distance_at_most(frame: impl Into<FrameId>, other: impl Into<FrameId>, length: f64) -> Self {
+        let (frame, side) = (frame.into(), Side::AtMost);
+        Self::new(Goal::Distance { frame, length, side }).relative_to(other)
     }
 
     /// The centre of mass of all moving links is to be somewhere.
@@ -176,6 +160,34 @@ impl Task {
         self
     }
 
+    /// The level of priority, 0 at first: a task has only the room that all tasks of smaller numbers leave.
+    ///
+    /// ```
+    /// use linkwork::motion::{InverseKinematics, Task};
+    /// let arm = linkwork::model::examples::arm7();
+    /// let hand = arm.frame("flange")?;
+    /// let mut ik = InverseKinematics::new(&arm, vec![
+    ///     Task::position(hand, [0.4, 0.2, 0.5]),
+    ///     Task::posture(vec![0.2; 7]).level(1).preferred(),
+    /// ])?;
+    /// let found = ik.solve_from(&arm.neutral())?;
+    /// assert!(found.reached && found.residuals[0].distance < 1e-8, "{found}");
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    #[doc(alias = "priority")]
+    pub fn level(mut self, level: usize) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The target's own velocity, in rad/s and m/s in the axes that it is in, for [`super::InverseKinematics::velocity`]. Of a
+    /// distance, the first number of `linear` is its rate.
+    #[doc(alias = "feedforward")]
+    pub fn moving(mut self, angular: impl Into<Vec3>, linear: impl Into<Vec3>) -> Self {
+        self.feed = [angular.into(), linear.into()];
+        self
+    }
+
     /// No goal but a preference: it pulls where goals leave room, and gives way to them.
     pub fn preferred(mut self) -> Self {
         self.is_preferred = true;
@@ -188,7 +200,8 @@ impl Task {
             Goal::Pose { frame, .. }
             | Goal::Position { frame, .. }
             | Goal::Orientation { frame, .. }
-            | Goal::Direction { frame, .. } => Some(frame),
+            | Goal::Direction { frame, .. }
+            | Goal::Distance { frame, .. } => Some(frame),
             Goal::Com { .. } | Goal::Posture { .. } => None,
         }
     }
@@ -200,6 +213,7 @@ impl Task {
             Goal::Position { .. } => "position",
             Goal::Orientation { .. } => "orientation",
             Goal::Direction { .. } => "direction",
+            Goal::Distance { .. } => "distance",
             Goal::Com { .. } => return "the centre of mass".to_owned(),
             Goal::Posture { .. } => return "the posture".to_owned(),
         };
@@ -218,6 +232,13 @@ impl Task {
         }
         let weights = [("weight", self.weight), ("turning_weight", self.turning)];
         let axes = self.axes.map(|w| ("axis_weights", w));
+        let fed = self.feed.iter().flat_map(|v| v.to_array()).find(|x| !x.is_finite());
+        if let Some(value) = fed {
+            return Err(Error::Parameter {
+                argument: "velocity of a target",
+                value,
+            });
+        }
         for (argument, value) in weights.into_iter().chain(axes) {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(Error::Negative { argument, value });
@@ -245,92 +266,46 @@ impl Task {
                 }
                 Ok(())
             }
+            Goal::Distance { length, side, .. } => {
+                let value = *length;
+                if !(value >= 0.0 && value.is_finite()) {
+                    let argument = "distance";
+                    return Err(Error::Negative { argument, value });
+                }
+                if value == 0.0 && *side != Side::AtLeast {
+                    return Err(unsolved(format!(
+                        "{} is to be zero, which has no direction; ask for a `position` relative to the other frame",
+                        self.name(m)
+                    )));
+                }
+                Ok(())
+            }
             Goal::Posture { q } => m.check_configuration("q of the posture", q),
         }
     }
 
-    /// Errors, weights and what is left of a task about a frame or the centre of mass.
-    pub(super) fn see(&self, posed: &mut Configured<'_>) -> Seen {
-        let base = self.other.map(|other| posed.pose_of(other));
-        let here = match (self.frame(), &self.goal) {
-            (Some(frame), _) => posed.pose_of(frame),
-            (None, Goal::Com { .. }) => Pose::from_translation(posed.com()),
-            _ => return Seen::NOTHING,
-        };
-        let base = base.unwrap_or(Pose::IDENTITY);
-        let mut seen = Seen {
-            at: here.translation,
-            ..Seen::NOTHING
-        };
-        match &self.goal {
-            Goal::Pose { target, .. } => {
-                self.turn(&mut seen, &here, base.rotation * target.rotation, self.turning);
-                self.move_to(&mut seen, &base, target.translation);
-            }
-            Goal::Position { target, .. } | Goal::Com { target } => self.move_to(&mut seen, &base, *target),
-            Goal::Orientation { target, .. } => self.turn(&mut seen, &here, base.rotation * *target, 1.0),
-            Goal::Direction { axis, target, .. } => {
-                self.point(&mut seen, here.rotation * *axis, base.rotation * *target)
-            }
-            Goal::Posture { .. } => {}
+    /// Whether no configuration can meet both, for they want one thing of one frame to be two.
+    pub(super) fn contradicts(&self, other: &Self, tolerance: f64) -> bool {
+        if self.frame() != other.frame() || self.other != other.other {
+            return false;
         }
-        seen
-    }
-
-    /// e = log(R_target R*), whose square changes by −2e·ω.
-    fn turn(&self, seen: &mut Seen, here: &Pose, target: Rotation, more: f64) {
-        let e = here.rotation * (here.rotation.inverse() * target).log();
-        let w = self.weight * more;
-        seen.e[0] = e;
-        seen.g[0] = [[w, 0.0, 0.0], [0.0, w, 0.0], [0.0, 0.0, w]];
-        seen.residual.angle = e.norm();
-    }
-
-    /// e = p_target − p; the target's own motion with its frame leaves e*(v − v_base(p)) alone.
-    fn move_to(&self, seen: &mut Seen, base: &Pose, target: Vec3) {
-        let e = base.rotation * target + base.translation - seen.at;
-        let axes = [base.rotation.x, base.rotation.y, base.rotation.z];
-        let mut square = 0.0;
-        for (axis, w) in axes.into_iter().zip(self.axes) {
-            let (n, along, w) = (axis.to_array(), axis.dot(e), self.weight * w);
-            square += if w > 0.0 { along * along } else { 0.0 };
-            for i in 0..3 {
-                for j in 0..3 {
-                    seen.g[1][i][j] += w * n[i] * n[j];
-                }
-            }
-        }
-        seen.e[1] = e;
-        seen.residual.distance = square.sqrt();
-    }
-
-    /// The turn that leads one direction to another; turning about the direction itself is free.
-    fn point(&self, seen: &mut Seen, from: Vec3, to: Vec3) {
-        let (across, along) = (from.cross(to), from.dot(to));
-        let sin = across.norm();
-        let angle = sin.atan2(along);
-        seen.e[0] = if sin > 1e-12 {
-            across * (angle / sin)
-        } else if along > 0.0 {
-            across
-        } else {
-            // Half a turn, about any axis across.
-            let other = if from.x.abs() < 0.7 {
-                Vec3::new(1.0, 0.0, 0.0)
-            } else {
-                Vec3::new(0.0, 1.0, 0.0)
-            };
-            let axis = from.cross(other);
-            axis * (angle / axis.norm())
+        let place = |task: &Self| match task.goal {
+            Goal::Pose { target, .. } => Some(target.translation),
+            Goal::Position { target, .. } | Goal::Com { target } => Some(target),
+            _ => None,
         };
-        let n = from.to_array();
-        for i in 0..3 {
-            for j in 0..3 {
-                let one = if i == j { 1.0 } else { 0.0 };
-                seen.g[0][i][j] = self.weight * (one - n[i] * n[j]);
-            }
-        }
-        seen.residual.angle = angle;
+        let turn = |task: &Self| match task.goal {
+            Goal::Pose { target, .. } if task.turning > 0.0 => Some(target.rotation),
+            Goal::Orientation { target, .. } => Some(target),
+            _ => None,
+        };
+        let apart = |a: Vec3, b: Vec3| {
+            let (d, both) = ((a - b).to_array(), |i: usize| self.axes[i] * other.axes[i] > 0.0);
+            (0..3).any(|i| both(i) && d[i].abs() > tolerance)
+        };
+        let places = place(self).zip(place(other)).is_some_and(|(a, b)| apart(a, b));
+        let turns = turn(self).zip(turn(other));
+        places || turns.is_some_and(|(a, b)| (a.inverse() * b).log().norm() > tolerance)
     }
 
     /// The weight of every degree of freedom in a posture.
@@ -349,11 +324,6 @@ fn frame_name(m: &Mechanism, frame: FrameId) -> String {
         i if i <= links => m.links()[i - 1].name.clone(),
         i => m.frames()[i - 1 - links].name.clone(),
     }
-}
-
-fn apply(g: &Three, e: Vec3) -> Vec3 {
-    let row = |i: usize| Vec3::from(g[i]).dot(e);
-    Vec3::new(row(0), row(1), row(2))
 }
 
 pub(super) fn unsolved(problem: String) -> Error {

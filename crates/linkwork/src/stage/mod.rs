@@ -65,6 +65,8 @@ pub(crate) struct Stages<S: 'static> {
     pub(crate) alpha: Vec<Motion<S>>,
     /// λ(k), the accelerations that 𝓜⁻¹ alone gives.
     pub(crate) lambda: Vec<Motion<S>>,
+    /// The links' motions along a third vector of joint rates, where one is asked for.
+    pub(crate) along: Vec<Motion<S>>,
     /// Forces across the joints, or what is on the way to them.
     pub(crate) force: Vec<Force<S>>,
     /// Composite bodies and their rates of change.
@@ -140,6 +142,7 @@ impl<S: Scalar> Stages<S> {
             loaded: false,
             alpha: vec![Motion::ZERO; n],
             lambda: vec![Motion::ZERO; n],
+            along: vec![Motion::ZERO; n],
             force: vec![Force::ZERO; n],
             composite: vec![RigidBody::ZERO; n],
             composite_rate: vec![RigidBody::ZERO; n],

@@ -18,6 +18,7 @@ mod linearized;
 mod meaning;
 mod moving;
 mod operational;
+mod passivity;
 mod plain;
 mod posed;
 mod refine;

@@ -10,7 +10,7 @@ use crate::dynamics::linearized::{
     self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
 };
 use crate::dynamics::{
-    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational,
+    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational, passivity,
 };
 use crate::scalar::{Builds, Scalar};
 use crate::simd::Instructions;
@@ -91,6 +91,10 @@ sweeps! {
     inverse::Gravity: Torques;
     inverse::MassTimes: Torques;
     coriolis::CoriolisMatrix: CoriolisForm with composite::MassMatrix;
+    passivity::CoriolisTimes: Plain;
+    passivity::CoriolisTransposed: Plain;
+    passivity::ReferenceTorque: Plain;
+    passivity::ReferenceAdjoint: Plain;
     composite::MassMatrix: Form, Packed;
     composite::CompositeOf: Plain;
     composite::ArticulatedOf: Tree;

@@ -1,0 +1,209 @@
+//! How far a configuration is from a task.
+
+use super::task::{Goal, Side, Task};
+use crate::spatial::{Pose, Rotation, Vec3};
+use crate::workspace::Configured;
+
+/// How far a configuration is from a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residual {
+    /// What is left to turn, in radians; of a posture, the length of the difference of coordinates.
+    pub angle: f64,
+    /// What is left to move, in metres, along the axes that count.
+    pub distance: f64,
+}
+
+impl Residual {
+    /// The greater of the two.
+    pub fn largest(&self) -> f64 {
+        self.angle.max(self.distance)
+    }
+}
+
+type Three = [[f64; 3]; 3];
+
+/// A task seen at a configuration: errors and weights in the world's axes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// Where the frame is, and the axes that the target is in.
+    pub(super) at: Vec3,
+    pub(super) axes: Rotation,
+    /// What is left to turn and to move.
+    pub(super) e: [Vec3; 2],
+    /// The weights of both.
+    pub(super) g: [Three; 2],
+    pub(super) residual: Residual,
+}
+
+impl Seen {
+    pub(super) const NOTHING: Self = Self {
+        at: Vec3::ZERO,
+        axes: Rotation::IDENTITY,
+        e: [Vec3::ZERO; 2],
+        g: [[[0.0; 3]; 3]; 2],
+        residual: Residual {
+            angle: 0.0,
+            distance: 0.0,
+        },
+    };
+
+    /// Ge, turning and moving.
+    pub(super) fn force(&self) -> [Vec3; 2] {
+        [0, 1].map(|i| apply(&self.g[i], self.e[i]))
+    }
+
+    /// ½e*Ge.
+    pub(super) fn cost(&self) -> f64 {
+        let f = self.force();
+        0.5 * (f[0].dot(self.e[0]) + f[1].dot(self.e[1]))
+    }
+
+    /// G as six by six.
+    pub(super) fn weight(&self) -> [[f64; 6]; 6] {
+        let mut out = [[0.0; 6]; 6];
+        for i in 0..3 {
+            out[i][..3].copy_from_slice(&self.g[0][i]);
+            out[i + 3][3..].copy_from_slice(&self.g[1][i]);
+        }
+        out
+    }
+}
+
+impl Task {
+    /// Whether nothing is left that matters. Preferences need not be met.
+    pub(super) fn is_met(&self, seen: &Seen) -> bool {
+        self.is_preferred || seen.residual.largest() <= self.tolerance
+    }
+
+    /// Errors, weights and what is left of a task about a frame or the centre of mass.
+    pub(super) fn see(&self, posed: &mut Configured<'_>) -> Seen {
+        let base = self.other.map(|other| posed.pose_of(other));
+        let here = match (self.frame(), &self.goal) {
+            (Some(frame), _) => posed.pose_of(frame),
+            (None, Goal::Com { .. }) => Pose::from_translation(posed.com()),
+            _ => return Seen::NOTHING,
+        };
+        let base = base.unwrap_or(Pose::IDENTITY);
+        let mut seen = Seen {
+            at: here.translation,
+            axes: base.rotation,
+            ..Seen::NOTHING
+        };
+        match &self.goal {
+            Goal::Pose { target, .. } => {
+                self.turn(&mut seen, &here, base.rotation * target.rotation, self.turning);
+                self.move_to(&mut seen, &base, target.translation);
+            }
+            Goal::Position { target, .. } | Goal::Com { target } => self.move_to(&mut seen, &base, *target),
+            Goal::Orientation { target, .. } => self.turn(&mut seen, &here, base.rotation * *target, 1.0),
+            Goal::Direction { axis, target, .. } => {
+                self.point(&mut seen, here.rotation * *axis, base.rotation * *target)
+            }
+            Goal::Distance { length, side, .. } => self.stand_off(&mut seen, base.translation, *length, *side),
+            Goal::Posture { .. } => {}
+        }
+        seen
+    }
+
+    /// e = log(R_target R*), whose square changes by −2e·ω.
+    fn turn(&self, seen: &mut Seen, here: &Pose, target: Rotation, more: f64) {
+        let e = here.rotation * (here.rotation.inverse() * target).log();
+        let w = self.weight * more;
+        seen.e[0] = e;
+        seen.g[0] = [[w, 0.0, 0.0], [0.0, w, 0.0], [0.0, 0.0, w]];
+        seen.residual.angle = if w > 0.0 { e.norm() } else { 0.0 };
+    }
+
+    /// e = p_target − p; the target's own motion with its frame leaves e*(v − v_base(p)) alone.
+    fn move_to(&self, seen: &mut Seen, base: &Pose, target: Vec3) {
+        let e = base.rotation * target + base.translation - seen.at;
+        let turned = base.rotation * self.basis;
+        let axes = [turned.x, turned.y, turned.z];
+        let mut square = 0.0;
+        for (axis, w) in axes.into_iter().zip(self.axes) {
+            let (n, along, w) = (axis.to_array(), axis.dot(e), self.weight * w);
+            square += if w > 0.0 { along * along } else { 0.0 };
+            for i in 0..3 {
+                for j in 0..3 {
+                    seen.g[1][i][j] += w * n[i] * n[j];
+                }
+            }
+        }
+        seen.e[1] = e;
+        seen.residual.distance = square.sqrt();
+    }
+
+    /// e = (wanted − d) n along the line between two origins, on which turning of the other link has no part.
+    fn stand_off(&self, seen: &mut Seen, from: Vec3, length: f64, side: Side) {
+        let apart = seen.at - from;
+        let d = apart.norm();
+        // Where both are in one place any direction leads apart.
+        let n = if d > 1e-12 {
+            apart * d.recip()
+        } else {
+            Vec3::new(1.0, 0.0, 0.0)
+        };
+        let left = match side {
+            Side::Exactly => length - d,
+            Side::AtLeast => (length - d).max(0.0),
+            Side::AtMost => (length - d).min(0.0),
+        };
+        seen.axes = axes_along(n);
+        seen.e[1] = n * left;
+        seen.residual.distance = left.abs();
+        if side == Side::Exactly || left != 0.0 {
+            seen.g[1] = outer(n, self.weight);
+        }
+    }
+
+    /// The turn that leads one direction to another; turning about the direction itself is free.
+    fn point(&self, seen: &mut Seen, from: Vec3, to: Vec3) {
+        let (across, along) = (from.cross(to), from.dot(to));
+        let sin = across.norm();
+        let angle = sin.atan2(along);
+        seen.e[0] = if sin > 1e-12 {
+            across * (angle / sin)
+        } else if along > 0.0 {
+            across
+        } else {
+            // Half a turn, about any axis across.
+            axes_along(from).y * angle
+        };
+        let n = from.to_array();
+        for i in 0..3 {
+            for j in 0..3 {
+                let one = if i == j { 1.0 } else { 0.0 };
+                seen.g[0][i][j] = self.weight * (one - n[i] * n[j]);
+            }
+        }
+        seen.residual.angle = angle;
+    }
+
+    /// The velocity of the target beyond that of the frame it is in, turning and moving, in the world's axes.
+    pub(super) fn fed(&self, seen: &Seen) -> [Vec3; 2] {
+        self.feed.map(|v| seen.axes * v)
+    }
+}
+
+/// Axes whose x is a direction.
+pub(super) fn axes_along(x: Vec3) -> Rotation {
+    let other = if x.x.abs() < 0.7 {
+        Vec3::new(1.0, 0.0, 0.0)
+    } else {
+        Vec3::new(0.0, 1.0, 0.0)
+    };
+    let y = x.cross(other);
+    let y = y * y.norm().recip();
+    Rotation { x, y, z: x.cross(y) }
+}
+
+/// w nn*.
+fn outer(n: Vec3, w: f64) -> Three {
+    let n = n.to_array();
+    n.map(|x| n.map(|y| w * x * y))
+}
+
+fn apply(g: &Three, e: Vec3) -> Vec3 {
+    let row = |i: usize| Vec3::from(g[i]).dot(e);
+    Vec3::new(row(0), row(1), row(2))
+}

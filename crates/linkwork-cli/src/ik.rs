@@ -37,7 +37,7 @@ Examples:
   linkwork ik puma560 --frame link6_dh --position 0.4,0.2,0.3
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,3.14,0,0
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,1,0,0,0 --json
-  linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 level=1 preferred\"")]
+  linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 preferred\"")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,

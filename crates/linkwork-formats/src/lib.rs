@@ -257,9 +257,9 @@ mod guide {
         Dynamics "dynamics.md",
         Loops "loops-and-gears.md",
         Control "linear-models-and-control.md",
+        Trajectories "trajectories.md",
         InverseKinematics "inverse-kinematics.md",
         ControlByTasks "control-by-tasks.md",
-        Trajectories "trajectories.md",
         Batches "batches.md",
         ComingFrom "coming-from.md",
     );

@@ -177,7 +177,7 @@ fn pseudo_inverses_and_projectors_at_any_rank() {
         }
         let state = random_state(&mechanism, seed);
         let (frames, _) = frames(&mechanism, &mut random);
-        let mut of = |text: &str, rows: usize, columns: usize| {
+        let of = |text: &str, rows: usize, columns: usize| {
             let mut run = Evaluator::new(&parse(text), &mechanism, &frames, &[]).unwrap();
             let mut x = Matrix::zeros(rows, columns);
             let mut workspace = mechanism.workspace();

@@ -99,7 +99,7 @@ impl JointKind {
         mean[..n].copy_from_slice(x);
         self.chart_velocity(u, &mut mean[..n]);
         let turned = self.bracket(u, &mean[..n]);
-        x.iter_mut().zip(turned).for_each(|(x, turned)| *x = *x - turned);
+        x.iter_mut().zip(turned).for_each(|(x, turned)| *x -= turned);
     }
 
     /// ad(u) x of a curved joint; numbers beyond its degrees of freedom are zero.

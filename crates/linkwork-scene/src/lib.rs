@@ -34,9 +34,11 @@ mod narrow;
 mod robot;
 mod scene;
 mod shape;
+mod worlds;
 
 pub use combine::{Matter, combine};
 pub use narrow::{ClosedForm, Narrow, Touch};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};
 pub use shape::Shape;
+pub use worlds::{Fared, Worlds};

@@ -8,6 +8,7 @@ use linkwork::model::{FrameId, WORLD};
 use linkwork::spatial::{Pose, Reference, Vec3};
 use linkwork::{Error, Mechanism, Result, Workspace};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A shape on a link, or in the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,17 +70,27 @@ struct Pair {
     surface: Surface,
 }
 
+/// A ball about a collider, and how much further away its neighbours matter.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// The place of its frame among those that colliders are on.
+    frame: usize,
+    reach: Option<f64>,
+    margin: f64,
+}
+
 /// A mechanism's colliders, and which pairs of them may touch.
+#[derive(Clone)]
 pub struct Scene {
     mechanism: Mechanism,
     workspace: Workspace,
     colliders: Vec<Collider>,
     pairs: Vec<Pair>,
     left_out: Vec<(usize, usize, LeftOut)>,
-    narrow: Box<dyn Narrow + Send>,
-    /// The frames that colliders are on, and of each collider its place among them.
+    narrow: Arc<dyn Narrow + Send + Sync>,
+    /// The frames that colliders are on.
     frames: Vec<FrameId>,
-    place: Vec<usize>,
+    bounds: Vec<Bound>,
     poses: Vec<Pose>,
     speeds: Vec<[f64; 2]>,
     touches: Vec<Touch>,
@@ -113,17 +124,22 @@ impl Scene {
         mechanism: &Mechanism,
         colliders: Vec<Collider>,
         excluded: &[(String, String)],
-        narrow: Box<dyn Narrow + Send>,
+        narrow: Box<dyn Narrow + Send + Sync>,
     ) -> Result<Self> {
         let mut frames: Vec<FrameId> = Vec::new();
-        let mut place = Vec::new();
+        let mut bounds = Vec::new();
         for collider in &colliders {
             collider.shape.check()?;
             collider.matter.surface.check()?;
-            place.push(frames.iter().position(|f| *f == collider.frame).unwrap_or_else(|| {
+            let frame = frames.iter().position(|f| *f == collider.frame).unwrap_or_else(|| {
                 frames.push(collider.frame);
                 frames.len() - 1
-            }));
+            });
+            bounds.push(Bound {
+                frame,
+                reach: collider.shape.reach(),
+                margin: 0.0,
+            });
         }
         let mut scene = Self {
             mechanism: mechanism.clone(),
@@ -133,9 +149,9 @@ impl Scene {
             colliders,
             pairs: Vec::new(),
             left_out: Vec::new(),
-            narrow,
+            narrow: Arc::from(narrow),
             frames,
-            place,
+            bounds,
             touches: Vec::new(),
             contacts: Vec::new(),
         };
@@ -288,18 +304,19 @@ impl Scene {
         }
         let fall = self.mechanism.gravity().norm() * step * step;
         self.contacts.clear();
+        for (bound, collider) in self.bounds.iter_mut().zip(&self.colliders) {
+            let [linear, angular] = self.speeds[bound.frame];
+            let arm = collider.pose.translation.norm() + bound.reach.unwrap_or(0.0);
+            bound.margin = 0.5 * NEAR + 2.0 * step * (linear + angular * arm) + fall;
+        }
         for (i, pair) in self.pairs.iter().enumerate() {
-            let (a, b) = (&self.colliders[pair.a], &self.colliders[pair.b]);
-            let speed = |c: usize| {
-                let [linear, angular] = self.speeds[self.place[c]];
-                let collider = &self.colliders[c];
-                linear + angular * (collider.pose.translation.norm() + collider.shape.reach().unwrap_or(0.0))
-            };
-            let margin = NEAR + 2.0 * (step * (speed(pair.a) + speed(pair.b)) + fall);
             let (at, bt) = (&self.poses[pair.a], &self.poses[pair.b]);
-            if far(&a.shape, at, &b.shape, bt, margin) {
+            let (one, two) = (&self.bounds[pair.a], &self.bounds[pair.b]);
+            let margin = one.margin + two.margin;
+            if far(one.reach, at, two.reach, bt, margin) {
                 continue;
             }
+            let (a, b) = (&self.colliders[pair.a], &self.colliders[pair.b]);
             self.touches.clear();
             self.narrow.touch(&a.shape, at, &b.shape, bt, margin, &mut self.touches);
             for touch in &self.touches {
@@ -318,14 +335,16 @@ impl Scene {
     }
 }
 
-/// Whether balls about two shapes are further apart than a margin.
-fn far(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> bool {
-    let above = |plane: &Pose, p: Vec3, reach: f64| (p - plane.translation).dot(plane.rotation.z) > reach + margin;
-    match (a.reach(), b.reach()) {
+/// Whether balls about two shapes are further apart than a margin; of planes there are none.
+fn far(one: Option<f64>, at: &Pose, two: Option<f64>, bt: &Pose, margin: f64) -> bool {
+    let between = at.translation - bt.translation;
+    // Not fused: a fused product is a call here.
+    let dot = |x: Vec3, y: Vec3| x.x * y.x + x.y * y.y + x.z * y.z;
+    match (one, two) {
         (None, None) => true,
-        (None, Some(reach)) => above(at, bt.translation, reach),
-        (Some(reach), None) => above(bt, at.translation, reach),
-        (Some(one), Some(two)) => (at.translation - bt.translation).norm() > one + two + margin,
+        (None, Some(reach)) => -dot(between, at.rotation.z) > reach + margin,
+        (Some(reach), None) => dot(between, bt.rotation.z) > reach + margin,
+        (Some(one), Some(two)) => dot(between, between) > (one + two + margin).powi(2),
     }
 }
 

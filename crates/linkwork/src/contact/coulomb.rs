@@ -23,6 +23,16 @@ pub(super) struct Passes {
     pub(super) change: f64,
 }
 
+impl Passes {
+    /// Where there is nothing to settle.
+    pub(super) fn none() -> Self {
+        Self {
+            settled: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// Numbers per contact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coulomb {
@@ -30,6 +40,8 @@ pub(super) struct Coulomb {
     pub(super) bounds: Vec<f64>,
     trial: Vec<f64>,
     next: Vec<f64>,
+    /// v̂_n before the cones are shifted.
+    before: Vec<f64>,
     mixing: Mixing,
 }
 
@@ -82,7 +94,8 @@ impl Coulomb {
         settings: &Settings,
         mut passes: Passes,
     ) -> Result<Passes> {
-        let before: Vec<f64> = points.iter().map(|p| p.v_hat[0]).collect();
+        self.before.clear();
+        self.before.extend(points.iter().map(|p| p.v_hat[0]));
         let slip = |p: &Point| {
             let rows = 1..p.cone.rows;
             let square = rows
@@ -94,7 +107,7 @@ impl Coulomb {
         self.trial.extend(points.iter().map(slip));
         self.mixing.restart();
         for _ in 0..SHIFTED {
-            for ((point, v_hat), shift) in points.iter_mut().zip(&before).zip(&self.trial) {
+            for ((point, v_hat), shift) in points.iter_mut().zip(&self.before).zip(&self.trial) {
                 point.law = Law::Cone;
                 point.v_hat[0] = v_hat - shift;
             }
@@ -109,7 +122,7 @@ impl Coulomb {
             }
             self.mixing.advance(&mut self.trial, &self.next);
         }
-        for (point, v_hat) in points.iter_mut().zip(&before) {
+        for (point, v_hat) in points.iter_mut().zip(&self.before) {
             point.v_hat[0] = *v_hat;
         }
         Ok(passes)

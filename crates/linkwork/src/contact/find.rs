@@ -1,11 +1,10 @@
 //! The rows of a step: contacts with what their directions yield, limits that are near, and dry friction.
 
 use super::Contact;
-use super::rows::{Hold, Line, Point};
+use super::rows::{Hold, Line, Point, Six};
 use super::step::{State, Work};
 use crate::coupled::model::Follower;
 use crate::model::{FrameId, JointId, Mechanism, per_dof};
-use crate::spatial::Vec3;
 use crate::workspace::{Augmented, Masses, Posed};
 use crate::{Reference, Result};
 
@@ -19,12 +18,21 @@ pub(super) struct Stop {
     pub(super) follower: Option<Follower>,
 }
 
-/// J𝓜⁻¹J* of a frame and where it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Yield {
-    pub(super) frame: FrameId,
-    pub(super) w: [[f64; 6]; 6],
-    pub(super) at: Vec3,
+/// What links yield to forces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Yields {
+    /// J𝓜⁻¹J* of every link at its home; where joints are coupled, of the present contact's two frames.
+    own: Vec<Six>,
+    /// The frames of one tree, or of coupled ones, that were asked for last, and J𝓜⁻¹J* of both: 12 × 12.
+    pair: Option<[FrameId; 2]>,
+    both: Vec<f64>,
+}
+
+impl Yields {
+    /// The four blocks of `both`.
+    fn block(&self, r: usize, c: usize) -> Six {
+        core::array::from_fn(|i| core::array::from_fn(|j| self.both[12 * (6 * r + i) + 6 * c + j]))
+    }
 }
 
 /// Beyond this load, in weights of its own body, a contact becomes stiffer, and by no more than `STIFFEST`.
@@ -44,7 +52,6 @@ impl Work {
     ) -> Result<()> {
         self.points.clear();
         self.places.clear();
-        self.yields.clear();
         if contacts.is_empty() {
             return Ok(());
         }
@@ -53,46 +60,44 @@ impl Work {
             let point = Point::new(given.m, *contact, |k| a.link(k));
             self.points.push(point);
         }
-        let compiled = &given.m.compiled;
-        for i in 0..self.points.len() {
-            let point = self.points[i];
+        let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
+        let yields = &mut self.yields;
+        yields.pair = None;
+        yields.both.resize(144, 0.0);
+        if !coupled {
+            yields.own.resize(compiled.bodies.len(), [[0.0; 6]; 6]);
+            posed.compliances(&mut yields.own)?;
+        }
+        for point in &mut self.points {
             let root = |k: usize| compiled.bodies[k].root;
             let joined = match point.ends {
-                [Some(a), Some(b)] => a != b && (root(a) == root(b) || given.m.is_coupled()),
-                _ => false,
+                [Some(a), Some(b)] if a == b => continue,
+                [Some(a), Some(b)] => root(a) == root(b) || coupled,
+                _ => coupled,
             };
-            let frames = [point.given.a, point.given.b];
-            let mut w = [[0.0; 12]; 12];
-            let mut at = [Vec3::ZERO; 2];
-            if joined {
-                let mut both = [0.0; 144];
-                posed.operational_inertias_inverse(&frames, Reference::Aligned, &mut both)?;
-                for r in 0..12 {
-                    w[r].copy_from_slice(&both[12 * r..12 * r + 12]);
-                }
-                at = frames.map(|frame| posed.pose_of(frame).translation);
-            } else if point.ends[0] != point.ends[1] {
-                for (side, frame) in frames.into_iter().enumerate() {
-                    if point.ends[side].is_none() {
-                        continue;
-                    }
-                    let known = self.yields.iter().rev().find(|y| y.frame == frame).copied();
-                    let own = match known {
-                        Some(own) => own,
-                        None => {
-                            let w = posed.operational_inertia_inverse(frame, Reference::Aligned)?;
-                            let at = posed.pose_of(frame).translation;
-                            self.yields.push(Yield { frame, w, at });
-                            Yield { frame, w, at }
-                        }
-                    };
-                    at[side] = own.at;
-                    for r in 0..6 {
-                        w[6 * side + r][6 * side..6 * side + 6].copy_from_slice(&own.w[r]);
-                    }
-                }
+            if !joined {
+                let own = point.ends.map(|end| end.map(|k| (&yields.own[k], posed.home(k))));
+                point.set_yield(own, None);
+                continue;
             }
-            self.points[i].set_yield(&w, at);
+            let frames = [point.given.a, point.given.b];
+            if let Some(side) = (0..2).find(|side| point.ends[1 - side].is_none()) {
+                let w = posed.operational_inertia_inverse(frames[side], Reference::Aligned)?;
+                let mut own = [None; 2];
+                own[side] = point.ends[side].map(|_| (&w, posed.pose_of(frames[side]).translation));
+                point.set_yield(own, None);
+                continue;
+            }
+            if yields.pair != Some(frames) {
+                posed.operational_inertias_inverse(&frames, Reference::Aligned, &mut yields.both)?;
+                yields.pair = Some(frames);
+            }
+            let at = frames.map(|frame| posed.pose_of(frame).translation);
+            let own = [0, 1].map(|side| (yields.block(side, side), at[side]));
+            point.set_yield(
+                [0, 1].map(|side| Some((&own[side].0, own[side].1))),
+                Some(&yields.block(0, 1)),
+            );
         }
         // What cannot move is no contact; what cannot slide has no friction.
         for point in &mut self.points {
@@ -126,6 +131,11 @@ impl Work {
             point.set_compliance(&self.settings, rho);
             if let (true, Some(held)) = (self.settings.memory, &held) {
                 point.remember(held.strain);
+            }
+        }
+        for (place, [r_n, r_t]) in self.places.iter().zip(&self.held_compliance) {
+            if let Some(at) = *place {
+                (self.points[at].cone.r_n, self.points[at].cone.r_t) = (*r_n, *r_t);
             }
         }
         let (points, memory) = (&self.points, &self.memory);

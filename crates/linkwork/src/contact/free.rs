@@ -61,6 +61,37 @@ impl Root {
         out[5] += dt * x.z;
     }
 
+    /// Adds how x = ω × v changes with v.
+    pub(super) fn turn_change(&self, v: &[f64], dv: &[f64], out: &mut [f64]) {
+        let (v, dv, out) = (&v[self.v..], &dv[self.v..], &mut out[self.v..]);
+        if self.planar {
+            out[1] -= dv[0] * v[2] + v[0] * dv[2];
+            out[2] += dv[0] * v[1] + v[0] * dv[1];
+            return;
+        }
+        let [w, u, dw, du] = [&v[..3], &v[3..6], &dv[..3], &dv[3..6]].map(|x| Vec3::new(x[0], x[1], x[2]));
+        let x = dw.cross(u) + w.cross(du);
+        out[3] += x.x;
+        out[4] += x.y;
+        out[5] += x.z;
+    }
+
+    /// Adds the transpose of that.
+    pub(super) fn turn_adjoint(&self, v: &[f64], y: &[f64], out: &mut [f64]) {
+        let (v, y, out) = (&v[self.v..], &y[self.v..], &mut out[self.v..]);
+        if self.planar {
+            out[0] += v[1] * y[2] - v[2] * y[1];
+            out[1] += v[0] * y[2];
+            out[2] -= v[0] * y[1];
+            return;
+        }
+        let [w, u, y] = [&v[..3], &v[3..6], &y[3..6]].map(|x| Vec3::new(x[0], x[1], x[2]));
+        let back = [u.cross(y).to_array(), y.cross(w).to_array()].concat();
+        for (out, x) in out.iter_mut().zip(back) {
+            *out += x;
+        }
+    }
+
     /// v* of a single free body in gravity, under a torque and a force from outside.
     pub(super) fn fall(
         &self,

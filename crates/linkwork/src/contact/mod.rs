@@ -44,6 +44,8 @@ mod cone;
 mod coulomb;
 mod find;
 mod free;
+mod linear;
+mod meeting;
 mod mixing;
 mod newton;
 mod report;
@@ -52,6 +54,8 @@ mod step;
 mod tell;
 
 pub use cone::Region;
+pub use linear::{Change, Gradient, StepDerivatives};
+pub use meeting::Meeting;
 pub use report::{Impulse, JointImpulse, JointRow, Report, Residuals};
 pub use step::Stepper;
 

@@ -1,7 +1,8 @@
 //! The minimum of the convex step, by Newton's method with a line search.
 
+use super::Settings;
+use super::cone::{ROWS, Rows};
 use super::rows::{Line, Point};
-use super::{Settings, cone::Rows};
 use crate::Result;
 use crate::spatial::Force;
 use crate::workspace::AugmentedMass;
@@ -51,24 +52,23 @@ impl Newton {
         }
     }
 
-    /// Takes in v as it is: the contacts' velocities and 𝓐₀(v − v*).
+    /// Takes in v as it is, with 𝓐₀(v − v*) known: the contacts' velocities and 𝓐₀v*.
     pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, points: &mut [Point]) {
-        let n = self.v.len();
         a.move_links(&self.v);
         for point in points.iter_mut() {
             point.u = point.velocity(&a.memory().lambda);
         }
-        if self.v == self.v_star {
-            return self.moved.fill(0.0);
+        a.mass_times_moved(&self.v, &mut self.momentum);
+        for i in 0..self.v.len() {
+            self.momentum[i] += self.diagonal[i] * self.v[i] - self.moved[i];
         }
-        for i in 0..n {
-            self.room[i] = self.v[i] - self.v_star[i];
-        }
-        a.move_links(&self.room);
-        a.mass_times_moved(&self.room, &mut self.moved);
-        for i in 0..n {
-            self.moved[i] += self.diagonal[i] * self.room[i];
-        }
+    }
+
+    /// v⁺ = v*, for there are no rows.
+    pub(super) fn rest_free(&mut self) {
+        self.v.copy_from_slice(&self.v_star);
+        self.moved.fill(0.0);
+        (self.iterations, self.evaluations, self.left) = (0, 0, 0.0);
     }
 
     /// γ of all rows at v, and J*γ.
@@ -78,7 +78,9 @@ impl Newton {
         forces.fill(Force::ZERO);
         for point in points.iter_mut() {
             point.answer();
-            point.push(forces);
+            if point.gamma != [0.0; ROWS] {
+                point.push(&point.gamma, forces);
+            }
         }
         a.gather(&mut self.pushed);
         for line in lines.iter_mut() {
@@ -89,10 +91,12 @@ impl Newton {
 
     /// The length of a covector in the norm of 1/D.
     fn length(&self, x: impl Fn(usize) -> f64) -> f64 {
-        (0..self.v.len())
-            .map(|i| self.scale[i] * x(i).powi(2))
-            .sum::<f64>()
-            .sqrt()
+        let mut sum = 0.0;
+        for i in 0..self.v.len() {
+            let x = x(i);
+            sum += self.scale[i] * x * x;
+        }
+        sum.sqrt()
     }
 
     /// Goes on from v to the minimum; whether it settled.

@@ -102,10 +102,11 @@ pub struct Report {
     pub contacts: Vec<Impulse>,
     /// Limits that are near, and dry friction.
     pub joints: Vec<JointImpulse>,
-    /// The velocity without contacts, v*.
+    /// The velocity without contacts, v*; empty where the step did not need it: it does with [`Start::Free`](super::Start::Free), with
+    /// restitution, in fast motion, and where nothing touches.
     pub free_velocity: Vec<f64>,
     /// v⁺ in the axes of the start of the step.
     pub velocity: Vec<f64>,
-    /// The minimum that was found.
-    pub objective: f64,
+    /// The minimum that was found, where v* is known.
+    pub objective: Option<f64>,
 }

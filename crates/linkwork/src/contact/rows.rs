@@ -3,7 +3,7 @@
 use super::cone::{Cone, Law, ROWS, Region, Rows};
 use super::{Contact, Settings};
 use crate::model::{JointId, Mechanism};
-use crate::spatial::{Articulated, Force, Motion, Pose, Vec3};
+use crate::spatial::{Articulated, Force, Motion, Pose, Rotation, Vec3};
 use crate::workspace::AugmentedMass;
 use crate::{Error, Result};
 
@@ -23,8 +23,8 @@ pub(super) struct Point {
     pub(super) given: Contact,
     /// The links' bodies; none for the world.
     pub(super) ends: [Option<usize>; 2],
-    /// Per end and row: B, in the link's compiled frame; of b with the sign turned.
-    pub(super) b: [[Force; ROWS]; 2],
+    /// Per end and row: B as [moment; force] in the link's compiled frame; of b with the sign turned.
+    pub(super) b: [[[f64; 6]; ROWS]; 2],
     pub(super) along: [Along; ROWS],
     pub(super) tangents: [Vec3; 2],
     pub(super) cone: Cone,
@@ -39,6 +39,39 @@ pub(super) struct Point {
     pub(super) du: Rows,
     pub(super) gamma: Rows,
     pub(super) region: Region,
+}
+
+/// Six by six.
+pub(super) type Six = [[f64; 6]; 6];
+
+// Products here are not fused: outside of sweeps a fused one is a call.
+
+fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
+    let [a, b, c] = [0, 2, 4].map(|i| x[i] * y[i] + x[i + 1] * y[i + 1]);
+    a + b + c
+}
+
+fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
+    core::array::from_fn(|i| dot(&w[i], x))
+}
+
+/// Σ x y*.
+fn product(x: &[[f64; 6]], y: &[[f64; 6]]) -> Six {
+    let mut out = [[0.0; 6]; 6];
+    for (x, y) in x.iter().zip(y) {
+        for r in 0..6 {
+            for c in 0..6 {
+                out[r][c] += x[r] * y[c];
+            }
+        }
+    }
+    out
+}
+
+/// A vector seen from axes that are turned.
+fn back(turn: &Rotation, v: Vec3) -> Vec3 {
+    let along = |axis: Vec3| axis.x * v.x + axis.y * v.y + axis.z * v.z;
+    Vec3::new(along(turn.x), along(turn.y), along(turn.z))
 }
 
 /// Two directions across a unit normal.
@@ -77,18 +110,22 @@ impl Point {
             }
         }
         let ends = [given.a, given.b].map(|frame| m.placed[frame.index()].body);
-        let mut b = [[Force::ZERO; ROWS]; 2];
+        let mut b = [[[0.0; 6]; ROWS]; 2];
         for (side, end) in ends.iter().enumerate() {
             let Some(k) = *end else { continue };
             let pose = link(k);
             let (turn, sign) = (&pose.rotation, if side == 0 { 1.0 } else { -1.0 });
-            let arm = turn.inverse_mul(given.point - pose.translation);
+            let arm = back(turn, given.point - pose.translation);
             for (b, (_, moment, force)) in b[side].iter_mut().zip(&lines[..rows]) {
-                let force = turn.inverse_mul(*force) * sign;
-                *b = Force {
-                    moment: turn.inverse_mul(*moment) * sign + arm.cross(force),
-                    force,
-                };
+                let (f, m) = (back(turn, *force) * sign, back(turn, *moment) * sign);
+                *b = [
+                    m.x + (arm.y * f.z - arm.z * f.y),
+                    m.y + (arm.z * f.x - arm.x * f.z),
+                    m.z + (arm.x * f.y - arm.y * f.x),
+                    f.x,
+                    f.y,
+                    f.z,
+                ];
             }
         }
         Self {
@@ -120,20 +157,25 @@ impl Point {
         let mut u = [0.0; ROWS];
         for (end, b) in self.ends.iter().zip(&self.b) {
             let Some(k) = *end else { continue };
+            let motion = motions[k].to_array();
             for i in 0..self.cone.rows {
-                u[i] += motions[k].dot(b[i]);
+                u[i] += dot(&b[i], &motion);
             }
         }
         u
     }
 
-    /// Adds what the impulse does to the links.
-    pub(super) fn push(&self, forces: &mut [Force]) {
+    /// Adds what an impulse does to the links.
+    pub(super) fn push(&self, gamma: &Rows, forces: &mut [Force]) {
         for (end, b) in self.ends.iter().zip(&self.b) {
             let Some(k) = *end else { continue };
+            let mut sum = forces[k].to_array();
             for i in 0..self.cone.rows {
-                forces[k] = b[i].mul_add(self.gamma[i], forces[k]);
+                for c in 0..6 {
+                    sum[c] += b[i][c] * gamma[i];
+                }
             }
+            forces[k] = Force::from_array(sum);
         }
     }
 
@@ -154,55 +196,45 @@ impl Point {
         if g.iter().take(n).flatten().all(|x| *x == 0.0) {
             return;
         }
-        let b = self.b.map(|side| side.map(Force::to_array));
-        // BG of each end.
-        let mut bg = [[[0.0; 6]; ROWS]; 2];
-        for side in 0..2 {
+        let b = &self.b;
+        let memory = operator.memory();
+        for (side, end) in self.ends.iter().enumerate() {
+            let Some(k) = *end else { continue };
+            // BG, and BGB* of this end.
+            let mut bg = [[0.0; 6]; ROWS];
             for j in 0..n {
                 for i in 0..n {
                     for c in 0..6 {
-                        bg[side][j][c] = g[i][j].mul_add(b[side][i][c], bg[side][j][c]);
+                        bg[j][c] += g[i][j] * b[side][i][c];
                     }
                 }
             }
-        }
-        let product = |one: usize, two: usize| {
-            let mut x = [[0.0; 6]; 6];
-            for j in 0..n {
-                for r in 0..6 {
-                    for c in 0..6 {
-                        x[r][c] = bg[one][j][r].mul_add(b[two][j][c], x[r][c]);
-                    }
-                }
+            memory.weigh(k, &Articulated::from_rows(&product(&bg[..n], &b[side][..n])));
+            if let (0, Some(other)) = (side, self.ends[1]) {
+                memory.pairs.join(k, other, &product(&bg[..n], &b[1][..n]));
             }
-            x
-        };
-        let memory = operator.memory();
-        for (side, end) in self.ends.iter().enumerate() {
-            if let Some(k) = *end {
-                memory.weigh(k, &Articulated::from_rows(&product(side, side)));
-            }
-        }
-        if let [Some(a), Some(b)] = self.ends {
-            memory.pairs.join(a, b, &product(0, 1));
         }
     }
 
-    /// What the directions yield, from J𝓜⁻¹J* of the ends in the world's axes at their frames' origins, 12 × 12.
-    pub(super) fn set_yield(&mut self, w: &[[f64; 12]; 12], at: [Vec3; 2]) {
-        let value = |direction: Vec3| {
-            let mut f = [0.0; 12];
-            for side in 0..2 {
-                let sign = if side == 0 { 1.0 } else { -1.0 };
-                let moment = (self.given.point - at[side]).cross(direction) * sign;
-                let force = direction * sign;
-                f[6 * side..6 * side + 6].copy_from_slice(&Force { moment, force }.to_array());
+    /// What the directions yield, from J𝓜⁻¹J* of the ends in the world's axes at some places, and what joins them.
+    pub(super) fn set_yield(&mut self, own: [Option<(&Six, Vec3)>; 2], joined: Option<&Six>) {
+        let value = |f: Vec3| {
+            let (mut sum, mut rows) = (0.0, [[0.0; 6]; 2]);
+            for (side, own) in own.into_iter().enumerate() {
+                let Some((w, at)) = own else { continue };
+                let arm = self.given.point - at;
+                rows[side] = [
+                    arm.y * f.z - arm.z * f.y,
+                    arm.z * f.x - arm.x * f.z,
+                    arm.x * f.y - arm.y * f.x,
+                    f.x,
+                    f.y,
+                    f.z,
+                ];
+                sum += dot(&rows[side], &apply(w, &rows[side]));
             }
-            let mut sum = 0.0;
-            for i in 0..12 {
-                for j in 0..12 {
-                    sum += f[i] * w[i][j] * f[j];
-                }
+            if let Some(w) = joined {
+                sum -= 2.0 * dot(&rows[0], &apply(w, &rows[1]));
             }
             sum
         };
@@ -227,13 +259,18 @@ impl Point {
 
     /// What holds tangentially, in the world: sliding force, moment of torsion and of rolling.
     pub(super) fn strain(&self) -> [Vec3; 2] {
+        self.strain_of(&self.gamma)
+    }
+
+    /// The same of an impulse given by rows.
+    pub(super) fn strain_of(&self, gamma: &Rows) -> [Vec3; 2] {
         let mut strain = [Vec3::ZERO; 2];
         for i in 1..self.cone.rows {
             match self.along[i] {
                 Along::Normal => {}
-                Along::Sliding(j) => strain[0] += self.tangents[j] * self.gamma[i],
-                Along::Torsion => strain[1] += self.given.normal * self.gamma[i],
-                Along::Rolling(j) => strain[1] += self.tangents[j] * self.gamma[i],
+                Along::Sliding(j) => strain[0] += self.tangents[j] * gamma[i],
+                Along::Torsion => strain[1] += self.given.normal * gamma[i],
+                Along::Rolling(j) => strain[1] += self.tangents[j] * gamma[i],
             }
         }
         strain

@@ -2,24 +2,24 @@
 
 use super::cone::Law;
 use super::coulomb::{Coulomb, Passes};
-use super::find::{Stop, Yield, stops};
+use super::find::{Stop, Yields, stops};
 use super::free::{Root, roots};
 use super::newton::Newton;
 use super::report::Report;
 use super::rows::{Line, Point, check};
 use super::{Contact, Friction, Settings, Start};
 use crate::model::Mechanism;
-use crate::spatial::{Force, Vec3};
+use crate::spatial::{Force, Motion, Vec3};
 use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
 use crate::{Error, Result, Workspace};
 
 /// Steps a mechanism in time, with contacts. All memory is here; what is remembered of contacts too.
 #[derive(Clone, Debug)]
 pub struct Stepper {
-    mechanism: Mechanism,
-    workspace: Workspace,
-    augmented: Augmented,
-    work: Work,
+    pub(super) mechanism: Mechanism,
+    pub(super) workspace: Workspace,
+    pub(super) augmented: Augmented,
+    pub(super) work: Work,
 }
 
 /// All but the workspaces.
@@ -40,14 +40,20 @@ pub(super) struct Work {
     pub(super) lines: Vec<Line>,
     pub(super) memory: Vec<Held>,
     pub(super) order: Vec<usize>,
-    pub(super) yields: Vec<Yield>,
-    /// C, the torque with springs, 𝓐₀v*, and J_n v, J_n v* per contact.
-    pub(super) bias: Vec<f64>,
+    pub(super) yields: Yields,
+    /// The torque with springs, and 𝓐₀(v* − v).
     pub(super) torque: Vec<f64>,
-    pub(super) moved: Vec<f64>,
+    pub(super) drive: Vec<f64>,
+    /// J_n v and J_n v* per contact.
     pub(super) closing: Vec<[f64; 2]>,
     pub(super) room: Vec<f64>,
     pub(super) next: Vec<f64>,
+    /// A velocity between two.
+    pub(super) middle: Vec<f64>,
+    /// Whether v* is known.
+    pub(super) knows_free: bool,
+    /// R of contacts that are held.
+    pub(super) held_compliance: Vec<[f64; 2]>,
     pub(super) report: Report,
 }
 
@@ -61,6 +67,9 @@ pub(super) struct Held {
 
 /// Velocity terms are explicit below this angle, or way, in a step.
 const SLOW: f64 = 2e-3;
+/// Beyond this one they are taken at the middle twice over: once leaves (ωΔt)⁴/4 of the energy per step.
+const TURNS: f64 = 0.05;
+
 impl Stepper {
     /// Memory for steps of a mechanism.
     pub fn new(mechanism: &Mechanism, settings: Settings) -> Result<Self> {
@@ -85,13 +94,15 @@ impl Stepper {
             lines: Vec::new(),
             memory: Vec::new(),
             order: Vec::new(),
-            yields: Vec::new(),
-            bias: vec![0.0; nv],
+            yields: Yields::default(),
             torque: vec![0.0; nv],
-            moved: vec![0.0; nv],
+            drive: vec![0.0; nv],
             closing: Vec::new(),
             room: vec![0.0; 2 * nv.max(m.nv)],
             next: vec![0.0; mechanism.nq()],
+            middle: vec![0.0; nv],
+            knows_free: false,
+            held_compliance: Vec::new(),
             report: Report {
                 free_velocity: vec![0.0; nv],
                 velocity: vec![0.0; nv],
@@ -121,6 +132,12 @@ impl Stepper {
     /// What the last step did.
     pub fn report(&self) -> &Report {
         &self.work.report
+    }
+
+    /// R_n and R_t of contacts by their places in the list, in the place of what follows from their yields and stiffness: derivatives
+    /// hold R, and so must what they are compared with. An empty list ends that.
+    pub fn hold_compliance(&mut self, compliance: Vec<[f64; 2]>) {
+        self.work.held_compliance = compliance;
     }
 
     /// Forgets how contacts were strained, as for another state.
@@ -210,18 +227,35 @@ impl Work {
         contacts: &[Contact],
     ) -> Result<()> {
         self.passive(given)?;
-        posed.moving(given.v)?.bias(&mut self.bias)?;
-        self.momentum(given, given.v, posed)?;
         self.find_points(given, posed, memory, contacts)?;
         self.find_lines(given, posed)?;
+        if !self.all_alone() {
+            self.drive(given, given.v, posed)?;
+        }
+        let bouncing = self.points.iter().any(|p| p.given.surface.restitution > 0.0);
+        let bare = self.points.is_empty() && self.lines.is_empty();
+        let fast = self.settings.gyroscopic && self.is_fast(given);
+        // Where Newton's method starts at v, and nothing asks for v*, it is not computed.
+        self.knows_free = bare || bouncing || fast || self.all_alone() || self.settings.start == Start::Free;
+        self.set_scale(given, posed, memory)?;
         let mut a = posed.augment(memory, Masses::Kept)?;
+        if self.newton.diagonal.iter().any(|x| *x != 0.0) {
+            a.set_diagonal(&self.newton.diagonal);
+        }
         self.free_velocity(given, &mut a)?;
-        if self.settings.gyroscopic && self.roots.iter().any(|root| !root.alone) {
+        if fast {
             self.turn_implicitly(given, posed, memory)?;
         }
         let mut a = posed.resume(memory);
-        self.start(given, &mut a, contacts);
-        let bouncing = self.points.iter().any(|p| p.given.surface.restitution > 0.0);
+        if bare {
+            self.newton.rest_free();
+            self.keep();
+            self.tell(Passes::none(), 0, contacts);
+            return self.check_finite();
+        }
+        if bouncing {
+            self.measure_closing(given, &mut a);
+        }
         let energies = match bouncing {
             true => [given.v, &self.newton.v_star.clone()].map(|v| self.kinetic(&mut a, v)),
             false => [0.0; 2],
@@ -247,6 +281,10 @@ impl Work {
         };
         self.keep();
         self.tell(passes, guarded, contacts);
+        self.check_finite()
+    }
+
+    fn check_finite(&self) -> Result<()> {
         match self.newton.v.iter().find(|x| !x.is_finite()) {
             Some(_) => Err(Error::Unsolved {
                 what: "a step with contact",
@@ -262,8 +300,16 @@ impl Work {
     fn run(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) -> Result<Passes> {
         let newton = &mut self.newton;
         match self.settings.start {
-            Start::Free => newton.v.copy_from_slice(&newton.v_star),
-            Start::Last => newton.v.copy_from_slice(given.v),
+            Start::Free => {
+                newton.v.copy_from_slice(&newton.v_star);
+                newton.moved.fill(0.0);
+            }
+            Start::Last => {
+                newton.v.copy_from_slice(given.v);
+                for (moved, drive) in newton.moved.iter_mut().zip(&self.drive) {
+                    *moved = -drive;
+                }
+            }
         }
         newton.start(a, &mut self.points);
         let slides = self.points.iter().any(|p| p.cone.mu > 0.0);
@@ -311,80 +357,107 @@ impl Work {
         Ok(())
     }
 
-    /// 𝓜v + Δt(T − C + 𝓜x), with x and C at some velocity.
-    fn momentum(&mut self, given: &State<'_>, at: &[f64], posed: &mut Posed<'_>) -> Result<()> {
+    /// 𝓐₀(v* − v) = Δt(T − C̄) − (Δt damping + Δt² stiffness) v, with C̄ = C − 𝓜x at some velocity.
+    fn drive(&mut self, given: &State<'_>, at: &[f64], posed: &mut Posed<'_>) -> Result<()> {
         let (dt, n) = (self.settings.step, given.v.len());
-        self.room[..n].copy_from_slice(given.v);
-        for root in &self.roots {
-            root.turn(at, dt, &mut self.room);
+        let mut moving = posed.moving(at)?;
+        if self.roots.is_empty() {
+            moving.bias(&mut self.drive)?;
+        } else {
+            let x = &mut self.room[..n];
+            x.fill(0.0);
+            for root in &self.roots {
+                root.turn(at, -1.0, x);
+            }
+            moving.inverse_dynamics(x, &mut self.drive)?;
         }
-        posed.mass_times(&self.room[..n], &mut self.moved)?;
         for i in 0..n {
-            self.moved[i] += dt * (self.torque[i] - self.bias[i]);
+            let held = self.newton.diagonal[i] * given.v[i];
+            self.drive[i] = dt * (self.torque[i] - self.drive[i]) - held;
         }
         Ok(())
     }
 
-    /// v* = 𝓐₀⁻¹ of that; single free bodies turn by themselves.
-    fn free_velocity(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) -> Result<()> {
-        if self.newton.diagonal.iter().any(|x| *x != 0.0) {
-            a.set_diagonal(&self.newton.diagonal);
+    /// Whether all that moves is single free bodies, whose v* needs no operator.
+    fn all_alone(&self) -> bool {
+        self.settings.gyroscopic && 6 * self.roots.iter().filter(|root| root.alone).count() == self.drive.len()
+    }
+
+    /// Whether something other than single free bodies moves far in a step.
+    pub(super) fn is_fast(&self, given: &State<'_>) -> bool {
+        let fastest = given.v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        fastest * self.settings.step >= SLOW && self.roots.iter().any(|root| !root.alone)
+    }
+
+    /// 1/D, by which gradients are measured.
+    fn set_scale(&mut self, given: &State<'_>, posed: &mut Posed<'_>, memory: &mut Augmented) -> Result<()> {
+        let newton = &mut self.newton;
+        if given.m.is_coupled() {
+            let mut a = posed.augment(memory, Masses::Kept)?;
+            a.factor()?;
+            a.inverse_pivots(&mut newton.scale);
+        } else {
+            posed.inverse_mass_pivots(&mut newton.scale);
         }
-        a.factor()?;
-        a.inverse_pivots(&mut self.newton.scale);
-        a.solve_pushed(Some(&self.moved), false, &mut self.newton.v_star);
-        if self.settings.gyroscopic {
-            for (root, load) in self.roots.iter().zip(&self.loads).filter(|(root, _)| root.alone) {
-                root.fall(
-                    given.m,
-                    given.q,
-                    given.v,
-                    (&self.torque, *load),
-                    self.settings.step,
-                    &mut self.newton.v_star,
-                );
+        for (scale, a) in newton.scale.iter_mut().zip(&newton.diagonal) {
+            *scale /= 1.0 + *scale * a;
+        }
+        Ok(())
+    }
+
+    /// v* = v + 𝓐₀⁻¹ of what drives, where it is needed; single free bodies turn by themselves.
+    fn free_velocity(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) -> Result<()> {
+        if self.knows_free && !self.all_alone() {
+            a.factor()?;
+            a.solve_pushed(Some(&self.drive), false, &mut self.newton.v_star);
+            for (v_star, v) in self.newton.v_star.iter_mut().zip(given.v) {
+                *v_star += v;
             }
         }
+        if !self.settings.gyroscopic {
+            return Ok(());
+        }
+        for (root, load) in self.roots.iter().zip(&self.loads).filter(|(root, _)| root.alone) {
+            let v_star = &mut self.newton.v_star;
+            root.fall(
+                given.m,
+                given.q,
+                given.v,
+                (&self.torque, *load),
+                self.settings.step,
+                v_star,
+            );
+            let gained = core::array::from_fn(|i| v_star[root.v + i] - given.v[root.v + i]);
+            let momentum = given.m.compiled.bodies[root.body]
+                .inertia
+                .times(Motion::from_array(gained));
+            self.drive[root.v..root.v + 6].copy_from_slice(&momentum.to_array());
+        }
         Ok(())
     }
 
-    /// C at ½(v + v*), so that what turns does not gain energy.
+    /// C at ½(v + v*), so that what turns does not gain energy; once more where much turns.
     fn turn_implicitly(&mut self, given: &State<'_>, posed: &mut Posed<'_>, memory: &mut Augmented) -> Result<()> {
-        let (n, dt) = (given.v.len(), self.settings.step);
+        let n = given.v.len();
         let fastest = given.v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        if fastest * dt < SLOW {
-            return Ok(());
-        }
-        let mut middle = core::mem::take(&mut self.next);
-        middle.resize(n.max(middle.len()), 0.0);
-        for _ in 0..2 {
+        let times = if fastest * self.settings.step < TURNS { 1 } else { 2 };
+        let mut middle = core::mem::take(&mut self.middle);
+        for _ in 0..times {
             for i in 0..n {
                 middle[i] = 0.5 * (given.v[i] + self.newton.v_star[i]);
             }
-            posed.moving(&middle[..n])?.bias(&mut self.bias)?;
-            self.momentum(given, &middle[..n], posed)?;
+            self.drive(given, &middle, posed)?;
             let mut a = posed.resume(memory);
             self.free_velocity(given, &mut a)?;
         }
-        middle.truncate(given.q.len());
-        middle.resize(given.q.len(), 0.0);
-        self.next = middle;
+        self.middle = middle;
         Ok(())
     }
 
-    /// 𝓐₀v*, and how fast contacts close before and without the step.
-    fn start(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>, contacts: &[Contact]) {
-        let n = given.v.len();
-        let newton = &mut self.newton;
-        a.move_links(&newton.v_star);
-        a.mass_times_moved(&newton.v_star, &mut newton.momentum);
-        for i in 0..n {
-            newton.momentum[i] += newton.diagonal[i] * newton.v_star[i];
-        }
+    /// How fast contacts close before and without the step.
+    fn measure_closing(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) {
         self.closing.clear();
-        if contacts.iter().all(|contact| contact.surface.restitution == 0.0) {
-            return;
-        }
+        a.move_links(&self.newton.v_star);
         for point in &self.points {
             self.closing.push([0.0, point.velocity(&a.memory().lambda)[0]]);
         }

@@ -38,9 +38,13 @@ impl Work {
         report.residuals.gradient = newton.left;
         report.residuals.coulomb = passes.change;
         report.velocity.copy_from_slice(&newton.v);
-        report.free_velocity.copy_from_slice(&newton.v_star);
-        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-        report.objective = 0.5 * (dot(&newton.v, &newton.moved) - dot(&newton.v_star, &newton.moved));
+        report.free_velocity.clear();
+        let mut objective = 0.0;
+        if self.knows_free {
+            report.free_velocity.extend_from_slice(&newton.v_star);
+            let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+            objective = 0.5 * (dot(&newton.v, &newton.moved) - dot(&newton.v_star, &newton.moved));
+        }
         report.contacts.clear();
         for (contact, place) in contacts.iter().zip(&self.places) {
             let zero = Vec3::ZERO;
@@ -63,13 +67,15 @@ impl Work {
             if let Some(point) = place.map(|at| &self.points[at]) {
                 point.tell(&mut told);
                 point.judge(&mut report.residuals);
-                report.objective += point.cone.energy(point.law, &point.cone.pull(&point.u, &point.v_hat));
+                if self.knows_free {
+                    objective += point.cone.energy(point.law, &point.cone.pull(&point.u, &point.v_hat));
+                }
             }
             report.contacts.push(told);
         }
         report.joints.clear();
         for line in &self.lines {
-            report.objective += line.energy(newton.v[line.v]);
+            objective += line.energy(newton.v[line.v]);
             report.joints.push(JointImpulse {
                 joint: line.joint,
                 row: match line.hold {
@@ -80,6 +86,7 @@ impl Work {
                 impulse: line.slope * line.gamma,
             });
         }
+        report.objective = self.knows_free.then_some(objective);
     }
 }
 

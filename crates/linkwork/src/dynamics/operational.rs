@@ -15,6 +15,8 @@ use crate::sweep::{At, Sweep};
 pub(crate) struct HomeGains;
 /// Thirty-six numbers: Λ⁻¹ = J𝓜⁻¹J* of a frame, by Υ(k) = H*D⁻¹H + ψ*(p,k) Υ(p) ψ(p,k) outward.
 pub(crate) struct Compliance;
+/// Υ of every link at its home in the world's axes, thirty-six numbers each.
+pub(crate) struct Compliances;
 /// Forces on a frame, six numbers each → D^-½HψB f, each a row over the degrees of freedom from the root to the frame.
 /// The products of such rows are the elements of J𝓜⁻¹J*.
 pub(crate) struct InnovationsOfForces;
@@ -42,6 +44,28 @@ impl<S: Scalar> Sweep<S> for Compliance {
             }
         }
         upsilon.write(&Seat::new(s, at.frame, tip, at.reference), out);
+    }
+}
+
+impl<S: Scalar> Sweep<S> for Compliances {
+    #[inline(always)]
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        for (k, body) in m.bodies.iter().enumerate() {
+            let mut upsilon = Upsilon([[S::ZERO; 6]; 6]);
+            if let Some(p) = body.parent {
+                for i in 0..6 {
+                    upsilon.0[i].copy_from_slice(&out[36 * p + 6 * i..36 * p + 6 * i + 6]);
+                }
+            }
+            for v in (body.v..body.v + body.dofs).rev() {
+                upsilon.pass(s.world.columns[v], s.home_gains[v].g, s.riccati.gains[v].d_inv);
+            }
+            for i in 0..6 {
+                for j in 0..6 {
+                    out[36 * k + 6 * i + j] = upsilon.at(i, j);
+                }
+            }
+        }
     }
 }
 

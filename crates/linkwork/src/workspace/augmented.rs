@@ -4,6 +4,7 @@ use super::{Configured, check_length};
 use crate::dynamics::augmented::{Augmented as Memory, Tree};
 use crate::dynamics::forward::Gains;
 use crate::dynamics::kinematics::Placements;
+use crate::dynamics::operational::{Compliances, HomeGains};
 use crate::model::{FrameId, Mechanism, Placed};
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
@@ -103,6 +104,27 @@ impl<S: Scalar> Configured<'_, S> {
     /// What pushes a link from outside, in its compiled frame.
     pub(crate) fn load(&self, body: usize) -> Force<S> {
         self.view.stages.loads[body]
+    }
+
+    /// J𝓜⁻¹J* of every link at its home, in the world's axes; not of mechanisms with couplings.
+    pub(crate) fn compliances(&mut self, out: &mut [[[S; 6]; 6]]) -> Result<()> {
+        self.view.need::<HomeGains>();
+        self.view
+            .sweep::<Compliances>(&[], out.as_flattened_mut().as_flattened_mut());
+        self.view.check_pivots()
+    }
+
+    /// Where a link's home is.
+    pub(crate) fn home(&self, body: usize) -> crate::spatial::Vec3<S> {
+        self.view.stages.world.homes[body]
+    }
+
+    /// D⁻¹ of 𝓜 per degree of freedom; not of mechanisms with couplings.
+    pub(crate) fn inverse_mass_pivots(&mut self, out: &mut [S]) {
+        self.view.need::<Gains>();
+        for (out, gain) in out.iter_mut().zip(&self.view.stages.riccati.gains) {
+            *out = gain.d_inv;
+        }
     }
 
     /// 𝓐 as it was left, at the same configuration.
@@ -417,6 +439,28 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             tree.coupled.contract(r, &tau, out);
             memory.wide = [wide, tau];
         });
+    }
+
+    // Changes with the configuration, of mechanisms without couplings.
+
+    /// δV of links at fixed rates, into λ.
+    pub(crate) fn bend(&mut self, velocities: &[crate::spatial::Motion<S>], dq: &[S]) {
+        self.with(|memory, tree| memory.bend(tree, velocities, dq));
+    }
+
+    /// Forces across the joints, in the place of forces on links.
+    pub(crate) fn total_forces(&mut self) {
+        self.with(|memory, tree| memory.total_forces(tree));
+    }
+
+    /// How T = Hφf changes: f by the present forces in the links' frames, φ by δq.
+    pub(crate) fn gather_change(&mut self, totals: &[Force<S>], dq: &[S], tau: &mut [S]) {
+        self.with(|memory, tree| memory.gather_change(tree, totals, dq, tau));
+    }
+
+    /// The transpose of changes by δq, added.
+    pub(crate) fn add_across(&mut self, motions: &[crate::spatial::Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
+        self.with(|memory, tree| memory.add_across(tree, motions, totals, tau));
     }
 
     /// D⁻¹ after a factor.

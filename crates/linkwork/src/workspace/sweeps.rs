@@ -118,6 +118,7 @@ sweeps! {
     embedded::InverseMassEmbedded: Plain;
     operational::HomeGains: Plain;
     operational::Compliance: Plain;
+    operational::Compliances: Plain, Often;
     operational::InnovationsOfForces: Plain;
     operational::FromInnovations: Plain;
     evaluate::Settle: Plain, Often;

@@ -10,6 +10,7 @@ pub mod double_double;
 pub mod dual;
 pub mod expressions;
 pub mod golden;
+pub mod golden_contact;
 pub mod library;
 pub mod manifold;
 pub mod matrix;

@@ -10,6 +10,8 @@
 //! weights there are, and nothing fills in. Without masses, M̂ = ΣBGB* and A = λ is damped least squares.
 //! Weights between two moving links are in [`pairs`]; couplings in [`embedded`].
 
+mod change;
+mod draft;
 mod embedded;
 mod pairs;
 mod six;
@@ -238,6 +240,7 @@ impl<S: Scalar> Augmented<S> {
         }
         self.is_factored = true;
         if self.pairs.is_empty() {
+            self.pairs.forget_plan();
             return self.factor_trees(tree);
         }
         self.factor_pairs(tree);
@@ -292,13 +295,32 @@ impl<S: Scalar> Augmented<S> {
 
     /// 𝓜x over all joints, from the links' motions at x.
     pub(crate) fn mass_times(&mut self, tree: Tree<'_, S>, x: &[S], out: &mut [S]) {
-        for (k, body) in tree.m.bodies.iter().enumerate() {
-            self.forces[k] = body.inertia.lift::<S>().times(self.lambda[k]);
-        }
-        self.gather(tree, out);
+        self.perform(tree, MassTimes { tau: out });
         for ((out, x), rotor) in out.iter_mut().zip(x).zip(&tree.m.armature) {
             *out = S::lift(*rotor).mul_add(*x, *out);
         }
+    }
+}
+
+impl<S: Scalar> Augmented<S> {
+    /// δV of links at fixed rates, into λ, from their velocities and δq.
+    pub(crate) fn bend(&mut self, tree: Tree<'_, S>, velocities: &[Motion<S>], dq: &[S]) {
+        self.perform(tree, change::Bend { velocities, dq });
+    }
+
+    /// Forces across the joints, in the place of forces on links.
+    pub(crate) fn total_forces(&mut self, tree: Tree<'_, S>) {
+        self.perform(tree, change::Totals);
+    }
+
+    /// δT = δ(Hφf): forces on links with these totals, changed by the present forces in the links' frames.
+    pub(crate) fn gather_change(&mut self, tree: Tree<'_, S>, totals: &[Force<S>], dq: &[S], tau: &mut [S]) {
+        self.perform(tree, change::Turned { totals, dq, tau });
+    }
+
+    /// Adds the transpose of what a displacement does between motions of links and totals of forces.
+    pub(crate) fn add_across(&mut self, tree: Tree<'_, S>, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
+        self.perform(tree, change::Across { motions, totals, tau });
     }
 }
 
@@ -436,6 +458,28 @@ impl<S: Scalar> Pass<S> for Gather<'_, S> {
         for k in (0..m.bodies.len()).rev() {
             let body = &m.bodies[k];
             let f = inflow.gather(body, a.forces[k]);
+            at_joint!(m.bodies, joints, k, joint => {
+                joint.hinge().project(f, &mut self.tau[body.v..]);
+                if body.parent.is_some() {
+                    inflow.hand_in(body, joint.force_in(f));
+                }
+            });
+        }
+    }
+}
+
+struct MassTimes<'a, S> {
+    tau: &'a mut [S],
+}
+
+impl<S: Scalar> Pass<S> for MassTimes<'_, S> {
+    /// Inward: f = Mλ + Σ φf, T = Hf.
+    #[inline(always)]
+    fn run<const SPECIAL: bool>(self, Tree { m, joints, .. }: Tree<'_, S>, a: &mut Augmented<S>) {
+        let mut inflow = Inflow::<S, Force<S>>::new(&mut a.waiting);
+        for k in (0..m.bodies.len()).rev() {
+            let body = &m.bodies[k];
+            let f = inflow.gather(body, body.inertia.lift::<S>().times(a.lambda[k]));
             at_joint!(m.bodies, joints, k, joint => {
                 joint.hinge().project(f, &mut self.tau[body.v..]);
                 if body.parent.is_some() {

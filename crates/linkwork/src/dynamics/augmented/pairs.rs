@@ -9,6 +9,7 @@
 //! 𝓐⁻¹ = 𝓐₁⁻¹ − 𝓐₁⁻¹J*(I + XW)⁻¹XJ𝓐₁⁻¹
 //! ```
 
+use super::draft::Draft;
 use super::six::{
     Six, add, apply, apply_transposed, cholesky, decompose, solve_columns, solve_one, substitute, subtract, transposed,
     transposed_times,
@@ -70,6 +71,7 @@ pub(crate) struct Pairs<S> {
     order: Vec<usize>,
     rest: Vec<S>,
     push: Vec<S>,
+    draft: Draft,
 }
 
 impl<S: Scalar> Pairs<S> {
@@ -95,18 +97,17 @@ impl<S: Scalar> Pairs<S> {
             order: Vec::new(),
             rest: Vec::new(),
             push: Vec::new(),
+            draft: Draft::default(),
         }
     }
 
+    /// No blocks; the plan stays for the case that the same ones come back.
     pub(super) fn clear(&mut self) {
-        if !self.blocks.is_empty() {
-            self.blocks.clear();
-            self.forget_plan();
-        }
+        self.blocks.clear();
     }
 
     /// Between no two links: nothing is eliminated.
-    fn forget_plan(&mut self) {
+    pub(super) fn forget_plan(&mut self) {
         for &k in &self.links {
             (self.node[k], self.eliminated[k]) = (NONE, false);
         }
@@ -158,75 +159,41 @@ impl<S: Scalar> Pairs<S> {
         }
         self.forget_plan();
         self.pattern.extend(self.blocks.iter().map(|block| (block.a, block.b)));
-        let mut links: Vec<usize> = self.blocks.iter().flat_map(|block| [block.a, block.b]).collect();
-        links.sort_unstable();
-        links.dedup();
-        let at = |k: usize| links.partition_point(|&other| other < k);
-        // Neighbours as sorted lists of (place, block).
-        let mut near: Vec<Vec<(usize, usize)>> = vec![Vec::new(); links.len()];
-        let mut between: Vec<(usize, usize)> = Vec::new();
-        for block in &self.blocks {
-            let (a, b) = (at(block.a), at(block.b));
-            insert(&mut near[a], b, between.len());
-            insert(&mut near[b], a, between.len());
-            between.push((a, b));
-        }
         let free = |k: usize| {
             let body = &m.bodies[k];
             body.parent.is_none() && matches!(body.hinge, Hinge::Free) && body.end == k + 1
         };
-        self.fills.clear();
-        let mut waiting: Vec<usize> = (0..links.len()).filter(|&i| free(links[i])).collect();
-        let (mut order, mut steps) = (Vec::new(), Vec::new());
-        while let Some(next) = (0..waiting.len()).min_by_key(|&i| (near[waiting[i]].len(), waiting[i])) {
-            let i = waiting.swap_remove(next);
-            let own = core::mem::take(&mut near[i]);
-            for (at, &(j, _)) in own.iter().enumerate() {
-                near[j].retain(|&(other, _)| other != i);
-                for &(k, _) in &own[..at] {
-                    if !near[j].iter().any(|&(other, _)| other == k) {
-                        let (a, b) = if j < k { (j, k) } else { (k, j) };
-                        insert(&mut near[j], k, between.len());
-                        insert(&mut near[k], j, between.len());
-                        between.push((a, b));
-                    }
-                }
-            }
-            for (at, &(j, _)) in own.iter().enumerate() {
-                for &(k, _) in &own[..at] {
-                    let place = near[j].partition_point(|&(other, _)| other < k);
-                    self.fills.push(near[j][place].1);
-                }
-            }
-            order.push(i);
-            steps.push(own);
-        }
-        self.count = order.len();
+        let draft = &mut self.draft;
+        draft.eliminate(&self.pattern, free, &mut self.fills);
+        self.count = draft.order.len();
         // Those that are left, joined or not.
-        order.extend((0..links.len()).filter(|&i| !free(links[i])));
-        let mut node_of = vec![0; links.len()];
-        for (node, &i) in order.iter().enumerate() {
-            node_of[i] = node;
+        let left = (0..draft.links.len()).filter(|&i| !free(draft.links[i]));
+        draft.order.extend(left);
+        draft.node_of.clear();
+        draft.node_of.resize(draft.links.len(), 0);
+        for (node, &i) in draft.order.iter().enumerate() {
+            draft.node_of[i] = node;
         }
-        self.links.extend(order.iter().map(|&i| links[i]));
+        self.links.extend(draft.order.iter().map(|&i| draft.links[i]));
         for (node, &k) in self.links.iter().enumerate() {
             self.node[k] = node;
             self.eliminated[k] = node < self.count;
         }
+        let node_of = &draft.node_of;
         self.between.clear();
         self.between
-            .extend(between.iter().map(|&(a, b)| (node_of[a], node_of[b])));
+            .extend(draft.between.iter().map(|&(a, b)| (node_of[a], node_of[b])));
         self.starts.clear();
+        self.starts.extend_from_slice(&draft.starts);
         self.near.clear();
-        for (node, step) in steps.iter().enumerate() {
-            self.starts.push(self.near.len());
+        for node in 0..self.count {
+            let step = &draft.steps[draft.starts[node]..draft.starts[node + 1]];
             self.near.extend(step.iter().map(|&(j, block)| Near {
                 node: node_of[j],
                 block,
                 turned: self.between[block].0 != node,
             }));
         }
-        self.starts.push(self.near.len());
         self.joined.clear();
         let left = self
             .between
@@ -455,9 +422,4 @@ impl<S: Scalar> Pairs<S> {
             true => transposed(&self.values[near.block]),
         }
     }
-}
-
-fn insert(list: &mut Vec<(usize, usize)>, place: usize, block: usize) {
-    let at = list.partition_point(|&(other, _)| other < place);
-    list.insert(at, (place, block));
 }

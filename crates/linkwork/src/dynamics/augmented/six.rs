@@ -1,4 +1,4 @@
-//! Six by six, and the small system of links that are joined.
+//! Six by six, and the small system of links that are joined. Products are not fused: outside of sweeps a fused one is a call.
 
 use crate::scalar::Scalar;
 
@@ -35,7 +35,7 @@ pub(super) fn apply<S: Scalar>(x: &Six<S>, v: [S; 6]) -> [S; 6] {
     let mut out = [S::ZERO; 6];
     for i in 0..6 {
         for j in 0..6 {
-            out[i] = x[i][j].mul_add(v[j], out[i]);
+            out[i] += x[i][j] * v[j];
         }
     }
     out
@@ -45,7 +45,7 @@ pub(super) fn apply_transposed<S: Scalar>(x: &Six<S>, v: [S; 6]) -> [S; 6] {
     let mut out = [S::ZERO; 6];
     for i in 0..6 {
         for j in 0..6 {
-            out[j] = x[i][j].mul_add(v[i], out[j]);
+            out[j] += x[i][j] * v[i];
         }
     }
     out
@@ -57,7 +57,7 @@ pub(super) fn transposed_times<S: Scalar>(x: &Six<S>, y: &Six<S>) -> Six<S> {
     for l in 0..6 {
         for i in 0..6 {
             for j in 0..6 {
-                out[i][j] = x[l][i].mul_add(y[l][j], out[i][j]);
+                out[i][j] += x[l][i] * y[l][j];
             }
         }
     }
@@ -102,12 +102,32 @@ pub(super) fn solve_one<S: Scalar>(l: &Six<S>, mut b: [S; 6]) -> [S; 6] {
     b
 }
 
+/// (LL*)⁻¹x, all columns side by side.
 pub(super) fn solve_columns<S: Scalar>(l: &Six<S>, x: &Six<S>) -> Six<S> {
-    let mut out = transposed(x);
-    for column in &mut out {
-        *column = solve_one(l, *column);
+    let mut out = *x;
+    for i in 0..6 {
+        for j in 0..i {
+            for c in 0..6 {
+                let less = l[i][j] * out[j][c];
+                out[i][c] -= less;
+            }
+        }
+        for c in 0..6 {
+            out[i][c] = out[i][c] * l[i][i];
+        }
     }
-    transposed(&out)
+    for i in (0..6).rev() {
+        for j in i + 1..6 {
+            for c in 0..6 {
+                let less = l[j][i] * out[j][c];
+                out[i][c] -= less;
+            }
+        }
+        for c in 0..6 {
+            out[i][c] = out[i][c] * l[i][i];
+        }
+    }
+    out
 }
 
 /// LU with rows exchanged, in place; `order` says which row came where. Dual numbers choose by their values.
@@ -128,7 +148,7 @@ pub(super) fn decompose<S: Scalar>(a: &mut [S], n: usize, order: &mut Vec<usize>
             let factor = a[r * n + c] * inverse;
             a[r * n + c] = factor;
             for j in c + 1..n {
-                a[r * n + j] = (-factor).mul_add(a[c * n + j], a[r * n + j]);
+                a[r * n + j] -= factor * a[c * n + j];
             }
         }
     }
@@ -138,14 +158,14 @@ pub(super) fn substitute<S: Scalar>(lu: &[S], n: usize, order: &[usize], b: &[S]
     for i in 0..n {
         let mut sum = b[order[i]];
         for j in 0..i {
-            sum = (-lu[i * n + j]).mul_add(out[j], sum);
+            sum -= lu[i * n + j] * out[j];
         }
         out[i] = sum;
     }
     for i in (0..n).rev() {
         let mut sum = out[i];
         for j in i + 1..n {
-            sum = (-lu[i * n + j]).mul_add(out[j], sum);
+            sum -= lu[i * n + j] * out[j];
         }
         out[i] = sum * lu[i * n + i].recip();
     }

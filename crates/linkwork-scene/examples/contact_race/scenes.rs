@@ -1,0 +1,138 @@
+//! The scenes of the race, as files that both sides read.
+
+use linkwork::Result;
+use linkwork::contact::{Settings, Stepper};
+use linkwork_formats::{Format, Options, read};
+use linkwork_scene::{ClosedForm, Scene, colliders};
+use std::f64::consts::PI;
+use std::time::Instant;
+
+/// A scene, and which part of its motion is measured.
+pub struct Course {
+    pub name: &'static str,
+    /// The file's name without its ending.
+    pub file: &'static str,
+    text: &'static str,
+    /// Seconds that pass before, and that are measured.
+    pub before: f64,
+    pub seconds: f64,
+    pub trots: bool,
+}
+
+const QUADRUPED: (&str, &str) = ("quadruped", include_str!("quadruped.xml"));
+const HUMANOID: (&str, &str) = ("humanoid", include_str!("humanoid.xml"));
+const STACK: (&str, &str) = ("stack", include_str!("stack.xml"));
+
+const fn course(name: &'static str, (file, text): (&'static str, &'static str), before: f64, trots: bool) -> Course {
+    Course {
+        name,
+        file,
+        text,
+        before,
+        seconds: 1.0,
+        trots,
+    }
+}
+
+/// All of them.
+pub const SCENES: [Course; 5] = [
+    course("quadruped, standing", QUADRUPED, 2.0, false),
+    course("quadruped, trotting", QUADRUPED, 2.0, true),
+    course("humanoid, falling", HUMANOID, 0.5, false),
+    course("humanoid, lying", HUMANOID, 4.0, false),
+    course("20 boxes", STACK, 1.0, false),
+];
+
+/// Legs of a diagonal lift and swing together, by torques on top of the joints' springs.
+fn trot(t: f64, torque: &mut [f64]) {
+    for (leg, phase) in [0.0, PI, PI, 0.0].into_iter().enumerate() {
+        let wave = (4.0 * PI * t + phase).sin();
+        torque[6 + 3 * leg + 1] = 30.0 * wave;
+        torque[6 + 3 * leg + 2] = -80.0 * wave.max(0.0);
+    }
+}
+
+const STEP: f64 = 0.002;
+
+/// A scene at the beginning of what is measured.
+pub struct Ready {
+    scene: Scene,
+    stepper: Stepper,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    first: usize,
+    steps: usize,
+    trots: bool,
+}
+
+/// What happens while it is measured.
+#[derive(Default)]
+pub struct Told {
+    pub contacts: f64,
+    pub deepest: f64,
+    pub height: f64,
+    pub iterations: f64,
+}
+
+impl Course {
+    /// Reads the file and lets the first seconds pass.
+    pub fn prepare(&self) -> Result<Ready> {
+        let robot = read(self.file, self.text.as_bytes(), Format::Mjcf, &Options::default())
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let (all, ..) = colliders(&robot)?;
+        let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(ClosedForm))?;
+        let m = robot.mechanism;
+        let start = robot.keyframes.first().map(|key| key.q.clone());
+        let mut ready = Ready {
+            scene,
+            stepper: Stepper::new(&m, Settings::new(STEP))?,
+            q: start.unwrap_or_else(|| m.neutral()),
+            v: vec![0.0; m.nv()],
+            first: 0,
+            steps: (self.before / STEP).round() as usize,
+            trots: self.trots,
+        };
+        let (q, v, stepper) = ready.run(|_| {})?;
+        (ready.q, ready.v, ready.stepper) = (q, v, stepper);
+        ready.first = ready.steps;
+        ready.steps = (self.seconds / STEP).round() as usize;
+        Ok(ready)
+    }
+}
+
+impl Ready {
+    fn run(&mut self, mut look: impl FnMut(&linkwork::contact::Report)) -> Result<(Vec<f64>, Vec<f64>, Stepper)> {
+        let (mut q, mut v, mut stepper) = (self.q.clone(), self.v.clone(), self.stepper.clone());
+        let mut torque = vec![0.0; v.len()];
+        for i in 0..self.steps {
+            if self.trots {
+                trot((self.first + i) as f64 * STEP, &mut torque);
+            }
+            let contacts = self.scene.contacts(&q, &v, STEP)?;
+            look(stepper.step(&mut q, &mut v, &torque, contacts)?);
+        }
+        Ok((q, v, stepper))
+    }
+
+    /// Microseconds per step.
+    pub fn measure(&mut self) -> Result<f64> {
+        let clock = Instant::now();
+        self.run(|_| {})?;
+        Ok(1e6 * clock.elapsed().as_secs_f64() / self.steps as f64)
+    }
+
+    /// What the steps do.
+    pub fn tell(&mut self) -> Result<Told> {
+        let mut told = Told::default();
+        let (q, ..) = self.run(|report| {
+            told.contacts += report.contacts.iter().filter(|c| c.along > 0.0).count() as f64;
+            told.deepest = told.deepest.max(report.residuals.penetration);
+            told.iterations += report.iterations as f64;
+        })?;
+        told.contacts /= self.steps as f64;
+        told.iterations /= self.steps as f64;
+        // A free root: a quaternion, then a place.
+        told.height = q[6];
+        Ok(told)
+    }
+}

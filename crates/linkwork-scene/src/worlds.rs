@@ -1,0 +1,205 @@
+//! Many worlds of one scene, rolled forward in time on several threads.
+
+use crate::scene::Scene;
+use linkwork::contact::{Settings, Stepper};
+use linkwork::{Error, Result};
+use std::sync::{Mutex, PoisonError};
+
+/// Memory for rolling many worlds of one scene forward: a scene and a stepper per thread.
+///
+/// A world has the same bits whichever others are rolled with it, and on any number of threads: it starts without memory of contacts,
+/// and its steps are made one after another. Threads take the next world when they are done with one, for worlds where much touches
+/// take longer.
+///
+/// ```
+/// use linkwork::contact::{Settings, Surface};
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::spatial::{Inertia, Pose};
+/// use linkwork_scene::{Collider, Scene, Shape, Worlds};
+///
+/// let m = Mechanism::builder("ball")
+///     .link(Link::new("ball", Inertia::sphere(1.0, 0.1)))
+///     .joint(Joint::free("free").between("world", "ball"))
+///     .build()?;
+/// let scene = Scene::new(&m, vec![
+///     Collider::on(m.frame("ball")?, Shape::Sphere { radius: 0.1 }),
+///     Collider::ground(Pose::IDENTITY, Surface::default()),
+/// ])?;
+/// let (count, steps) = (10, 200);
+/// let mut q: Vec<f64> = (0..count).flat_map(|_| m.neutral()).collect();
+/// (0..count).for_each(|i| q[7 * i + 6] = 0.2 + 0.01 * i as f64);
+/// let (mut q_out, mut v_out) = (vec![0.0; 7 * count * steps], vec![0.0; 6 * count * steps]);
+/// let mut worlds = Worlds::new(&scene, Settings::new(0.005), 2)?;
+/// let told = worlds.rollout(&q, &vec![0.0; 6 * count], None, steps, &mut q_out, &mut v_out)?;
+/// assert!(told.iter().all(|world| world.unsettled == 0 && world.deepest < 1e-3));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Worlds {
+    rollers: Vec<Roller>,
+}
+
+/// How a world fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fared {
+    /// The deepest penetration, in metres.
+    pub deepest: f64,
+    /// Newton's iterations in all.
+    pub iterations: usize,
+    /// Steps that did not settle.
+    pub unsettled: usize,
+}
+
+/// What one thread works with.
+#[derive(Debug)]
+struct Roller {
+    scene: Scene,
+    stepper: Stepper,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    none: Vec<f64>,
+}
+
+/// One world: where it starts, what drives it, and where its states go.
+struct Job<'a> {
+    index: usize,
+    q: &'a [f64],
+    v: &'a [f64],
+    torque: Option<&'a [f64]>,
+    q_out: &'a mut [f64],
+    v_out: &'a mut [f64],
+    fared: &'a mut Fared,
+}
+
+impl Worlds {
+    /// Memory for some number of threads, at least one.
+    pub fn new(scene: &Scene, settings: Settings, threads: usize) -> Result<Self> {
+        let m = scene.mechanism();
+        let stepper = Stepper::new(m, settings)?;
+        let roller = |_| Roller {
+            scene: scene.clone(),
+            stepper: stepper.clone(),
+            q: m.neutral(),
+            v: vec![0.0; m.nv()],
+            none: vec![0.0; m.nv()],
+        };
+        Ok(Self {
+            rollers: (0..threads.max(1)).map(roller).collect(),
+        })
+    }
+
+    /// Rolls worlds forward by some steps: `q_out` and `v_out` receive, for each world, what every step ends in. `torque` has nv
+    /// numbers for every step of every world; without it there are none.
+    ///
+    /// A world that fails does not spoil the others: it is NaN from that step on, and the error names it.
+    pub fn rollout(
+        &mut self,
+        q: &[f64],
+        v: &[f64],
+        torque: Option<&[f64]>,
+        steps: usize,
+        q_out: &mut [f64],
+        v_out: &mut [f64],
+    ) -> Result<Vec<Fared>> {
+        let m = self.rollers[0].scene.mechanism();
+        let (nq, nv) = (m.nq(), m.nv());
+        let count = q.len().checked_div(nq).unwrap_or(0);
+        let lengths = [
+            ("q", q.len(), nq * count),
+            ("v", v.len(), nv * count),
+            (
+                "torque",
+                torque.map_or(nv * count * steps, <[f64]>::len),
+                nv * count * steps,
+            ),
+            ("q_out", q_out.len(), nq * count * steps),
+            ("v_out", v_out.len(), nv * count * steps),
+        ];
+        for (argument, given, needed) in lengths {
+            if given != needed {
+                return Err(Error::Length {
+                    argument,
+                    needed,
+                    given,
+                });
+            }
+        }
+        let mut fared = vec![Fared::default(); count];
+        if count * steps == 0 {
+            return Ok(fared);
+        }
+        let outputs = q_out
+            .chunks_mut(nq * steps)
+            .zip(v_out.chunks_mut(nv * steps))
+            .zip(&mut fared);
+        let jobs = outputs.enumerate().map(|(index, ((q_out, v_out), fared))| Job {
+            index,
+            q: &q[nq * index..nq * (index + 1)],
+            v: &v[nv * index..nv * (index + 1)],
+            torque: torque.map(|all| &all[nv * steps * index..nv * steps * (index + 1)]),
+            q_out,
+            v_out,
+            fared,
+        });
+        let jobs = Mutex::new(jobs);
+        let first = Mutex::new(None::<(usize, Error)>);
+        let work = |roller: &mut Roller| loop {
+            let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(job) = next else { return };
+            let index = job.index;
+            if let Err(problem) = roller.roll(job) {
+                let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(before, _)| *before > index) {
+                    *first = Some((index, problem));
+                }
+            }
+        };
+        match &mut self.rollers[..] {
+            [roller] => work(roller),
+            rollers => std::thread::scope(|scope| {
+                for roller in rollers {
+                    let work = &work;
+                    scope.spawn(move || work(roller));
+                }
+            }),
+        }
+        match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(fared),
+            Some((index, problem)) => Err(Error::Unsolved {
+                what: "a rollout with contact",
+                problem: format!("world {index} of {count}: {problem}"),
+            }),
+        }
+    }
+}
+
+impl Roller {
+    fn roll(&mut self, job: Job<'_>) -> Result<()> {
+        let (nq, nv, dt) = (self.q.len(), self.v.len(), self.stepper.settings().step);
+        self.stepper.forget();
+        self.q.copy_from_slice(job.q);
+        self.v.copy_from_slice(job.v);
+        for step in 0..job.q_out.len() / nq {
+            let torque = job
+                .torque
+                .map_or(&self.none[..], |all| &all[nv * step..nv * (step + 1)]);
+            let contacts = self.scene.contacts(&self.q, &self.v, dt);
+            let done = contacts.and_then(|contacts| self.stepper.step(&mut self.q, &mut self.v, torque, contacts));
+            match done {
+                Ok(report) => {
+                    job.fared.deepest = job.fared.deepest.max(report.residuals.penetration);
+                    job.fared.iterations += report.iterations;
+                    job.fared.unsettled += usize::from(!report.settled);
+                }
+                Err(problem) => {
+                    job.q_out[nq * step..].fill(f64::NAN);
+                    job.v_out[nv * step..].fill(f64::NAN);
+                    return Err(problem);
+                }
+            }
+            job.q_out[nq * step..nq * (step + 1)].copy_from_slice(&self.q);
+            job.v_out[nv * step..nv * (step + 1)].copy_from_slice(&self.v);
+        }
+        Ok(())
+    }
+}

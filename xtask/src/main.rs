@@ -1,10 +1,11 @@
 //! Tasks of the repository: `cargo xtask test` is what CI runs, `cargo xtask python` its part for the Python package,
-//! `cargo xtask viewer` builds the viewer's page, `cargo xtask bench DIR` and `cargo xtask arms` race another
-//! library, `cargo xtask count` counts instructions.
+//! `cargo xtask viewer` builds the viewer's page, `cargo xtask bench DIR`, `cargo xtask arms` and `cargo xtask contact` race other
+//! libraries, `cargo xtask count` counts instructions.
 
 mod arms;
 mod bench;
 mod checks;
+mod contact;
 mod emitted;
 mod instructions;
 mod layers;
@@ -23,6 +24,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask bench DIR    linkwork against DIR/pinocchio_bench on every DIR/*.txt
        cargo xtask arms         many arms on one object, linkwork against Pinocchio in Python
+       cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
        cargo xtask count        writes the baseline of instructions that `test` compares with";
 
 fn main() -> ExitCode {
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         ["viewer"] => viewer::build(&root()),
         ["bench", directory] => bench::run(&root(), Path::new(directory)),
         ["arms"] => arms::run(&root()),
+        ["contact"] => contact::run(&root()),
         ["count"] => instructions::write(&root()),
         _ => {
             eprintln!("{USAGE}");

@@ -76,6 +76,8 @@ struct Bound {
     /// The place of its frame among those that colliders are on.
     frame: usize,
     reach: Option<f64>,
+    /// The radius of a ball inside it.
+    core: Option<f64>,
     margin: f64,
 }
 
@@ -92,6 +94,7 @@ pub struct Scene {
     frames: Vec<FrameId>,
     bounds: Vec<Bound>,
     poses: Vec<Pose>,
+    before: Vec<Pose>,
     speeds: Vec<[f64; 2]>,
     touches: Vec<Touch>,
     contacts: Vec<Contact>,
@@ -138,6 +141,7 @@ impl Scene {
             bounds.push(Bound {
                 frame,
                 reach: collider.shape.reach(),
+                core: collider.shape.core(),
                 margin: 0.0,
             });
         }
@@ -145,6 +149,7 @@ impl Scene {
             mechanism: mechanism.clone(),
             workspace: mechanism.workspace(),
             poses: vec![Pose::IDENTITY; colliders.len()],
+            before: Vec::new(),
             speeds: vec![[0.0; 2]; frames.len()],
             colliders,
             pairs: Vec::new(),
@@ -285,6 +290,37 @@ impl Scene {
             }
         }
         Ok(worst)
+    }
+
+    /// Two colliders of which one went through the other between the last [`Scene::contacts`] and q, if there are such: the centre of a
+    /// shape got behind a plane, or the balls inside two shapes passed each other.
+    pub fn crossed(&mut self, q: &[f64]) -> Result<Option<(usize, usize)>> {
+        self.before.clone_from(&self.poses);
+        self.place(q)?;
+        let (old, new) = (&self.before, &self.poses);
+        let height = |plane: &Pose, p: Vec3| (p - plane.translation).dot(plane.rotation.z);
+        let through = self.pairs.iter().find(|pair| {
+            let (a, b) = (pair.a, pair.b);
+            match (self.bounds[a].core, self.bounds[b].core) {
+                (None, None) => false,
+                (Some(_), None) => {
+                    height(&old[b], old[a].translation) > 0.0 && height(&new[b], new[a].translation) < 0.0
+                }
+                (None, Some(_)) => {
+                    height(&old[a], old[b].translation) > 0.0 && height(&new[a], new[b].translation) < 0.0
+                }
+                (Some(one), Some(two)) => {
+                    let (from, to) = (
+                        old[a].translation - old[b].translation,
+                        new[a].translation - new[b].translation,
+                    );
+                    let (way, reach) = (to - from, one + two);
+                    let nearest = from - way * (from.dot(way) / way.dot(way).max(f64::MIN_POSITIVE));
+                    from.dot(to) < 0.0 && nearest.norm() < reach && from.norm() > reach && to.norm() > reach
+                }
+            }
+        });
+        Ok(through.map(|pair| (pair.a, pair.b)))
     }
 
     /// The contacts at a state that might close within a step of some seconds.

@@ -48,6 +48,8 @@ pub struct Fared {
     pub iterations: usize,
     /// Steps that did not settle.
     pub unsettled: usize,
+    /// Steps in which a body went through another.
+    pub crossed: usize,
 }
 
 /// What one thread works with.
@@ -190,6 +192,7 @@ impl Roller {
                     job.fared.deepest = job.fared.deepest.max(report.residuals.penetration);
                     job.fared.iterations += report.iterations;
                     job.fared.unsettled += usize::from(!report.settled);
+                    job.fared.crossed += usize::from(self.scene.crossed(&self.q)?.is_some());
                 }
                 Err(problem) => {
                     job.q_out[nq * step..].fill(f64::NAN);

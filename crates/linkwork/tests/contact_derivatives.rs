@@ -115,7 +115,8 @@ impl World {
         let m = robot(1.0);
         let mut q = m.neutral();
         // The block lies on the ground, the foot stands on it, the base's corner is on the ground beside.
-        let turn = Rotation::about(Vec3::new(0.3, 0.5, 1.0) * Vec3::new(0.3, 0.5, 1.0).norm().recip(), 0.05);
+        let axis: Vec3 = Vec3::new(0.36, 0.48, 0.8);
+        let turn = Rotation::about(axis, 0.05);
         q[..4].copy_from_slice(&turn.to_quaternion());
         q[4..7].copy_from_slice(&[0.0, 0.0, 0.4475]);
         q[7] = 0.05;
@@ -225,13 +226,15 @@ fn derivatives_are_those_of_differences() {
             let (contacts, meetings) = world.contacts(&world.q);
             // R is held: differences take it from the point.
             let plus = |m: &Mechanism, q: &[f64], v: &[f64], torque: &[f64], friction: &[f64]| -> Vec<f64> {
+                let base = World::new(sliding);
+                let (given, _) = base.contacts(&base.q);
+                let mut stepper = Stepper::new(&base.m, settings).unwrap();
+                let held = stepper.solve(&base.q, &base.v, &base.torque, &given).unwrap();
+                let held = held.contacts.iter().map(|c| c.compliance).collect();
                 let mut world = World::new(sliding);
-                world.friction = friction.to_vec();
+                (world.m, world.friction) = (m.clone(), friction.to_vec());
                 let mut stepper = Stepper::new(m, settings).unwrap();
-                let mut held = Stepper::new(m, settings).unwrap();
-                let (given, _) = world.contacts(&world.q);
-                let held = held.solve(&world.q, &world.v, &world.torque, &given).unwrap().clone();
-                stepper.hold_compliance(held.contacts.iter().map(|c| c.compliance).collect());
+                stepper.hold_compliance(held);
                 let (contacts, _) = world.contacts(q);
                 let report = stepper.solve(q, v, torque, &contacts).unwrap();
                 report.velocity.clone()
@@ -249,7 +252,8 @@ fn derivatives_are_those_of_differences() {
             let what = format!("{friction:?}, sliding {sliding}");
             let compare = |key: &str, found: &[f64], ahead: Vec<f64>, behind: Vec<f64>, h: f64| {
                 let expect: Vec<f64> = ahead.iter().zip(&behind).map(|(a, b)| (a - b) / (2.0 * h)).collect();
-                let size = expect.iter().chain(found).fold(1e-6, |most: f64, x| most.max(x.abs()));
+                // Differences are rounded to 1e-8: v⁺ is found to 1e-14.
+                let size = expect.iter().chain(found).fold(5e-3, |most: f64, x| most.max(x.abs()));
                 let worst = found
                     .iter()
                     .zip(&expect)

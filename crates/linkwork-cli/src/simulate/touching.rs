@@ -117,6 +117,8 @@ pub(crate) struct Summary {
     pub(crate) most_iterations: usize,
     /// Steps whose law of friction did not settle.
     pub(crate) unsettled: usize,
+    /// Steps in which a body went through another.
+    pub(crate) crossed: usize,
 }
 
 impl Summary {
@@ -136,8 +138,12 @@ impl Summary {
             0 => String::new(),
             n => format!("; {n} steps did not settle"),
         };
+        let crossed = match self.crossed {
+            0 => String::new(),
+            n => format!("; in {n} steps a body went through another: take shorter steps"),
+        };
         format!(
-            "up to {} at once, {:.1e} m deep at most, {:.1} N at most; {:.1} iterations a step, {} at most{unsettled}",
+            "up to {} at once, {:.1e} m deep at most, {:.1} N at most; {:.1} iterations a step, {} at most{unsettled}{crossed}",
             self.most_contacts, self.deepest, self.largest_force, self.iterations, self.most_iterations
         )
     }
@@ -216,6 +222,7 @@ impl Touching {
                     driver.drive(Now { t, q: &q, v: &v }, moving, tau)
                 })?;
             self.summary.add(report, dt, *steps);
+            self.summary.crossed += usize::from(self.scene.crossed(&state.q)?.is_some());
             if let Some(log) = &mut self.log {
                 // A log that cannot be written any longer ends with what it has.
                 if write(log, &self.scene, t, dt, report).is_err() {

@@ -31,8 +31,17 @@ impl Peer {
         Some(Self { child, ask, answers })
     }
 
-    /// µs per step, contacts per step, the deepest penetration, and the height of the first body at the end.
-    fn measure(&mut self, course: &Course, cone: &str) -> Option<[f64; 4]> {
+    /// µs per world and step of many worlds.
+    fn measure_worlds(&mut self, course: &Course, count: usize, steps: usize, threads: usize) -> Option<f64> {
+        let Course { file, before, .. } = course;
+        writeln!(self.ask, "worlds {file} {before} {count} {steps} {threads}").ok()?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line).ok()?;
+        line.trim().parse().ok()
+    }
+
+    /// µs per step, contacts per step, the deepest penetration, the height of the first body at the end, and the residuals.
+    fn measure(&mut self, course: &Course, cone: &str) -> Option<[f64; 7]> {
         let Course {
             file,
             before,
@@ -51,36 +60,50 @@ impl Peer {
 fn main() -> Result<()> {
     let only = std::env::args().nth(1);
     let mut peer = Peer::start();
-    println!(
-        "scene                 | linkwork: µs  contacts  deepest m  height m  iterations | MuJoCo pyramidal: µs  contacts  deepest m  height m | elliptic: µs | ratio"
-    );
     for course in SCENES
         .iter()
         .filter(|s| only.as_ref().is_none_or(|name| s.name.contains(name.as_str())))
     {
         let mut ours = course.prepare()?;
         let told = ours.tell()?;
-        let (mut least, mut pyramidal, mut elliptic) = (f64::INFINITY, [f64::INFINITY; 4], f64::INFINITY);
+        let (mut least, mut pyramidal, mut elliptic) = (f64::INFINITY, [f64::INFINITY; 7], [f64::INFINITY; 7]);
         for _ in 0..TURNS {
             least = least.min(ours.measure()?);
             let Some(peer) = &mut peer else { continue };
-            if let Some(found) = peer.measure(course, "pyramidal") {
-                pyramidal = [pyramidal[0].min(found[0]), found[1], found[2], found[3]];
-            }
-            if let Some(found) = peer.measure(course, "elliptic") {
-                elliptic = elliptic.min(found[0]);
+            for (cone, best) in [("pyramidal", &mut pyramidal), ("elliptic", &mut elliptic)] {
+                if let Some(found) = peer.measure(course, cone) {
+                    let time = best[0].min(found[0]);
+                    *best = found;
+                    best[0] = time;
+                }
             }
         }
-        let [theirs, contacts, deepest, height] = pyramidal;
-        println!(
-            "{:21} | {least:13.2} {:9.1} {:10.1e} {:9.4} {:11.2} | {theirs:20.2} {contacts:9.1} {deepest:10.1e} {height:9.4} | {elliptic:12.2} | {:.2} ×",
-            course.name,
+        println!("{}: {:.2} iterations per step", course.name, told.iterations);
+        let [complementarity, excess, dissipation] = told.laws;
+        let own = [
+            least,
             told.contacts,
             told.deepest,
             told.height,
-            told.iterations,
-            theirs / least
-        );
+            complementarity,
+            excess,
+            dissipation,
+        ];
+        for (name, row) in [
+            ("linkwork", own),
+            ("MuJoCo, pyramids", pyramidal),
+            ("MuJoCo, cones", elliptic),
+        ] {
+            let [time, contacts, deepest, height, complementarity, excess, dissipation] = row;
+            println!(
+                "  {name:16} {time:8.2} µs ({:5.2} ×)  {contacts:5.1} contacts, {deepest:7.1e} m deep, height {height:6.3} m, \
+                 γ_n v_n {complementarity:7.1e} J, cone {excess:8.1e} N s, friction {dissipation:7.1e} J",
+                time / least
+            );
+        }
+    }
+    if only.is_none_or(|name| name == "worlds") {
+        race_worlds(&mut peer)?;
     }
     if let Some(Peer {
         mut child,
@@ -90,6 +113,29 @@ fn main() -> Result<()> {
     {
         drop((ask, answers));
         let _ = child.wait();
+    }
+    Ok(())
+}
+
+/// Many quadrupeds at once, on one thread and on two.
+fn race_worlds(peer: &mut Option<Peer>) -> Result<()> {
+    let (course, count, steps) = (&SCENES[0], 4096, 20);
+    let ours = course.prepare()?;
+    for threads in [1, 2] {
+        let (mut least, mut theirs) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..3 {
+            least = least.min(ours.measure_worlds(count, steps, threads)?.0);
+            if let Some(found) = peer
+                .as_mut()
+                .and_then(|peer| peer.measure_worlds(course, count, steps, threads))
+            {
+                theirs = theirs.min(found);
+            }
+        }
+        println!(
+            "{count} quadrupeds on {threads} threads: {least:.2} µs per world and step, MuJoCo {theirs:.2}, ratio {:.2} ×",
+            theirs / least
+        );
     }
     Ok(())
 }

@@ -1,22 +1,22 @@
 //! The scenes of the race, as files that both sides read.
 
 use linkwork::Result;
-use linkwork::contact::{Settings, Stepper};
+use linkwork::contact::{Report, Settings, Stepper};
 use linkwork_formats::{Format, Options, read};
-use linkwork_scene::{ClosedForm, Scene, colliders};
+use linkwork_scene::{ClosedForm, Scene, Worlds, colliders};
 use std::f64::consts::PI;
 use std::time::Instant;
 
 /// A scene, and which part of its motion is measured.
-pub struct Course {
-    pub name: &'static str,
+pub(crate) struct Course {
+    pub(crate) name: &'static str,
     /// The file's name without its ending.
-    pub file: &'static str,
+    pub(crate) file: &'static str,
     text: &'static str,
     /// Seconds that pass before, and that are measured.
-    pub before: f64,
-    pub seconds: f64,
-    pub trots: bool,
+    pub(crate) before: f64,
+    pub(crate) seconds: f64,
+    pub(crate) trots: bool,
 }
 
 const QUADRUPED: (&str, &str) = ("quadruped", include_str!("quadruped.xml"));
@@ -35,7 +35,7 @@ const fn course(name: &'static str, (file, text): (&'static str, &'static str), 
 }
 
 /// All of them.
-pub const SCENES: [Course; 5] = [
+pub(crate) const SCENES: [Course; 5] = [
     course("quadruped, standing", QUADRUPED, 2.0, false),
     course("quadruped, trotting", QUADRUPED, 2.0, true),
     course("humanoid, falling", HUMANOID, 0.5, false),
@@ -55,7 +55,7 @@ fn trot(t: f64, torque: &mut [f64]) {
 const STEP: f64 = 0.002;
 
 /// A scene at the beginning of what is measured.
-pub struct Ready {
+pub(crate) struct Ready {
     scene: Scene,
     stepper: Stepper,
     q: Vec<f64>,
@@ -67,16 +67,36 @@ pub struct Ready {
 
 /// What happens while it is measured.
 #[derive(Default)]
-pub struct Told {
-    pub contacts: f64,
-    pub deepest: f64,
-    pub height: f64,
-    pub iterations: f64,
+pub(crate) struct Told {
+    pub(crate) contacts: f64,
+    pub(crate) deepest: f64,
+    pub(crate) height: f64,
+    pub(crate) iterations: f64,
+    pub(crate) laws: Laws,
+}
+
+/// The worst of: normal impulse times what opens, J; excess over the cone, N s; what friction falls short of taking, J.
+pub(crate) type Laws = [f64; 3];
+
+fn judge(report: &Report, worst: &mut Laws) {
+    for c in &report.contacts {
+        let opens = c.velocity.dot(c.normal);
+        let slip = (c.velocity - c.normal * opens).norm();
+        let bound = c.friction * c.along;
+        let found = [
+            (c.along * (opens + c.gap.max(0.0) / STEP)).abs(),
+            c.across.norm() - bound,
+            (c.across.dot(c.velocity) + bound * slip).abs(),
+        ];
+        for (worst, found) in worst.iter_mut().zip(found) {
+            *worst = worst.max(found);
+        }
+    }
 }
 
 impl Course {
     /// Reads the file and lets the first seconds pass.
-    pub fn prepare(&self) -> Result<Ready> {
+    pub(crate) fn prepare(&self) -> Result<Ready> {
         let robot = read(self.file, self.text.as_bytes(), Format::Mjcf, &Options::default())
             .unwrap_or_else(|refusal| panic!("{refusal}"));
         let (all, ..) = colliders(&robot)?;
@@ -101,7 +121,7 @@ impl Course {
 }
 
 impl Ready {
-    fn run(&mut self, mut look: impl FnMut(&linkwork::contact::Report)) -> Result<(Vec<f64>, Vec<f64>, Stepper)> {
+    fn run(&mut self, mut look: impl FnMut(&Report)) -> Result<(Vec<f64>, Vec<f64>, Stepper)> {
         let (mut q, mut v, mut stepper) = (self.q.clone(), self.v.clone(), self.stepper.clone());
         let mut torque = vec![0.0; v.len()];
         for i in 0..self.steps {
@@ -115,24 +135,42 @@ impl Ready {
     }
 
     /// Microseconds per step.
-    pub fn measure(&mut self) -> Result<f64> {
+    pub(crate) fn measure(&mut self) -> Result<f64> {
         let clock = Instant::now();
         self.run(|_| {})?;
         Ok(1e6 * clock.elapsed().as_secs_f64() / self.steps as f64)
     }
 
     /// What the steps do.
-    pub fn tell(&mut self) -> Result<Told> {
+    pub(crate) fn tell(&mut self) -> Result<Told> {
         let mut told = Told::default();
         let (q, ..) = self.run(|report| {
             told.contacts += report.contacts.iter().filter(|c| c.along > 0.0).count() as f64;
             told.deepest = told.deepest.max(report.residuals.penetration);
             told.iterations += report.iterations as f64;
+            judge(report, &mut told.laws);
         })?;
         told.contacts /= self.steps as f64;
         told.iterations /= self.steps as f64;
-        // A free root: a quaternion, then a place.
-        told.height = q[6];
+        let m = self.scene.mechanism();
+        let first = m.frame(&m.links()[0].name)?;
+        told.height = m.workspace().at(&q)?.pose(first)?.translation.z;
         Ok(told)
+    }
+
+    /// Microseconds per world and step of many worlds that start here, each a little different, and the most that a world went inside.
+    pub(crate) fn measure_worlds(&self, count: usize, steps: usize, threads: usize) -> Result<(f64, f64)> {
+        let (nq, nv) = (self.q.len(), self.v.len());
+        let q = self.q.repeat(count);
+        let mut v = self.v.repeat(count);
+        for (i, v) in v.chunks_mut(nv).enumerate() {
+            v[5] += 0.3 * (i as f64).sin();
+        }
+        let (mut q_out, mut v_out) = (vec![0.0; nq * count * steps], vec![0.0; nv * count * steps]);
+        let mut worlds = Worlds::new(&self.scene, *self.stepper.settings(), threads)?;
+        let clock = Instant::now();
+        let fared = worlds.rollout(&q, &v, None, steps, &mut q_out, &mut v_out)?;
+        let time = 1e6 * clock.elapsed().as_secs_f64() / (count * steps) as f64;
+        Ok((time, fared.iter().fold(0.0, |most, world| most.max(world.deepest))))
     }
 }

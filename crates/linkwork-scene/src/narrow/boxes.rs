@@ -14,6 +14,35 @@ struct Corner {
     feature: u32,
 }
 
+/// A face that is clipped: four corners, and at most one more for each of the four sides that cut it.
+#[derive(Clone, Copy)]
+struct Polygon {
+    corners: [Corner; 8],
+    count: usize,
+}
+
+impl Polygon {
+    const NONE: Self = Self {
+        corners: [Corner {
+            at: Vec3::ZERO,
+            feature: 0,
+        }; 8],
+        count: 0,
+    };
+
+    fn push(&mut self, corner: Corner) {
+        // Rounding cannot make more corners than there is room for, but a broken pose might.
+        if self.count < self.corners.len() {
+            self.corners[self.count] = corner;
+            self.count += 1;
+        }
+    }
+
+    fn all(&self) -> &[Corner] {
+        &self.corners[..self.count]
+    }
+}
+
 /// Normals from b to a.
 pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &mut Vec<Touch>) {
     let (axes_a, axes_b) = (axes(at), axes(bt));
@@ -126,25 +155,23 @@ fn clip(
     // Its corners, in order around it.
     let all = corners(other_half);
     let (u, v) = ((facing + 1) % 3, (facing + 2) % 3);
-    let mut polygon: Vec<Corner> = [(0, 0), (1, 0), (1, 1), (0, 1)]
-        .into_iter()
-        .map(|(x, y): (usize, usize)| {
-            let i = (usize::from(high) << facing) | (x << u) | (y << v);
-            Corner {
-                at: other_at.point(all[i]),
-                feature: i as u32,
-            }
-        })
-        .collect();
+    let mut polygon = Polygon::NONE;
+    for (x, y) in [(0, 0), (1, 0), (1, 1), (0, 1)] {
+        let i = (usize::from(high) << facing) | (x << u) | (y << v);
+        polygon.push(Corner {
+            at: other_at.point(all[i]),
+            feature: i as u32,
+        });
+    }
     // Corners that are hardly outside stay corners: those of equal boxes on each other keep their numbers.
     let tolerance = 1e-3 * h[0].min(h[1]).min(h[2]);
     for side in (0..3).filter(|i| *i != axis) {
         for sign in [-1.0, 1.0] {
             let n = axes[side] * sign;
             let depth = |p: Vec3| (p - at.translation).dot(n) - h[side];
-            let mut next = Vec::with_capacity(polygon.len() + 1);
-            for i in 0..polygon.len() {
-                let (one, two) = (polygon[i], polygon[(i + 1) % polygon.len()]);
+            let (mut next, given) = (Polygon::NONE, polygon.all());
+            for i in 0..given.len() {
+                let (one, two) = (given[i], given[(i + 1) % given.len()]);
                 let (d, e) = (depth(one.at), depth(two.at));
                 let (inside, other) = (d <= tolerance, e <= tolerance);
                 if inside {
@@ -166,7 +193,7 @@ fn clip(
     // Normals go from b to a: out of the first box's face if that is b's.
     let normal = if whose == 0 { -out_of } else { out_of };
     let first = out.len();
-    for corner in polygon {
+    for corner in polygon.all() {
         let gap = (corner.at - at.translation).dot(out_of) - h[axis];
         if gap < margin {
             let mut feature = whose * 512 + corner.feature;

@@ -1,7 +1,7 @@
 //! The rows of a step: contacts with what their directions yield, limits that are near, and dry friction.
 
 use super::Contact;
-use super::rows::{Hold, Line, Point, Six};
+use super::rows::{Hold, Line, Point, Six, apply, dot};
 use super::step::{State, Work};
 use crate::coupled::model::Follower;
 use crate::model::{FrameId, JointId, Mechanism, per_dof};
@@ -29,6 +29,12 @@ pub(super) struct Yields {
 }
 
 impl Yields {
+    /// Those of all links.
+    fn find(&mut self, posed: &mut Posed<'_>, links: usize) -> Result<()> {
+        self.own.resize(links, [[0.0; 6]; 6]);
+        posed.compliances(&mut self.own)
+    }
+
     /// The four blocks of `both`.
     fn block(&self, r: usize, c: usize) -> Six {
         core::array::from_fn(|i| core::array::from_fn(|j| self.both[12 * (6 * r + i) + 6 * c + j]))
@@ -65,8 +71,7 @@ impl Work {
         yields.pair = None;
         yields.both.resize(144, 0.0);
         if !coupled {
-            yields.own.resize(compiled.bodies.len(), [[0.0; 6]; 6]);
-            posed.compliances(&mut yields.own)?;
+            yields.find(posed, compiled.bodies.len())?;
         }
         for point in &mut self.points {
             let root = |k: usize| compiled.bodies[k].root;
@@ -201,8 +206,24 @@ impl Work {
                 }
             }
         }
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
+        if !coupled && self.points.is_empty() {
+            self.yields.find(posed, compiled.bodies.len())?;
+        }
         for line in &mut self.lines {
-            let w = posed.inverse_mass_element(self.bodies[line.v], line.v, &mut self.room)?;
+            let body = &compiled.bodies[self.bodies[line.v]];
+            let w = match body.dofs {
+                // [𝓜⁻¹]_jj = D⁻¹ + G*Υ(p)G, at home.
+                1 if !coupled => {
+                    let (d_inv, g) = posed.home_gain(line.v);
+                    let g = g.to_array();
+                    d_inv + body.parent.map_or(0.0, |p| dot(&g, &apply(&self.yields.own[p], &g)))
+                }
+                _ => posed.inverse_mass_element(self.bodies[line.v], line.v, &mut self.room)?,
+            };
             line.r *= w * line.slope * line.slope;
         }
         Ok(())

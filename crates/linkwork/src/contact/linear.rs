@@ -13,7 +13,7 @@ use super::meeting::{EndChange, Meeting, Touching};
 use super::rows::Hold;
 use super::step::{State, Stepper, Work};
 use super::{Contact, Friction};
-use crate::dense::{self, lu::Lu};
+use crate::dense::{self, Lu};
 use crate::model::Mechanism;
 use crate::spatial::{Force, Motion};
 use crate::workspace::{Augmented, Derivatives, Masses, Posed};
@@ -243,7 +243,9 @@ impl StepDerivatives<'_> {
         let sound = self.small.iter_mut().all(Lu::factor);
         match sound {
             true => Ok(()),
-            false => Err(refused("sliding contacts jam: v⁺ is not determined by what they start from")),
+            false => Err(refused(
+                "sliding contacts jam: v⁺ is not determined by what they start from",
+            )),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Impulse {
     pub velocity: Vec3,
     /// What it is doing.
     pub region: Region,
+    /// μ of sliding.
+    pub friction: f64,
     /// R_n and R_t.
     pub compliance: [f64; 2],
     /// What the directions yield: w_n and w_t.

@@ -46,12 +46,12 @@ pub(super) type Six = [[f64; 6]; 6];
 
 // Products here are not fused: outside of sweeps a fused one is a call.
 
-fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
+pub(super) fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
     let [a, b, c] = [0, 2, 4].map(|i| x[i] * y[i] + x[i + 1] * y[i + 1]);
     a + b + c
 }
 
-fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
+pub(super) fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
     core::array::from_fn(|i| dot(&w[i], x))
 }
 

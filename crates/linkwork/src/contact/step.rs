@@ -237,7 +237,9 @@ impl Work {
         let fast = self.settings.gyroscopic && self.is_fast(given);
         // Where Newton's method starts at v, and nothing asks for v*, it is not computed.
         self.knows_free = bare || bouncing || fast || self.all_alone() || self.settings.start == Start::Free;
-        self.set_scale(given, posed, memory)?;
+        if !bare {
+            self.set_scale(given, posed, memory)?;
+        }
         let mut a = posed.augment(memory, Masses::Kept)?;
         if self.newton.diagonal.iter().any(|x| *x != 0.0) {
             a.set_diagonal(&self.newton.diagonal);
@@ -257,7 +259,12 @@ impl Work {
             self.measure_closing(given, &mut a);
         }
         let energies = match bouncing {
-            true => [given.v, &self.newton.v_star.clone()].map(|v| self.kinetic(&mut a, v)),
+            true => {
+                let v_star = core::mem::take(&mut self.newton.v_star);
+                let energies = [given.v, &v_star].map(|v| self.kinetic(&mut a, v));
+                self.newton.v_star = v_star;
+                energies
+            }
             false => [0.0; 2],
         };
         (self.newton.iterations, self.newton.evaluations) = (0, 0);

@@ -60,6 +60,7 @@ impl Work {
                 moment: zero,
                 velocity: zero,
                 region: Region::Apart,
+                friction: contact.surface.friction,
                 compliance: [0.0; 2],
                 yields: [0.0; 2],
             };

@@ -114,6 +114,12 @@ impl<S: Scalar> Configured<'_, S> {
         self.view.check_pivots()
     }
 
+    /// D⁻¹ and G of a degree of freedom at home, after [`Configured::compliances`].
+    pub(crate) fn home_gain(&self, dof: usize) -> (S, Force<S>) {
+        let stages = &self.view.stages;
+        (stages.riccati.gains[dof].d_inv, stages.home_gains[dof].g)
+    }
+
     /// Where a link's home is.
     pub(crate) fn home(&self, body: usize) -> crate::spatial::Vec3<S> {
         self.view.stages.world.homes[body]

@@ -1,9 +1,9 @@
 //! Bodies that touch the ground and each other, for steps with contact.
 
-use linkwork::Mechanism;
 use linkwork::contact::{Contact, Report, Settings, Stepper, Surface};
 use linkwork::model::{FrameId, Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
+use linkwork::{Mechanism, Workspace};
 
 /// What may touch.
 #[derive(Clone, Debug)]
@@ -26,6 +26,7 @@ pub struct World<'m> {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub margin: f64,
+    workspace: Workspace,
 }
 
 pub fn corners(half: Vec3) -> [Vec3; 8] {
@@ -47,12 +48,12 @@ impl<'m> World<'m> {
             q: mechanism.neutral(),
             v: vec![0.0; mechanism.nv()],
             margin: 0.05,
+            workspace: mechanism.workspace(),
         }
     }
 
-    pub fn contacts(&self) -> Vec<Contact> {
-        let mut workspace = self.mechanism.workspace();
-        let mut posed = workspace.at(&self.q).unwrap();
+    pub fn contacts(&mut self) -> Vec<Contact> {
+        let mut posed = self.workspace.at(&self.q).unwrap();
         let mut contacts = Vec::new();
         for (i, shape) in self.shapes.iter().enumerate() {
             let (link, places, radius) = match shape {

@@ -45,6 +45,9 @@ pub struct Actuator {
     pub kind: String,
     /// What it drives.
     pub target: Target,
+    /// The site whose axes count and that its length is measured from, where it drives a site.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Target>,
     /// Ratios of force at the target to force of the actuator; one for a joint with one coordinate, up to six others.
     pub gear: Vec<f64>,
     /// g₀, g₁, g₂.
@@ -60,6 +63,9 @@ pub struct Actuator {
     /// The least and most that it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_range: Option<[f64; 2]>,
+    /// The least and most of a.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activation_range: Option<[f64; 2]>,
     /// The least and most force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_range: Option<[f64; 2]>,
@@ -117,6 +123,9 @@ pub struct Tendon {
     /// The least and most length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// The least and most that actuators along it pull with together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force_range: Option<[f64; 2]>,
     /// Whether the mechanism's joints have its spring, damper, friction and armature already.
     #[serde(default)]
     pub folded: bool,

@@ -3,7 +3,7 @@
 /// Every kind of finding, and what it means.
 #[rustfmt::skip]
 pub const KINDS: &[(&str, &str)] = &[
-    ("actuator", "The file describes actuators. They are kept as data (`Robot::actuators`); those whose target is missing are left out. Torques are given at joints."),
+    ("actuator", "The file describes actuators. `Drivetrain` computes what they exert; those whose target is missing are left out. Elsewhere torques are given at joints."),
     ("aligned-body", "A free body's frame was moved to its centre of mass and principal axes, as MuJoCo does for `align` and `alignfree`. Its coordinates are those of the new frame."),
     ("attach", "A model cannot be attached: the `<model>` asset, the body or the frame is not there, or models attach each other in a circle. Correct the name."),
     ("ball-limit", "MuJoCo limits the whole angle of a ball joint; this is not modelled."),
@@ -98,7 +98,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("shell", "`shellinertia` is not for meshes, whose asset says how they are filled. It is ignored."),
     ("split-free-joint", "A free joint with armature or a spring acts along the axes of the world in MuJoCo. It is read as a translation and a ball joint, which do so; q holds the position first, then the quaternion."),
     ("swapped-limits", "A lower limit is above the upper one. It is left out; `--repair` exchanges them."),
-    ("tendon", "Springs, dampers, friction, armature or limits of a tendon over several joints or past sites are not modelled. The robot moves without them."),
+    ("tendon", "Springs, dampers, friction and limits of a tendon over several joints or past sites are those of `Drivetrain` alone. Wrapping around geoms, and armature, are not modelled: the robot moves without them."),
     ("thread-pitch", "The pitch of a screw joint is missing or is not a length per turn."),
     ("too-deep", "Elements or classes are nested too deeply."),
     ("too-large", "More comes of the file than can be meant."),
@@ -116,6 +116,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("unknown-format", "The root element is that of no robot."),
     ("unmodelled-actuator", "An actuator does more than its force, gain and bias say, as muscles and plugins do."),
     ("unmodelled-attribute", "An attribute changes how the robot moves in MuJoCo, and is not modelled."),
+    ("unmodelled-sensor", "A sensor measures what is not computed, such as distances and touch. `Sensors` lists it as left out."),
     ("unphysical-inertia", "The moments of a link belong to no body, which MuJoCo refuses. Convert with `--repair`."),
     ("unreadable", "The file cannot be opened."),
     ("unsupported-constraint", "A constraint is not modelled. The robot moves without it."),

@@ -24,6 +24,7 @@
 
 mod draft;
 mod drives;
+mod drivetrain;
 mod explain;
 mod keyframe;
 mod mesh;
@@ -35,6 +36,7 @@ mod report;
 mod robot;
 mod roots;
 mod sdf;
+mod sensors;
 mod solid;
 mod source;
 mod turn;
@@ -46,6 +48,7 @@ mod xml;
 
 pub use draft::LEAST_ARMATURE;
 pub use drives::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
+pub use drivetrain::{Controls, Drivetrain};
 pub use explain::{KINDS, explain};
 pub use keyframe::{Keyframe, WRITTEN};
 pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
@@ -53,6 +56,7 @@ pub use native::SCHEMA;
 pub use order::{Order, joint_order};
 pub use report::{Finding, Mode, Refusal, Report, Severity};
 pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Touch, Transmission};
+pub use sensors::Sensors;
 pub use write::{Text, write};
 
 use report::Findings;

@@ -1,7 +1,7 @@
 //! The order in which other libraries number joints.
 
 use linkwork::Mechanism;
-use linkwork::model::WORLD;
+use linkwork::model::{JointKind, WORLD};
 use std::collections::HashMap;
 
 /// An order of joints.
@@ -13,6 +13,9 @@ pub enum Order {
     Mujoco,
     /// Depth first, by the names of joints, as Pinocchio has it for URDF.
     Pinocchio,
+    /// Depth first, joints on one link in the order of the file, and free bodies after all else that stands on the world, in
+    /// the order of links, as Drake has it.
+    Drake,
 }
 
 /// The moving joints in an order, by their places in [`Mechanism::joints`]. Joints that follow others are among them.
@@ -29,6 +32,18 @@ pub fn joint_order(mechanism: &Mechanism, order: Order) -> Vec<usize> {
     if order == Order::Pinocchio {
         for siblings in carried.values_mut() {
             siblings.sort_by_key(|&j| &joints[j].name);
+        }
+    }
+    if order == Order::Drake {
+        let places: HashMap<&str, usize> = mechanism
+            .links()
+            .iter()
+            .enumerate()
+            .map(|(i, l)| (&*l.name, i))
+            .collect();
+        for siblings in carried.values_mut() {
+            let floats = |j: usize| joints[j].kind == JointKind::Free;
+            siblings.sort_by_key(|&j| (floats(j), if floats(j) { places[&*joints[j].child] } else { 0 }));
         }
     }
     let mut found = Vec::with_capacity(joints.len());

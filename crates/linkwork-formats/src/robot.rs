@@ -32,11 +32,13 @@ pub struct Robot {
     /// States that the file names. The configuration in which an MJCF file is written is the first, as `qpos0`, where it is
     /// not neutral.
     pub keyframes: Vec<Keyframe>,
-    /// What the file drives it with, in the order of controls. The mechanism takes torques at joints.
+    /// What the file drives it with, in the order of controls. The mechanism takes torques at joints; a
+    /// [`Drivetrain`](crate::Drivetrain) computes them.
     pub actuators: Vec<Actuator>,
-    /// What the file measures.
+    /// What the file measures; [`Sensors`](crate::Sensors) compute it.
     pub sensors: Vec<Sensor>,
-    /// Its tendons. Springs and the like of those along one joint are part of that joint; others are not modelled.
+    /// Its tendons. Springs and the like of those along one joint are part of that joint; those of others are the
+    /// [`Drivetrain`](crate::Drivetrain)'s.
     pub tendons: Vec<Tendon>,
     /// What was found in the file.
     pub report: Report,

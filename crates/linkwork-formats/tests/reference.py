@@ -92,6 +92,55 @@ def pinocchio(request):
     return {"mass": pin.computeTotalMass(model), "listed": listed, "ordered": list(model.names)[1:], "states": answers}
 
 
+def set_state(mj, model, data, state):
+    """Ours to theirs: v_mj = T v and a_mj = T a + drift, where T turns linear parts of free joints to the world."""
+
+    def rotation(wxyz):
+        out = np.zeros(9)
+        mj.mju_quat2Mat(out, np.array(wxyz, float))
+        return out.reshape(3, 3)
+
+    T, drift = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
+    at_q = at_v = 0
+    for j in range(model.njnt):
+        q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+        kind = model.jnt_type[j]
+        split = model.dof_armature[v] != 0 or model.jnt_stiffness[j].any()
+        if kind == mj.mjtJoint.mjJNT_FREE and split:
+            # A translation along the axes of the world, and a ball joint.
+            x, y, z, w = state["q"][at_q + 3 : at_q + 7]
+            quat = np.zeros(4)
+            mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
+            data.qpos[q : q + 3] = model.qpos0[q : q + 3] + state["q"][at_q : at_q + 3]
+            data.qpos[q + 3 : q + 7] = quat
+            T[v : v + 6, at_v : at_v + 6] = np.eye(6)
+            at_q, at_v = at_q + 7, at_v + 6
+        elif kind == mj.mjtJoint.mjJNT_FREE:
+            x, y, z, w = state["q"][at_q : at_q + 4]
+            start = rotation(model.qpos0[q + 3 : q + 7])
+            quat = np.zeros(4)
+            mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
+            data.qpos[q : q + 3] = model.qpos0[q : q + 3] + start @ state["q"][at_q + 4 : at_q + 7]
+            data.qpos[q + 3 : q + 7] = quat
+            turn = rotation(quat)
+            T[v : v + 3, at_v + 3 : at_v + 6] = turn
+            T[v + 3 : v + 6, at_v : at_v + 3] = np.eye(3)
+            omega, linear = state["v"][at_v : at_v + 3], state["v"][at_v + 3 : at_v + 6]
+            drift[v : v + 3] = turn @ np.cross(omega, linear)
+            at_q, at_v = at_q + 7, at_v + 6
+        elif kind == mj.mjtJoint.mjJNT_BALL:
+            x, y, z, w = state["q"][at_q : at_q + 4]
+            data.qpos[q : q + 4] = [w, x, y, z]
+            T[v : v + 3, at_v : at_v + 3] = np.eye(3)
+            at_q, at_v = at_q + 4, at_v + 3
+        else:
+            data.qpos[q] = state["q"][at_q]
+            T[v, at_v] = 1
+            at_q, at_v = at_q + 1, at_v + 1
+    data.qvel[:] = T @ state["v"]
+    return T, drift
+
+
 def mujoco(request):
     import mujoco as mj
 
@@ -109,45 +158,7 @@ def mujoco(request):
         return (turn @ np.diag(model.body_inertia[body]) @ turn.T)[np.triu_indices(3)]
 
     for state in request["states"]:
-        # Ours to theirs: v_mj = T v and a_mj = T a + drift, where T turns linear parts of free joints to the world.
-        T, drift = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
-        at_q = at_v = 0
-        for j in range(model.njnt):
-            q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
-            kind = model.jnt_type[j]
-            split = model.dof_armature[v] != 0 or model.jnt_stiffness[j].any()
-            if kind == mj.mjtJoint.mjJNT_FREE and split:
-                # A translation along the axes of the world, and a ball joint.
-                x, y, z, w = state["q"][at_q + 3 : at_q + 7]
-                quat = np.zeros(4)
-                mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
-                data.qpos[q : q + 3] = model.qpos0[q : q + 3] + state["q"][at_q : at_q + 3]
-                data.qpos[q + 3 : q + 7] = quat
-                T[v : v + 6, at_v : at_v + 6] = np.eye(6)
-                at_q, at_v = at_q + 7, at_v + 6
-            elif kind == mj.mjtJoint.mjJNT_FREE:
-                x, y, z, w = state["q"][at_q : at_q + 4]
-                start = rotation(model.qpos0[q + 3 : q + 7])
-                quat = np.zeros(4)
-                mj.mju_mulQuat(quat, model.qpos0[q + 3 : q + 7], np.array([w, x, y, z]))
-                data.qpos[q : q + 3] = model.qpos0[q : q + 3] + start @ state["q"][at_q + 4 : at_q + 7]
-                data.qpos[q + 3 : q + 7] = quat
-                turn = rotation(quat)
-                T[v : v + 3, at_v + 3 : at_v + 6] = turn
-                T[v + 3 : v + 6, at_v : at_v + 3] = np.eye(3)
-                omega, linear = state["v"][at_v : at_v + 3], state["v"][at_v + 3 : at_v + 6]
-                drift[v : v + 3] = turn @ np.cross(omega, linear)
-                at_q, at_v = at_q + 7, at_v + 6
-            elif kind == mj.mjtJoint.mjJNT_BALL:
-                x, y, z, w = state["q"][at_q : at_q + 4]
-                data.qpos[q : q + 4] = [w, x, y, z]
-                T[v : v + 3, at_v : at_v + 3] = np.eye(3)
-                at_q, at_v = at_q + 4, at_v + 3
-            else:
-                data.qpos[q] = state["q"][at_q]
-                T[v, at_v] = 1
-                at_q, at_v = at_q + 1, at_v + 1
-        data.qvel[:] = T @ state["v"]
+        T, drift = set_state(mj, model, data, state)
         mj.mj_forward(model, data)
         mass = np.zeros((model.nv, model.nv))
         mj.mj_fullM(model, data, mass)
@@ -161,7 +172,7 @@ def mujoco(request):
             {
                 "poses": poses,
                 "mass_matrix": (T.T @ mass @ T).flatten().tolist(),
-                "condition": float(np.linalg.cond(mass)),
+                "condition": float(np.linalg.cond(mass)) if model.nv else 1.0,
                 "inverse": (T.T @ (mass @ a + data.qfrc_bias)).tolist(),
                 "forward": np.linalg.solve(T, forward - drift).tolist(),
                 "passive": (T.T @ (data.qfrc_spring + data.qfrc_damper)).tolist(),
@@ -271,6 +282,19 @@ def drake(request):
     return {"mass": moving, "states": answers}
 
 
+def drake_order(request):
+    """Joints, and links that float, in the order of velocities."""
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+
+    plant = MultibodyPlant(0.0)
+    Parser(plant).AddModels(request["file"])
+    plant.Finalize()
+    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
+    moving = sorted((j.velocity_start(), j.name()) for j in joints if j.num_velocities())
+    return {"names": [name for _, name in moving]}
+
+
 def expanded(request):
     """A xacro file expanded, element by element: name, attributes, text."""
     import xacro
@@ -328,6 +352,50 @@ def mujoco_drives(request):
     return {"keys": keys, "actuators": actuators, "sensors": sensors}
 
 
+def mujoco_acts(request):
+    """Actuators, tendons and sensors at states, without constraints; and where a run ends."""
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_path(request["file"])
+    data = mj.MjData(model)
+    answers = []
+    for state in request["states"]:
+        mj.mj_resetData(model, data)
+        T, drift = set_state(mj, model, data, state)
+        data.ctrl[:] = state["ctrl"]
+        # Activations stand where inputs do; others have none.
+        for i in range(model.nu):
+            if model.actuator_actadr[i] >= 0:
+                data.act[model.actuator_actadr[i]] = state["inputs"][i]
+        data.time = state["t"]
+        model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
+        mj.mj_forward(model, data)
+        answers.append(
+            {
+                "torques": (T.T @ data.qfrc_actuator).tolist(),
+                "passive": (T.T @ (data.qfrc_spring + data.qfrc_damper)).tolist(),
+                "accelerations": np.linalg.solve(T, data.qacc - drift).tolist(),
+                "actuators": np.array([data.actuator_length, data.actuator_velocity, data.actuator_force]).T.tolist(),
+                "tendons": np.array([data.ten_length, data.ten_velocity]).T.tolist(),
+                "rates": [float(data.act_dot[a]) if a >= 0 else 0.0 for a in model.actuator_actadr],
+                "sensors": data.sensordata.tolist(),
+            }
+        )
+    run = None
+    if "run" in request:
+        mj.mj_resetData(model, data)
+        state = request["run"]
+        set_state(mj, model, data, state)
+        data.ctrl[:] = state["ctrl"]
+        model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
+        model.opt.integrator = mj.mjtIntegrator.mjINT_RK4
+        model.opt.timestep = state["step"]
+        while data.time < state["seconds"] - 0.5 * state["step"]:
+            mj.mj_step(model, data)
+        run = data.qpos.tolist()
+    return {"states": answers, "run": run}
+
+
 def schema(request):
     import jsonschema
 
@@ -360,7 +428,9 @@ def main():
         "pinocchio": pinocchio,
         "mujoco": mujoco,
         "drives": mujoco_drives,
+        "acts": mujoco_acts,
         "drake": drake,
+        "drake_order": drake_order,
         "expanded": expanded,
         "schema": schema,
         "names": names,

@@ -5,7 +5,7 @@ mod support;
 use linkwork::closed::ConstraintKind;
 use linkwork::model::JointKind;
 use linkwork::spatial::{Inertia, Vec3};
-use linkwork_formats::{Format, Mode, Options, Refusal, Robot, Severity, Shape, load, write};
+use linkwork_formats::{Format, Mode, Options, Order, Refusal, Robot, Severity, Shape, joint_order, load, write};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use support::reference::{Reference, compare, states};
@@ -497,4 +497,36 @@ fn mistakes_have_their_places() {
     let weightless = text.replace("</pose><inertial>", "</pose><gravity>false</gravity><inertial>");
     let loaded = parse(Format::Sdf, weightless.as_bytes(), Mode::Warn).unwrap();
     assert_eq!(loaded.report.of("gravcomp").count(), 2);
+}
+
+#[test]
+fn joints_can_be_listed_in_the_order_of_drake() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let body = "<inertial><mass>1</mass></inertial>";
+    let links = ["g", "d", "a", "h", "c", "b", "e"].map(|l| format!("<link name=\"{l}\">{body}</link>"));
+    let joints = [("d", "e"), ("world", "c"), ("c", "b"), ("world", "a"), ("c", "d"), ("g", "h")].map(|(parent, child)| {
+        format!(
+            "<joint name=\"to_{child}\" type=\"revolute\"><parent>{parent}</parent><child>{child}</child><axis><xyz>0 0 1</xyz></axis></joint>"
+        )
+    });
+    let text = format!(
+        "<sdf version=\"1.9\"><model name=\"m\">{}{}</model></sdf>",
+        links.concat(),
+        joints.concat()
+    );
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("order.sdf");
+    std::fs::write(&path, text).unwrap();
+    let m = load(&path, &Options::default()).unwrap().mechanism;
+    let answer = reference.ask(&json!({"ask": "drake_order", "file": path}));
+    let ours: Vec<_> = joint_order(&m, Order::Drake)
+        .into_iter()
+        .map(|j| match &m.joints()[j] {
+            // There a free joint is named after its link.
+            joint if joint.kind == JointKind::Free => json!(joint.child),
+            joint => json!(joint.name),
+        })
+        .collect();
+    assert_eq!(json!(ours), answer["names"]);
 }

@@ -29,6 +29,8 @@ pub(super) struct Bodies<'a> {
     pub(super) placed: HashMap<String, Pose>,
     /// Sites by name: the link and the place on it.
     pub(super) sites: HashMap<String, (String, Pose)>,
+    /// What frames of sites are called that share their names with bodies.
+    frame_names: HashMap<String, String>,
     /// `ref` of joints that have one.
     pub(super) references: HashMap<String, f64>,
     /// `springref` of joints that have one.
@@ -50,6 +52,7 @@ impl<'a> Bodies<'a> {
             joints: HashSet::new(),
             placed: HashMap::from([world]),
             sites: HashMap::new(),
+            frame_names: HashMap::new(),
             references: HashMap::new(),
             springs: HashMap::new(),
             coordinates: Vec::new(),
@@ -155,8 +158,18 @@ impl<'a> Bodies<'a> {
         for frame in &mut draft.frames {
             if taken.contains(&frame.item.name) {
                 let wish = format!("{}_site", frame.item.name);
-                frame.item.name = free_name(&wish, |n| taken.contains(n) || self.sites.contains_key(n));
+                let new = free_name(&wish, |n| taken.contains(n) || self.sites.contains_key(n));
+                self.frame_names.insert(frame.item.name.clone(), new.clone());
+                frame.item.name = new;
             }
+        }
+    }
+
+    /// The name of the mechanism's frame for a site; other names as they are.
+    pub(super) fn frame_of(&self, tag: &str, name: String) -> String {
+        match self.frame_names.get(&name).filter(|_| tag == "site") {
+            Some(new) => new.clone(),
+            None => name,
         }
     }
 

@@ -75,20 +75,36 @@ impl<'a> Drives<'a> {
         }
         if let Some(first) = self.actuators.first() {
             let count = draft.actuators.len();
-            let message = format!("{count} actuators are kept as data: torques are given at joints");
+            let message = format!("{count} actuators are kept as data; a `Drivetrain` computes their torques");
             f.note(first.e.at(), "actuator", message, "");
-            let odd = draft.actuators.iter().zip(&self.actuators).find(|(a, _)| !a.modelled);
+            let known = |kind: &str| ["joint", "jointinparent", "tendon", "site"].contains(&kind);
+            let odd = draft.actuators.iter().zip(&self.actuators);
+            let odd = odd.into_iter().find(|(a, _)| !a.modelled || !known(&a.target.kind));
             if let Some((a, item)) = odd {
                 let message = format!(
-                    "an actuator of kind <{}> does more than is modelled",
-                    shortened(&a.kind)
+                    "an actuator <{}> on a {} does more than is modelled: it is left out of simulations",
+                    shortened(&a.kind),
+                    shortened(&a.target.kind)
                 );
                 f.note(item.e.at(), "unmodelled-actuator", message, "");
             }
         }
+        let mut unknown: Vec<(At<'_>, &str)> = Vec::new();
         for item in &self.sensors {
             let read = sensor(item, bodies, f);
+            if !crate::sensors::KINDS.contains(&&*read.kind) {
+                unknown.push((item.e.at(), item.e.name()));
+            }
             draft.sensors.push(read);
+        }
+        if let Some((at, first)) = unknown.first() {
+            let message = format!(
+                "{} of {} sensors are not modelled, the first being a <{}>",
+                unknown.len(),
+                self.sensors.len(),
+                shortened(first)
+            );
+            f.note(*at, "unmodelled-sensor", message, "");
         }
     }
 }
@@ -106,7 +122,8 @@ fn object(e: Element<'_>, kind: &str, name: &str) -> Option<(&'static str, Strin
 
 /// A name as it is in full where an element stands.
 fn full(item: &Item<'_>, bodies: &Bodies<'_>, tag: &str, name: &str) -> String {
-    bodies.tree.resolve(item.space, tag, name).unwrap_or(name.to_owned())
+    let full = bodies.tree.resolve(item.space, tag, name).unwrap_or(name.to_owned());
+    bodies.frame_of(tag, full)
 }
 
 fn sensor(item: &Item<'_>, bodies: &Bodies<'_>, f: &mut Findings) -> Sensor {
@@ -266,15 +283,24 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
         name: bodies.tree.name(item).unwrap_or_default(),
         kind: kind.to_owned(),
         target: Target {
-            kind: if attribute == "jointinparent" { attribute } else { tag }.to_owned(),
-            name: target,
+            kind: match attribute {
+                "jointinparent" | "slidersite" => attribute,
+                _ => tag,
+            }
+            .to_owned(),
+            name: bodies.frame_of(tag, target),
         },
+        reference: e.attribute("refsite").map(|name| Target {
+            kind: "site".to_owned(),
+            name: full(item, bodies, "site", &name),
+        }),
         gear: several("gear", f).unwrap_or(vec![1.0]),
         gain,
         bias,
         lag,
         damping_ratio,
         control_range,
+        activation_range: range(&d, "actlimited", "actrange", automatic, at, f),
         force_range: range(&d, "forcelimited", "forcerange", automatic, at, f),
         modelled,
     })
@@ -336,6 +362,14 @@ fn tendon(item: &Item<'_>, bodies: &Bodies<'_>, f: &mut Findings) -> Option<Tend
         friction: number("frictionloss", f),
         armature: number("armature", f),
         range: range(&d, "limited", "range", model.compiler.limits, at, f),
+        force_range: range(
+            &d,
+            "actuatorfrclimited",
+            "actuatorfrcrange",
+            model.compiler.limits,
+            at,
+            f,
+        ),
         folded: false,
     })
 }
@@ -391,11 +425,18 @@ fn fold(items: &[Item<'_>], draft: &mut Draft, f: &mut Findings) {
                 "",
             );
         }
-        let left = (acts && !tendon.folded).then_some("springs, dampers, friction and armature");
-        let left = left.or(tendon.range.map(|_| "limits"));
-        if let Some(what) = left {
-            let message = format!("{what} of this tendon are not modelled");
-            f.doubt(item.e.at(), "tendon", message, "the robot moves without them");
+        let wraps = match &tendon.path {
+            TendonPath::Spatial { points } => points.iter().any(|p| matches!(p, TendonPoint::Wrap { .. })),
+            TendonPath::Fixed { .. } => false,
+        };
+        let left = wraps.then_some("wrapping of this tendon around geoms is not modelled: it is left out");
+        let armed = tendon.armature != 0.0 && !tendon.folded;
+        let left = left.or(armed.then_some("the armature of this tendon is not modelled"));
+        if let Some(message) = left {
+            f.doubt(item.e.at(), "tendon", message, "the robot moves without it");
+        } else if (acts && !tendon.folded) || tendon.range.is_some() {
+            let message = "springs, dampers, friction and limits of this tendon are those of a `Drivetrain` alone";
+            f.note(item.e.at(), "tendon", message, "");
         }
     }
 }

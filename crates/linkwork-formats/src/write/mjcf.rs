@@ -39,10 +39,11 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
     }
     for (i, l) in robot.loops.iter().enumerate() {
         for (end, (link, pose)) in [("a", &l.first), ("b", &l.second)] {
-            on.entry(link)
-                .or_default()
-                .ends
-                .push((format!("loop{}_{end}", i + 1), *pose));
+            let name = format!("loop{}_{end}", i + 1);
+            // A site that an earlier conversion wrote for it is there already.
+            if !m.frames().iter().any(|frame| frame.name == name && frame.link == *link) {
+                on.entry(link).or_default().ends.push((name, *pose));
+            }
         }
     }
     out += "  <worldbody>\n";
@@ -157,13 +158,16 @@ fn body(out: &mut String, link: &Link, joint: &Joint, depth: usize, f: &mut Find
     }
     if inertia != Inertia::ZERO {
         let [xx, xy, xz, yy, yz, zz] = inertia.moments;
+        let moments = match mujoco::is_diagonal(&inertia) {
+            true => format!("diaginertia=\"{}\"", numbers(&[xx, yy, zz])),
+            false => format!("fullinertia=\"{}\"", numbers(&[xx, yy, zz, xy, xz, yz])),
+        };
         let _ = writeln!(
             out,
-            "{:indent$}<inertial pos=\"{}\" mass=\"{:?}\" fullinertia=\"{}\"/>",
+            "{:indent$}<inertial pos=\"{}\" mass=\"{:?}\" {moments}/>",
             "",
             vector(inertia.com),
             inertia.mass,
-            numbers(&[xx, yy, zz, xy, xz, yz])
         );
     }
     joints(out, joint, indent, f);

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// MuJoCo refuses moving bodies of less, in kg and kg m².
 pub(super) const LEAST_MASS: f64 = 1e-14;
+/// MuJoCo refuses `fullinertia` whose least principal moment is below 1e-14, in kg m²; here with room for its rounding.
+const LEAST_FULL: f64 = 2e-14;
 /// MuJoCo's largest mesh in STL.
 const MOST_FACES: u64 = 200_000;
 
@@ -119,13 +121,16 @@ pub(super) fn within(inertia: &Inertia, at: At<'_>, f: &mut Findings) -> Inertia
     let [least, middle, most] = inertia.principal().0;
     // What is missing of least + middle ≥ most, and of least ≥ 0, with room for MuJoCo's own rounding.
     let margin = 1e-12 * most.abs();
-    let missing = (most - least - middle + margin).max(margin - least);
-    if missing <= 0.0 || inertia.mass == 0.0 && most == 0.0 {
-        return *inertia;
-    }
+    let mut missing = (most - least - middle + margin).max(margin - least);
     if missing > margin + ROUNDING * most.abs() && most > LEAST_MASS {
         let message = "no body has its moments of inertia, and MuJoCo refuses them";
         f.doubt(at, "unphysical-inertia", message, "convert with --repair");
+        return *inertia;
+    }
+    if !is_diagonal(inertia) {
+        missing = missing.max(LEAST_FULL - least);
+    }
+    if missing <= 0.0 || inertia.mass == 0.0 && most == 0.0 {
         return *inertia;
     }
     let [xx, xy, xz, yy, yz, zz] = inertia.moments;
@@ -133,6 +138,11 @@ pub(super) fn within(inertia: &Inertia, at: At<'_>, f: &mut Findings) -> Inertia
         moments: [xx + missing, xy, xz, yy + missing, yz, zz + missing],
         ..*inertia
     }
+}
+
+/// Whether its axes are principal ones: then moments of zero are as good as any.
+pub(super) fn is_diagonal(inertia: &Inertia) -> bool {
+    [1, 2, 4].iter().all(|i| inertia.moments[*i] == 0.0)
 }
 
 /// Names that are all different: repeated ones get a number.

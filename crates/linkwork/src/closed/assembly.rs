@@ -9,6 +9,9 @@ use crate::{Error, Result};
 
 /// Loops count as closed when every gap is below this, in metres and radians.
 const CLOSED: f64 = 1e-10;
+/// Gaps that are left although nothing moves them closer count as rounding in the numbers of a file below this part of the
+/// largest distance between frames.
+const ROUNDED: f64 = 1e-7;
 /// Below this, more steps are rounding.
 const EXACT: f64 = 1e-14;
 /// J's remainder below this part of the largest column counts as zero.
@@ -55,11 +58,22 @@ impl ClosedMechanism {
             if cost < closest {
                 (best, closest) = (from, cost);
             }
-            if workspace.at(&best)?.closure() <= CLOSED {
+            let open = workspace.at(&best)?.closure();
+            if open <= CLOSED || open <= self.rounded() {
                 return Ok(best);
             }
         }
         Err(workspace.at(&best)?.open())
+    }
+}
+
+impl ClosedMechanism {
+    /// What files with some seven digits leave open of loops that have more constraints than they need.
+    fn rounded(&self) -> f64 {
+        let joints = self.mechanism.joints().iter().map(|j| j.origin.translation.norm());
+        let frames = self.mechanism.frames().iter().map(|f| f.pose.translation.norm());
+        let reach = joints.chain(frames).fold(0.0, f64::max);
+        (ROUNDED * reach).clamp(CLOSED, ROUNDED)
     }
 }
 
@@ -71,7 +85,7 @@ impl ClosedWorkspace {
         let done = self.newton(q, &mut next);
         self.next = next;
         let open = done?;
-        if open <= CLOSED {
+        if open <= CLOSED || open <= self.closed.rounded() {
             return Ok(open);
         }
         Err(self.at(q)?.open())

@@ -1,0 +1,78 @@
+//! What actuators do with what they are told.
+
+use crate::drives::{Actuator, Lag};
+
+/// A law of force along a line.
+#[derive(Clone, Debug)]
+pub(super) struct Servo {
+    /// The line that it acts along, and its length per length of that.
+    pub(super) line: usize,
+    pub(super) ratio: f64,
+    pub(super) gain: [f64; 3],
+    pub(super) bias: [f64; 3],
+    pub(super) force_range: Option<[f64; 2]>,
+}
+
+/// How a force answers length and rate: −∂f/∂ℓ and −∂f/∂ℓ̇.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Slopes {
+    pub(super) stiffness: f64,
+    pub(super) damping: f64,
+}
+
+pub(super) fn within(x: f64, range: Option<[f64; 2]>) -> f64 {
+    range.map_or(x, |[lower, upper]| x.max(lower).min(upper))
+}
+
+impl Servo {
+    pub(super) fn new(actuator: &Actuator, line: usize, ratio: f64) -> Self {
+        Self {
+            line,
+            ratio,
+            gain: actuator.gain,
+            bias: actuator.bias,
+            force_range: actuator.force_range,
+        }
+    }
+
+    /// The force at an input, a length and a rate of the actuator, and its slopes.
+    pub(super) fn force(&self, a: f64, length: f64, rate: f64) -> (f64, Slopes) {
+        let ([g0, g1, g2], [b0, b1, b2]) = (self.gain, self.bias);
+        let force = (g0 + g1 * length + g2 * rate) * a + b0 + b1 * length + b2 * rate;
+        let bounded = within(force, self.force_range);
+        // At its bounds it answers nothing.
+        let slopes = match bounded == force {
+            true => Slopes {
+                stiffness: -(g1 * a + b1),
+                damping: -(g2 * a + b2),
+            },
+            false => Slopes::default(),
+        };
+        (bounded, slopes)
+    }
+}
+
+impl Actuator {
+    /// What it is told, within its range.
+    pub fn bounded_control(&self, control: f64) -> f64 {
+        within(control, self.control_range)
+    }
+
+    /// Whether what it is told acts through an activation.
+    pub fn has_activation(&self) -> bool {
+        self.lag != Lag::None
+    }
+
+    /// ȧ for a control and an activation, zero where there is none.
+    pub fn activation_rate(&self, control: f64, activation: f64) -> f64 {
+        let u = self.bounded_control(control);
+        match self.lag {
+            Lag::Integrator => u,
+            Lag::Filter { seconds } => (u - activation) / seconds.max(LEAST_LAG),
+            Lag::None | Lag::Other { .. } => 0.0,
+        }
+    }
+}
+
+/// Filters are no quicker, in seconds.
+pub(super) const LEAST_LAG: f64 = 1e-15;

@@ -85,17 +85,6 @@ impl Shape {
         }
     }
 
-    /// The radius of a ball about its origin that is inside it; none of a plane.
-    pub fn core(&self) -> Option<f64> {
-        match *self {
-            Self::Sphere { radius } | Self::Capsule { radius, .. } => Some(radius),
-            Self::Cuboid { half } => Some(half.x.min(half.y).min(half.z)),
-            Self::Cylinder { radius, half } => Some(radius.min(half)),
-            Self::Ellipsoid { radii } => Some(radii.x.min(radii.y).min(radii.z)),
-            Self::Plane => None,
-        }
-    }
-
     /// The farthest point along a direction, of all but a plane.
     pub(crate) fn support(&self, d: Vec3) -> Vec3 {
         let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };

@@ -489,25 +489,3 @@ impl<S: Scalar> Pass<S> for MassTimes<'_, S> {
         }
     }
 }
-
-struct MassTimes<'a, S> {
-    tau: &'a mut [S],
-}
-
-impl<S: Scalar> Pass<S> for MassTimes<'_, S> {
-    /// Inward: f = Mλ + Σ φf, T = Hf.
-    #[inline(always)]
-    fn run<const SPECIAL: bool>(self, Tree { m, joints, .. }: Tree<'_, S>, a: &mut Augmented<S>) {
-        let mut inflow = Inflow::<S, Force<S>>::new(&mut a.waiting);
-        for k in (0..m.bodies.len()).rev() {
-            let body = &m.bodies[k];
-            let f = inflow.gather(body, body.inertia.lift::<S>().times(a.lambda[k]));
-            at_joint!(m.bodies, joints, k, joint => {
-                joint.hinge().project(f, &mut self.tau[body.v..]);
-                if body.parent.is_some() {
-                    inflow.hand_in(body, joint.force_in(f));
-                }
-            });
-        }
-    }
-}

@@ -155,7 +155,15 @@ fn lanes_give_the_numbers_of_a_workspace() {
             ];
             for (got, expect) in got.iter().zip(one_by_one(&m, &q, [&qd, &qdd, &tau])) {
                 let (what, got) = part(got.what, &got.numbers, got.size);
-                assert_eq!(got, expect, "{what} of `{}`, case {seed}, state {i}", m.name());
+                let differs = (0..got.len()).find(|&i| got[i] != expect[i]);
+                if let Some(at) = differs {
+                    let pair = (got[at], expect[at]);
+                    panic!(
+                        "{what} of `{}`, case {seed}, state {i}: {at} of {} {pair:?}",
+                        m.name(),
+                        got.len()
+                    );
+                }
             }
         }
     }

@@ -10,7 +10,9 @@ use support::random::{Random, random_tree};
 
 /// The same tree with other masses, lengths, rotors, damping and gravity.
 fn varied(base: &Mechanism, random: &mut Random) -> Result<Mechanism> {
-    let mut builder = Mechanism::builder(base.name()).gravity(random.vector(10.0));
+    let mut builder = Mechanism::builder(base.name())
+        .gravity(random.vector(10.0))
+        .any_positive_inertia();
     for link in base.links() {
         let inertia = if link.inertia.mass > 0.0 {
             random.inertia()
@@ -37,10 +39,12 @@ fn varied(base: &Mechanism, random: &mut Random) -> Result<Mechanism> {
 fn fleet(base: &Mechanism, count: usize, seed: u64) -> (Vec<Mechanism>, [Vec<f64>; 4]) {
     let mut random = Random::new(seed);
     let mut models = vec![base.clone()];
-    while models.len() < count {
-        // What nothing resists is no model.
+    // What nothing resists is no model.
+    for _ in 0..20 * count {
         models.extend(varied(base, &mut random));
     }
+    assert!(models.len() >= count, "`{}` has too few variants", base.name());
+    models.truncate(count);
     let q = models
         .iter()
         .enumerate()

@@ -214,9 +214,9 @@ impl InLanes {
         let merge = Merge::new(r, m, kinds, |element| place(element).unwrap_or(none), to);
         let end = next;
         sources.iter_mut().filter(|x| **x == none).for_each(|x| *x = end);
-        // 𝓜 stands last.
+        // 𝓜 stands last; below its diagonal, as one state takes it in.
         let mass = sources.len() - nv * nv;
-        let pattern = r.pattern(m).iter().map(|&(i, j)| sources[mass + i * nv + j]).collect();
+        let pattern = r.pattern(m).iter().map(|&(i, j)| sources[mass + j * nv + i]).collect();
         Self {
             merge,
             tree,

@@ -1,6 +1,6 @@
 //! `linkwork ik`: configurations that bring frames of a robot somewhere, within its limits.
 
-mod wanted;
+pub(crate) mod wanted;
 
 use crate::complaint::Complaint;
 use crate::numbers::significant;

@@ -19,6 +19,7 @@ mod linearize;
 mod manual;
 mod npz;
 mod numbers;
+mod plan;
 mod plot;
 mod random;
 mod rates;
@@ -26,10 +27,12 @@ mod robot;
 mod simulate;
 mod style;
 mod text_model;
+mod trajectory_file;
 mod view;
 mod whole;
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -64,6 +67,8 @@ enum Command {
     View(Box<view::Arguments>),
     /// Find a configuration that brings a frame somewhere, within the limits of the joints.
     Ik(ik::Arguments),
+    /// Plan a trajectory through waypoints of the joints or of a frame, and write it to a file.
+    Plan(Box<plan::Arguments>),
     /// Show total joint rates and working moments, joint by joint.
     Rates(rates::Arguments),
     /// Compare decoupled control with computed torque and joint PD on one task.
@@ -90,6 +95,7 @@ Examples:
   linkwork eval arm7 mass_matrix --q 0,0.5,0,-1,0,1,0
   linkwork ik arm7 --frame flange --position 0.4,0.2,0.5
   linkwork linearize cart_pole --driven rail --lqr 1 --poles poles.svg
+  linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --out reach.json
   linkwork rates puma560 --terms
   linkwork bench arm7
   linkwork cost --links 6,7
@@ -98,7 +104,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage. NO_COLOR turns colours off.";
 
 fn main() -> ExitCode {
     let fine = |()| ExitCode::SUCCESS;
-    let program = match Program::try_parse() {
+    let program = match Program::try_parse_from(with_files_apart(std::env::args_os())) {
         Ok(program) => program,
         Err(told) => return tell(&told),
     };
@@ -109,6 +115,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments).map(fine),
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Linearize(arguments) => linearize::run(&arguments).map(fine),
+        Command::Plan(arguments) => plan::run(&arguments).map(fine),
         Command::Rates(arguments) => rates::run(&arguments).map(fine),
         Command::Control(arguments) => control::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
@@ -124,6 +131,21 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => complaint::report(&error),
     }
+}
+
+/// `track:FILE` as `track --trajectory FILE`, and the same of `track-lqr`: a controller that comes with its file.
+fn with_files_apart(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut apart = Vec::new();
+    for argument in arguments {
+        let split = argument.to_str().and_then(|text| text.split_once(':'));
+        match split {
+            Some((kind @ ("track" | "track-lqr" | "--controller=track" | "--controller=track-lqr"), file)) => {
+                apart.extend([kind.into(), "--trajectory".into(), file.into()]);
+            }
+            _ => apart.push(argument),
+        }
+    }
+    apart
 }
 
 /// Prints help, versions and what is wrong with arguments; a failure where that cannot be printed.

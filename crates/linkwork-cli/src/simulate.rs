@@ -242,6 +242,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         begin::check_closed(arguments, &loaded.name)?;
     }
     let mut state = arguments.start.state(mechanism, &loaded.robot)?;
+    if let (false, Some(start)) = (arguments.start.is_given(), arguments.control.beginning(mechanism)?) {
+        state = start;
+    }
     begin::within_limits(arguments, mechanism, &mut state)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;

@@ -4,6 +4,8 @@ mod live;
 mod log;
 mod take;
 
+pub(crate) use log::csv_columns;
+
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::robot::{Loaded, Loading};

@@ -143,8 +143,8 @@ pub(super) fn check_closed(arguments: &Arguments, name: &str) -> Result<()> {
         let problem = format!("`{name}` has closed loops, which the diagonalized equations do not know");
         return Err(Complaint::usage(problem, "leave --equations out"));
     }
-    if arguments.control.is_lqr() {
-        let problem = format!("`{name}` has closed loops, which the lqr controller does not know");
+    if arguments.control.knows_trees_alone() {
+        let problem = format!("`{name}` has closed loops, which this controller does not know");
         return Err(Complaint::usage(problem, "choose another --controller"));
     }
     Ok(())

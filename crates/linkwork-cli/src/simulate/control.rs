@@ -13,7 +13,8 @@ use linkwork::control::{
     Adaptation, Adaptive, ComputedTorque, Controlled, Controller, FrameTask, JointPd, OperationalSpace, PoseControl,
     RateDamping, Regulator,
 };
-use linkwork::simulate::{Drive, Now};
+use linkwork::motion::{TrackingRegulator, TrackingTorque, Trajectory};
+use linkwork::simulate::{Drive, Now, State};
 use linkwork::workspace::Moving;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,7 +44,10 @@ pub(crate) struct Control {
     /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
     #[arg(long, value_name = "FILE.csv")]
     torques: Option<PathBuf>,
-    /// The lqr controller's weights of the states, target ⊖ q and then q̇: one for all, or 2nv numbers.
+    /// The trajectory of the track controllers, as `linkwork plan` writes it; `-c track:FILE` is the same.
+    #[arg(long, value_name = "FILE")]
+    trajectory: Option<PathBuf>,
+    /// The lqr controllers' weights of the states, target ⊖ q and then q̇: one for all, or 2nv numbers.
     #[arg(
         long,
         value_name = "WEIGHTS",
@@ -52,7 +56,7 @@ pub(crate) struct Control {
         allow_negative_numbers = true
     )]
     weights: Vec<f64>,
-    /// The lqr controller's weight of every torque.
+    /// The lqr controllers' weight of every torque.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
     effort: f64,
     /// How much of every inertial parameter the adaptive controller knows at the start: 1 is all.
@@ -85,6 +89,10 @@ enum Kind {
     Adaptive,
     /// Torques from a file.
     File,
+    /// Computed torque along a trajectory, as track:FILE, with --kp and --kd.
+    Track,
+    /// The regulator of least cost along a trajectory, as track-lqr:FILE, with --weights and --effort.
+    TrackLqr,
 }
 
 /// A controller ready to run, and pushes.
@@ -144,6 +152,7 @@ impl Control {
             Kind::Pd | Kind::ComputedTorque | Kind::Pose | Kind::Lqr | Kind::Operational | Kind::Adaptive => {
                 self.target(mechanism).map(Some)
             }
+            Kind::Track | Kind::TrackLqr => Ok(Some(self.course(mechanism)?.end().to_vec())),
             Kind::None | Kind::Gravity | Kind::RateDamping | Kind::File => Ok(None),
         }
     }
@@ -234,8 +243,8 @@ impl Control {
         for (option, given, of) in [
             ("--torques", self.torques.is_some(), &[Kind::File][..]),
             ("--frame", self.frame.is_some(), &[Kind::Pose, Kind::Operational]),
-            ("--weights", self.weights != [1.0], &[Kind::Lqr]),
-            ("--effort", self.effort != 1.0, &[Kind::Lqr]),
+            ("--weights", self.weights != [1.0], &[Kind::Lqr, Kind::TrackLqr]),
+            ("--effort", self.effort != 1.0, &[Kind::Lqr, Kind::TrackLqr]),
             ("--known", self.known != HALF, &[Kind::Adaptive]),
         ] {
             if given && !of.contains(&self.controller) {
@@ -245,6 +254,10 @@ impl Control {
                 let problem = format!("{option} is for the {of} controller");
                 return Err(Complaint::usage(problem, format!("add --controller {of}")));
             }
+        }
+        if self.trajectory.is_some() && !self.tracks() {
+            let problem = "--trajectory is for the track controllers";
+            return Err(Complaint::usage(problem, "add --controller track or track-lqr"));
         }
         let (kp, kd) = (self.kp.unwrap_or(STIFFNESS), self.kd.unwrap_or(DAMPING));
         let each = |gain: f64| vec![gain; mechanism.nv()];
@@ -273,6 +286,23 @@ impl Control {
                     true => self.regulator(&without_resistance(mechanism)?)?.for_plant(mechanism)?,
                     false => self.regulator(mechanism)?,
                 };
+                let law = Controlled::new(mechanism, law).without_gravity();
+                Box::new(self.unlimited(mechanism, law)?)
+            }
+            Kind::Track | Kind::TrackLqr => {
+                // What the joints do not do in the run, the law does not reckon with.
+                let model = match ideal {
+                    true => without_resistance(mechanism)?,
+                    false => mechanism.clone(),
+                };
+                let course = self.course(&model)?;
+                if self.controller == Kind::Track {
+                    let law = TrackingTorque::new(&course, &each(kp), &each(kd))?.for_plant(mechanism)?;
+                    let law = Controlled::new(mechanism, law).without_gravity();
+                    return Ok(Box::new(self.unlimited(mechanism, law)?));
+                }
+                let (weights, effort) = self.costs(mechanism)?;
+                let law = TrackingRegulator::new(&course, &weights, &effort, STEP)?.for_plant(mechanism)?;
                 let law = Controlled::new(mechanism, law).without_gravity();
                 Box::new(self.unlimited(mechanism, law)?)
             }
@@ -342,7 +372,8 @@ impl Control {
         Ok(law)
     }
 
-    fn regulator(&self, mechanism: &Mechanism) -> Result<Regulator> {
+    /// The weights of states and torques.
+    fn costs(&self, mechanism: &Mechanism) -> Result<(Vec<f64>, Vec<f64>)> {
         let states = 2 * mechanism.nv();
         let weights = match self.weights[..] {
             [one] => vec![one; states],
@@ -355,15 +386,43 @@ impl Control {
                 "give one for all, or one for each of q ⊖ target and q̇",
             ));
         }
+        Ok((weights, vec![self.effort; mechanism.driven_dofs().len()]))
+    }
+
+    fn regulator(&self, mechanism: &Mechanism) -> Result<Regulator> {
+        let (weights, effort) = self.costs(mechanism)?;
         let target = self.target(mechanism)?;
-        let effort = vec![self.effort; mechanism.driven_dofs().len()];
         let all: [&str; 0] = [];
         Ok(Regulator::new(mechanism, &target, &all, &weights, &effort)?)
     }
 
-    /// Whether it is the regulator, which knows trees alone.
-    pub(crate) fn is_lqr(&self) -> bool {
-        self.controller == Kind::Lqr
+    /// Whether it is the regulator or follows a trajectory, which know trees alone.
+    pub(crate) fn knows_trees_alone(&self) -> bool {
+        self.controller == Kind::Lqr || self.tracks()
+    }
+
+    fn tracks(&self) -> bool {
+        matches!(self.controller, Kind::Track | Kind::TrackLqr)
+    }
+
+    /// Where the trajectory starts, if it follows one: its state, and when.
+    pub(crate) fn beginning(&self, mechanism: &Mechanism) -> Result<Option<State>> {
+        if !self.tracks() {
+            return Ok(None);
+        }
+        let course = self.course(mechanism)?;
+        let mut state = State::at_rest(mechanism, &mechanism.neutral());
+        let mut a = vec![0.0; mechanism.nv()];
+        course.at(course.start_time(), &mut state.q, &mut state.v, &mut a)?;
+        Ok(Some(state))
+    }
+
+    fn course(&self, mechanism: &Mechanism) -> Result<Trajectory> {
+        let Some(path) = &self.trajectory else {
+            let hint = "name one, as in --controller track:FILE; `linkwork plan` writes them";
+            return Err(Complaint::usage("the track controllers need a trajectory", hint));
+        };
+        crate::trajectory_file::read(path, mechanism)
     }
 
     fn target(&self, mechanism: &Mechanism) -> Result<Vec<f64>> {
@@ -384,6 +443,8 @@ const DAMPING: f64 = 20.0;
 /// What the adaptive controller knows at first, and how fast it learns.
 const HALF: f64 = 0.5;
 const LEARNING: Adaptation = Adaptation::Natural(0.05);
+/// The time between two gains of the regulator along a trajectory, in seconds.
+const STEP: f64 = 0.01;
 
 const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever the model says";
 const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";

@@ -13,6 +13,7 @@ mod mcap;
 mod parquet;
 mod sink;
 
+pub(crate) use csv::quoted;
 pub(crate) use described::{Described, NATIVE};
 pub(crate) use mcap::identifier;
 

@@ -21,10 +21,10 @@ pub(super) struct Log {
 }
 
 /// A number over time.
-pub(super) struct Column {
+pub(crate) struct Column {
     /// As in `q.elbow`.
-    pub(super) name: String,
-    pub(super) numbers: Vec<f64>,
+    pub(crate) name: String,
+    pub(crate) numbers: Vec<f64>,
 }
 
 /// A robot as a log describes it.
@@ -45,6 +45,11 @@ fn end(path: &Path) -> String {
 /// Whether a file's name is that of a log.
 pub(super) fn is_log(path: &Path) -> bool {
     ["mcap", "npz", "parquet", "csv"].contains(&&*end(path))
+}
+
+/// The columns of a CSV file.
+pub(crate) fn csv_columns(path: &Path) -> Result<Vec<Column>> {
+    Ok(Log::read(path)?.columns)
 }
 
 impl Log {

@@ -50,7 +50,8 @@ impl<W: Write + Send> Stream for Csv<W> {
 }
 
 /// A column's name; quoted where the joint's has commas or quotes in it.
-fn quoted(name: &str) -> String {
+/// A field with a comma or a quote in it, in quotes.
+pub(crate) fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {

@@ -220,7 +220,7 @@ impl Arguments {
                 poses.push(crate::ik::wanted::pose(&numbers("--pose", text)?)?);
             }
             if self.kind == Kind::Fastest {
-                let line = PoseTrajectory::new(&poses, |body, q| Trajectory::path_through(body, q)).map_err(failed)?;
+                let line = PoseTrajectory::new(&poses, Trajectory::path_through).map_err(failed)?;
                 let path = line.path(m, frame, &start, POSE).map_err(failed)?;
                 return Ok(path.time_optimal(limits).map_err(failed)?.trajectory);
             }

@@ -144,5 +144,5 @@ fn mistakes_are_named() {
     std::fs::write(here.join("other.json"), "{\"format\": \"other\"}").expect("written");
     assert!(refused(&["simulate", "arm7", "-c", "track:other.json"]).contains("other.json"));
     planned(&here, &["--to", TO, "--out", "arm.json"]);
-    assert!(refused(&["simulate", "puma560", "-c", "track:arm.json"]).contains("joint"));
+    assert!(refused(&["simulate", "puma560", "-c", "track:arm.json"]).contains("degrees of freedom"));
 }

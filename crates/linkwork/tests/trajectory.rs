@@ -244,7 +244,7 @@ fn joints_follow_a_line_of_the_hand() {
     let line = PoseTrajectory::new(&[a, b], |body, q| Trajectory::quintic_spline(body, &[0.0, 2.0], q)).unwrap();
     let course = line.follow(&arm, hand, &start, 1e-5).unwrap();
     assert!(line.path(&arm, hand, &start, 1e-5).is_err(), "it rests at its ends");
-    let straight = PoseTrajectory::new(&[a, b], |body, q| Trajectory::path_through(body, q)).unwrap();
+    let straight = PoseTrajectory::new(&[a, b], Trajectory::path_through).unwrap();
     let path = straight.path(&arm, hand, &start, 1e-5).unwrap();
     let mut workspace = arm.workspace();
     let way = (b.translation - a.translation) * (1.0 / (b.translation - a.translation).norm());

@@ -165,6 +165,7 @@ fn rotation(what: &str, numbers: &[f64]) -> Result<Rotation> {
     }
 }
 
+/// A pose of x, y, z and roll, pitch, yaw or a quaternion.
 pub(crate) fn pose(numbers: &[f64]) -> Result<Pose> {
     if !matches!(numbers.len(), 6 | 7) {
         let problem = format!("pose has {} numbers but needs 6 or 7", numbers.len());

@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
         let mut theirs = Lane::new(format!("{}, Pinocchio", robot.name));
         for _ in 0..ROUNDS {
             lanes.iter_mut().try_for_each(Lane::turn)?;
-            theirs.take(&mut Command::new(&rival.program).arg(&robot.model), false)?;
+            theirs.take(Command::new(&rival.program).arg(&robot.model), false)?;
             if !robot.free {
                 let script = root.join("xtask/src/race/mujoco_step.py");
                 // MuJoCo does not read every file.

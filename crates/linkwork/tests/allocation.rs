@@ -459,7 +459,7 @@ fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
     quietly("another", || ik.solve(&mut q));
     let tasks = vec![
         Task::position(a, [0.3, 0.2, 0.9]),
-        Task::distance(b, a, 0.4).level(1),
+        Task::direction(b, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).level(1),
         Task::posture(m.neutral()).level(2).preferred(),
     ];
     let mut ik = InverseKinematics::new(&m, tasks)?;

@@ -431,3 +431,21 @@ fn natural_adaptation_keeps_bodies_and_limits_hold() {
     let text = none.unwrap_err().to_string();
     assert!(text.contains("no body"), "{text}");
 }
+#[test]
+fn what_wen_and_bayard_prove_falls_for_large_gains() {
+    let m = examples::arm7();
+    let law = Adaptive::wen_bayard(
+        &m,
+        Box::new(course),
+        0.5,
+        &gains(&m, 400.0),
+        &gains(&m, 40.0),
+        Adaptation::Plain(0.05),
+    )
+    .unwrap();
+    let (values, [first, last]) = learn(&m, law, 0.6, 5e-4);
+    for (i, w) in values.windows(2).enumerate() {
+        assert!(w[1] < w[0] * (1.0 + 1e-9), "at {i}: {} to {}", w[0], w[1]);
+    }
+    assert!(last < first, "{first} to {last}");
+}

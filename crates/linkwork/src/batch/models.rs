@@ -238,6 +238,8 @@ struct Work<S> {
     input: Vec<S>,
     none: Vec<S>,
     out: Vec<S>,
+    /// 𝓜 alone: its elements that are zero are never written.
+    mass: Vec<S>,
     driven: Vec<S>,
     rolling: Rolling<S>,
 }
@@ -252,8 +254,8 @@ impl<S: Scalar> Work<S> {
             qd: zeros(nv),
             input: zeros(nv),
             none: Vec::new(),
-            // Elements of 𝓜 that are zero are never written.
-            out: zeros(nv * nv.max(1)),
+            out: zeros(nv),
+            mass: zeros(nv * nv),
             driven: zeros(nv),
             rolling: Rolling::new(mechanism),
         }
@@ -408,7 +410,11 @@ impl<T: Real, S: Lanes<Element = T>> Work<S> {
                 }
             }
         }
-        S::store(&self.out[..job.size], out, job.size);
+        let from = match job.quantity {
+            Quantity::MassMatrix => &self.mass,
+            _ => &self.out,
+        };
+        S::store(&from[..job.size], out, job.size);
         for (lane, bad) in bad.into_iter().enumerate() {
             if let Some(problem) = bad {
                 out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
@@ -506,13 +512,14 @@ impl<S: Scalar> Task for Evaluate<'_, S> {
             qd,
             input,
             out,
+            mass,
             ..
         } = self.work;
         let several = self.several;
         several.pose(memory, q);
         match self.quantity {
             Quantity::ForwardDynamics => *self.unsound = several.forward(memory, qd, input, out),
-            Quantity::MassMatrix => several.mass(memory, out),
+            Quantity::MassMatrix => several.mass(memory, mass),
             // Where nothing is given, input and velocities are zero.
             _ => several.inverse(memory, qd, input, out),
         }

@@ -38,7 +38,8 @@ impl Default for Options {
 /// Loops count as closed when every gap is below this, in metres and radians.
 const CLOSED: f64 = 1e-10;
 
-/// Finds configurations that meet tasks. All memory is allocated by [`InverseKinematics::new`].
+/// Finds configurations that meet tasks. All memory is allocated by [`InverseKinematics::new`], but for tasks between two moving
+/// links, which allocate in every step.
 #[derive(Clone, Debug)]
 pub struct InverseKinematics {
     pub(super) workspace: Workspace<f64>,

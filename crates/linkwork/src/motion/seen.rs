@@ -172,8 +172,13 @@ impl Task {
         let n = from.to_array();
         for i in 0..3 {
             for j in 0..3 {
-                let one = if i == j { 1.0 } else { 0.0 };
-                seen.g[0][i][j] = self.weight * (one - n[i] * n[j]);
+                // Rounding must not make the diagonal negative.
+                let across = if i == j {
+                    (1.0 - n[i] * n[i]).max(0.0)
+                } else {
+                    -n[i] * n[j]
+                };
+                seen.g[0][i][j] = self.weight * across;
             }
         }
         seen.residual.angle = angle;

@@ -93,7 +93,8 @@ fn inverses_meet() {
         "(inv(phi) + K H) psi",
         "sqrt(D) sqrt(D)^* inv(D)",
     ] {
-        let algorithm = becomes(text, "I", 0);
+        let named = if text.contains("phi)") { "I_f" } else { "I_q" };
+        let algorithm = becomes(text, named, 0);
         assert_eq!(algorithm.cost().total(), 0, "{text}");
     }
     becomes("inv(Mass) Mass T - T", "0", 0);
@@ -226,7 +227,7 @@ fn misfits_are_shown_where_they_are() {
         ("x:joint x^*", 0, 11, "is what an operator acts on"),
         ("1e300 1e300 T", 0, 13, "multiply to infinity"),
         ("T)", 1, 2, "closes nothing"),
-        ("T + ", 4, 5, "missing here"),
+        ("T + ", 3, 4, "missing here"),
         ("phi* ", 3, 4, "nothing follows this `*`"),
         ("", 0, 1, "empty"),
         ("T $ T", 2, 3, "`$` means nothing"),

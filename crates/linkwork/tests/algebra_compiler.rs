@@ -242,10 +242,10 @@ fn misfits_are_shown_where_they_are() {
         assert_eq!((from, to), (start, end), "`{text}`: {problem}");
         assert!(!hint.is_empty(), "`{text}`");
     }
-    let shown = "H Phi T".parse::<Expression>().unwrap_err().to_string();
+    let shown = "H phii T".parse::<Expression>().unwrap_err().to_string();
     assert_eq!(
         shown,
-        "column 7: `Phi` is a vector and takes a number, but `T` gives joint space (n)\n  H Phi T\n        ^\n  vectors stand last; did you mean `phi`?"
+        "column 8: `phii` is a vector and takes a number, but `T` gives joint space (n)\n  H phii T\n         ^\n  vectors stand last; did you mean `phi`?"
     );
 }
 

@@ -82,7 +82,7 @@ Examples:
   linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame flange
   linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
   linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs
-  linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7";
+  linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7 --bind T=1,2,3,4,3,2,1";
 
 /// What `--json` prints.
 #[derive(Serialize)]

@@ -358,7 +358,7 @@ fn inverses_between_sweeps_run_again_in_place() {
     let frames = [(mechanism.frame("a tip").unwrap(), Reference::World)];
     let f = [0.3; 6];
     for text in [
-        "inv(J inv(Mass) J^* + 0.1 J J^*) f",
+        "inv(I_t + J J^*) f",
         "J^* pinv(J J^*) f",
         "inv(Mass + J^* diag(f) J) (T - C - J^* f)",
         "inv(I + J[a tip] inv(Mass) J[a tip]^*) S[a tip] f",

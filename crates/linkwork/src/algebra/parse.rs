@@ -83,7 +83,9 @@ pub(crate) enum Star {
 
 /// Where a star can be read in two ways, if anywhere.
 pub(crate) fn ambiguous(text: &str) -> Option<Range<usize>> {
-    let chars: Vec<char> = text.chars().collect();
+    // What stands between statements does not matter here.
+    let between = |c: char| if matches!(c, ';' | '=' | ',') { ' ' } else { c };
+    let chars: Vec<char> = text.chars().map(between).collect();
     let found = tokens(&chars).ok()?;
     found.into_iter().find(|t| t.0 == Token::Either).map(|t| t.1)
 }

@@ -71,6 +71,10 @@ pub(crate) fn read(text: &str, star: Star) -> Result<Vec<Statement>, Fault> {
         known.extend(new);
     }
     let end = chars.len();
+    if results.is_empty() && known.is_empty() {
+        let problem = "the expression is empty";
+        return Err(Fault::at(0..1, problem, "write one, such as `inv(Mass) T`"));
+    }
     if results.is_empty() {
         let problem = "there is no result";
         return Err(Fault::at(

@@ -31,14 +31,7 @@ pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, ou
     let first = out.len();
     sides(&a, &b, &found, margin, out);
     // The nearest points themselves, unless some point is as near.
-    let size = LEANS
-        * LEANS
-        * found
-            .gap
-            .abs()
-            .max(a.shape.reach().unwrap_or(0.0).min(b.shape.reach().unwrap_or(0.0)));
-    if !out[first..].iter().any(|t| t.gap <= found.gap + size) {
-        out.truncate(first);
+    if !out[first..].iter().any(|t| t.gap <= found.gap + 1e-9) {
         out.push(Touch {
             feature: 0,
             point: (found.points[0] + found.points[1]) * 0.5,
@@ -68,7 +61,8 @@ fn sides(a: &Solid<'_>, b: &Solid<'_>, found: &Nearest, margin: f64, out: &mut V
         let (Some(above), Some(below)) = (height(&one, x, y), height(&two, x, y)) else {
             continue;
         };
-        let gap = above - below;
+        // Corners that lean a little make a side uneven: nothing is nearer than the nearest.
+        let gap = (above - below).max(found.gap);
         if gap >= margin {
             continue;
         }

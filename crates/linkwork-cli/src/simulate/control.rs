@@ -445,8 +445,6 @@ const STEP: f64 = 0.01;
 /// What the adaptive controller knows at first, and how fast it learns.
 const HALF: f64 = 0.5;
 const LEARNING: Adaptation = Adaptation::Natural(0.05);
-/// The time between two gains of the regulator along a trajectory, in seconds.
-const STEP: f64 = 0.01;
 
 const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever the model says";
 const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";

@@ -145,7 +145,7 @@ fn a_disc_spins_on_its_rim_with_its_centre_at_rest() {
     let m = closed.mechanism();
     // Its axis x leans from z by the tilt, towards −y: the diameter through the contact is in the plane of y and z.
     let turn = Rotation::about(Vec3::new(1.0, 0.0, 0.0), tilt)
-        * Rotation::about(Vec3::new(0.0, 1.0, 0.0), -1.570_796_326_794_896_6);
+        * Rotation::about(Vec3::new(0.0, 1.0, 0.0), -core::f64::consts::FRAC_PI_2);
     let q = placed(Pose::new(turn, [0.0, 0.0, radius * tilt.sin()]));
     assert!(closed.workspace().at(&q).unwrap().closure() < 1e-12);
     let omega = (4.0 * G / (radius * tilt.sin())).sqrt();
@@ -309,7 +309,7 @@ fn a_body_on_stops_lets_go_and_comes_down() {
     let q = m.neutral();
     let mut workspace = closed.workspace();
     let mut posed = workspace.at(&q).unwrap();
-    let mut moving = posed.moving(&vec![0.0; 6]).unwrap();
+    let mut moving = posed.moving(&[0.0; 6]).unwrap();
     let mut qdd = vec![0.0; 6];
     let forces = moving.forward_dynamics(&[0.0; 6], &mut qdd).unwrap().all().to_vec();
     // By moments: half on a, a quarter on each other.
@@ -333,7 +333,7 @@ fn a_body_on_stops_lets_go_and_comes_down() {
         *t = jac.at(1, i) * 3.0 * G * 0.7;
     }
     let mut posed = workspace.at(&q).unwrap();
-    let mut moving = posed.moving(&vec![0.0; 6]).unwrap();
+    let mut moving = posed.moving(&[0.0; 6]).unwrap();
     let forces = moving.forward_dynamics(&tau, &mut qdd).unwrap().all().to_vec();
     assert!(forces[0] > 0.0 && forces[1] == 0.0 && forces[2] == 0.0, "{forces:?}");
     let up = jac.apply(&qdd);

@@ -164,15 +164,13 @@ fn reduce(simplex: &mut Vec<Vertex>, weights: &mut [f64; 4]) -> Option<Vec3> {
             }
         }
     }
-    let mut at = 0;
     let mut v = Vec3::ZERO;
     let all = core::mem::take(simplex);
     *weights = [0.0; 4];
     for (vertex, weight) in all.into_iter().zip(best).filter(|(_, weight)| *weight > 0.0) {
         v += vertex.w * weight;
-        weights[at] = weight;
+        weights[simplex.len()] = weight;
         simplex.push(vertex);
-        at += 1;
     }
     Some(v)
 }

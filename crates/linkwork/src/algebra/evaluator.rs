@@ -228,7 +228,7 @@ impl<S: Scalar> Evaluator<S> {
         for name in &algorithm.program.names {
             let id = mechanism.frame(name)?;
             let place = frames.iter().position(|f| f.0 == id).ok_or_else(|| {
-                let what = format!("the expression names it, but it is not among the frames; add it to them");
+                let what = "the expression names it, but it is not among the frames; add it to them".to_owned();
                 problem(name, what)
             })?;
             memory.selected.push(place);

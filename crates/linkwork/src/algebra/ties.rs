@@ -7,13 +7,16 @@ use crate::spatial::{Force, Motion, Pose, Rotation};
 use crate::stage::Stages;
 use std::sync::Arc;
 
+/// A frame of a constraint: its link, and where it is, in the world's axes, seen from that link and from the world.
+type End<S> = (Option<usize>, Pose<S>, Pose<S>);
+
 /// The rows of all constraints at a configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ties<S> {
     ties: Arc<[Tie]>,
     rows: Vec<Row<S>>,
-    /// Per constraint and side: the link, and where its frame is, in the world's axes, seen from that link and from the world.
-    ends: Vec<[(Option<usize>, Pose<S>, Pose<S>); 2]>,
+    /// Per constraint and side.
+    ends: Vec<[End<S>; 2]>,
 }
 
 impl<S: Scalar> Ties<S> {
@@ -123,7 +126,7 @@ impl<S: Scalar> Ties<S> {
 }
 
 /// What a frame does, in the world's axes.
-fn motion<S: Scalar>(memory: &Memory<S>, end: (Option<usize>, Pose<S>, Pose<S>), slot: usize) -> Motion<S> {
+fn motion<S: Scalar>(memory: &Memory<S>, end: End<S>, slot: usize) -> Motion<S> {
     let (k, seat, _) = end;
     k.map_or(Motion::ZERO, |k| seat.motion_out(memory.motion(k, slot)))
 }

@@ -176,7 +176,7 @@ impl Grasp {
             let own = self.internal[i];
             let own = Force::new(object.rotation * own.moment, object.rotation * own.force);
             self.forces[i] = own;
-            left = left - Force::new(own.moment + r.cross(own.force), own.force);
+            left -= Force::new(own.moment + r.cross(own.force), own.force);
             for c in 0..6 {
                 let column = weighted(unit(c), r, self.shares[i] / total, square).to_array();
                 for row in 0..6 {

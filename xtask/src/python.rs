@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What building and testing needs, installed once into the cache.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 14] = [
     "maturin==1.16.0",
     "numpy==2.4.6",
     "pytest==9.2.0",
@@ -20,6 +20,7 @@ const PACKAGES: [&str; 13] = [
     "mujoco==3.17.0",
     "jax==0.10.2",
     "nbclient",
+    "ipykernel",
 ];
 
 /// What only `--all` tests with: some gigabytes.

@@ -1,10 +1,14 @@
 //! Controllers and other drives.
 
-use crate::arrays::{pose, vector};
+use crate::arrays::{array, pose, vector};
 use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
-use linkwork::control::{self, ComputedTorque, Controlled, JointPd, PoseControl, RateDamping, Regulator};
+use crate::trajectory::Trajectory;
+use linkwork::control::{
+    self, ComputedTorque, Controlled, FrameTask, JointPd, OperationalSpace, PoseControl, RateDamping, Regulator,
+};
+use linkwork::motion::{TrackingRegulator, TrackingTorque};
 use linkwork::simulate::{Drive, Now};
 use linkwork::workspace::Moving;
 use numpy::PyArray1;
@@ -19,6 +23,9 @@ pub(crate) enum Kind {
     RateDamping(RateDamping),
     Pose(Box<PoseControl>),
     Regulator(Regulator),
+    Operational(Box<OperationalSpace>),
+    Tracking(Box<TrackingTorque>),
+    TrackingRegulator(Box<TrackingRegulator>),
 }
 
 impl control::Controller for Kind {
@@ -29,6 +36,9 @@ impl control::Controller for Kind {
             Self::RateDamping(c) => c.torques(now, moving, tau),
             Self::Pose(c) => c.torques(now, moving, tau),
             Self::Regulator(c) => c.torques(now, moving, tau),
+            Self::Operational(c) => c.torques(now, moving, tau),
+            Self::Tracking(c) => c.torques(now, moving, tau),
+            Self::TrackingRegulator(c) => c.torques(now, moving, tau),
         }
     }
 }
@@ -86,7 +96,7 @@ impl Drive for Drives<'_> {
 pub(crate) struct Controller(pub(crate) Mutex<Controlled<Kind>>, Py<Model>);
 
 /// One number for all degrees of freedom, or one each.
-fn gains(argument: &str, given: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
+pub(crate) fn gains(argument: &str, given: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
     match given.extract::<f64>() {
         Ok(number) => Ok(vec![number; nv]),
         Err(_) => vector(argument, given),
@@ -188,6 +198,91 @@ impl Controller {
         let regulator = Regulator::new(m, &vector("target", target)?, &driven, &weights, &effort);
         // It holds what it can by itself.
         Self::of(model, regulator.map(Kind::Regulator), false)
+    }
+
+    /// Frames to their targets, in order of priority, each with the dynamics of its own directions undone; what they leave brings the
+    /// joints to a posture. Tasks are pairs of a frame's name and a target, a place of three numbers or a pose of 4 × 4.
+    /// `quickness` is in rad/s: k_p = ω², k_d = 2ω.
+    ///
+    /// >>> import numpy as np, linkwork as lw
+    /// >>> m = lw.Model.example("arm7")
+    /// >>> there = m.pose(np.full(7, 0.4), "flange")[:3, 3]
+    /// >>> c = lw.Controller.operational_space(m, [("flange", there)], np.full(7, 0.3))
+    /// >>> path = m.simulate(np.full(7, 0.3), seconds=2.0, dt=2e-3, drive=c)
+    /// >>> bool(np.linalg.norm(m.pose(path.q[-1], "flange")[:3, 3] - there) < 1e-3)
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (model, tasks, posture, *, quickness=10.0, posture_quickness=5.0, gravity=true))]
+    fn operational_space(
+        model: &Bound<'_, Model>,
+        tasks: Vec<(String, Bound<'_, PyAny>)>,
+        posture: &Bound<'_, PyAny>,
+        quickness: f64,
+        posture_quickness: f64,
+        gravity: bool,
+    ) -> PyResult<Self> {
+        let m = model.get().mechanism();
+        let mut all = Vec::new();
+        for (frame, target) in &tasks {
+            let frame = m.frame(frame).map_err(raised)?;
+            let task = match array::<3>("target", target) {
+                Ok(place) => FrameTask::position(frame, place),
+                Err(_) => FrameTask::pose(frame, pose("target", target)?),
+            };
+            all.push(FrameTask { quickness, ..task });
+        }
+        let law = OperationalSpace::new(m, all, &vector("posture", posture)?);
+        let law = law.and_then(|law| law.posture_quickness(posture_quickness));
+        Self::of(model, law.map(|c| Kind::Operational(Box::new(c))), gravity)
+    }
+
+    /// Computed torque along a trajectory: 𝓜(q̈_d + kp e + kd ė) and what the motion takes beside. `plant` is the model that is to
+    /// be driven, if its masses are not those that the law knows.
+    ///
+    /// >>> import numpy as np, linkwork as lw
+    /// >>> m = lw.Model.example("arm7")
+    /// >>> course = lw.Trajectory.minimum_jerk(m, np.zeros(7), np.full(7, 0.4), seconds=1.0)
+    /// >>> path = m.simulate(np.zeros(7), seconds=1.0, drive=lw.Controller.tracking(course, kp=100.0, kd=20.0))
+    /// >>> bool(np.allclose(path.q[-1], 0.4, atol=1e-6))
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (trajectory, kp, kd, *, plant=None))]
+    fn tracking(
+        py: Python<'_>,
+        trajectory: &Trajectory,
+        kp: &Bound<'_, PyAny>,
+        kd: &Bound<'_, PyAny>,
+        plant: Option<&Bound<'_, Model>>,
+    ) -> PyResult<Self> {
+        let nv = trajectory.course.mechanism().nv();
+        let (kp, kd) = (gains("kp", kp, nv)?, gains("kd", kd, nv)?);
+        let law = TrackingTorque::new(&trajectory.course, &kp, &kd);
+        let plant = plant.unwrap_or(trajectory.model.bind(py));
+        let law = law.and_then(|law| law.for_plant(plant.get().mechanism()));
+        // Gravity is part of the law.
+        Self::of(plant, law.map(|c| Kind::Tracking(Box::new(c))), false)
+    }
+
+    /// The regulator of least cost along a trajectory: the torques that it takes, and the feedback for the dynamics linearized along
+    /// it, in steps of `step` seconds. Weights are those of the 2 nv states, `effort` has those of the torques.
+    #[staticmethod]
+    #[pyo3(signature = (trajectory, *, weights=None, effort=None, step=0.01, plant=None))]
+    fn tracking_lqr(
+        py: Python<'_>,
+        trajectory: &Trajectory,
+        weights: Option<&Bound<'_, PyAny>>,
+        effort: Option<&Bound<'_, PyAny>>,
+        step: f64,
+        plant: Option<&Bound<'_, Model>>,
+    ) -> PyResult<Self> {
+        let m = trajectory.course.mechanism();
+        let driven = m.driven_dofs().len();
+        let weights = weights.map_or(Ok(vec![1.0; 2 * m.nv()]), |w| gains("weights", w, 2 * m.nv()))?;
+        let effort = effort.map_or(Ok(vec![1.0; driven]), |e| gains("effort", e, driven))?;
+        let law = py.detach(|| TrackingRegulator::new(&trajectory.course, &weights, &effort, step));
+        let plant = plant.unwrap_or(trajectory.model.bind(py));
+        let law = law.and_then(|law| law.for_plant(plant.get().mechanism()));
+        Self::of(plant, law.map(|c| Kind::TrackingRegulator(Box::new(c))), false)
     }
 
     /// The torques at a state, those that hold the model against gravity included.

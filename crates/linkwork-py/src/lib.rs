@@ -10,11 +10,14 @@ mod evaluate;
 mod expression;
 mod held;
 mod inertia;
+mod inverse_kinematics;
 mod linear;
 mod model;
 mod motion;
 mod names;
 mod pool;
+mod scene;
+mod trajectory;
 
 use pyo3::prelude::*;
 
@@ -36,6 +39,8 @@ mod _linkwork {
     #[pymodule_export]
     use crate::inertia::Inertia;
     #[pymodule_export]
+    use crate::inverse_kinematics::inverse_kinematics;
+    #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
     #[pymodule_export]
     use crate::model::{Model, examples, load, read};
@@ -43,6 +48,10 @@ mod _linkwork {
     use crate::motion::{assemble, manifold, rollout, simulate};
     #[pymodule_export]
     use crate::pool::{set_threads, threads};
+    #[pymodule_export]
+    use crate::scene::_Scene;
+    #[pymodule_export]
+    use crate::trajectory::Trajectory;
 
     use super::*;
 

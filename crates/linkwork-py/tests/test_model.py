@@ -152,3 +152,35 @@ def test_the_program_comes_with_the_package():
     program = Path(sysconfig.get_path("scripts")) / "linkwork"
     done = subprocess.run([program, "--version"], capture_output=True, text=True)
     assert done.returncode == 0 and lw.__version__ in done.stdout
+
+
+def test_xacro_files_get_arguments_and_packages(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "rod.xacro").write_text(
+        """<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:macro name="rod" params="name mass">
+        <link name="${name}"><inertial><mass value="${mass}"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        </xacro:macro></robot>"""
+    )
+    file = tmp_path / "arm.urdf.xacro"
+    file.write_text(
+        """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
+        <xacro:include filename="$(find parts)/rod.xacro"/><link name="base"/><xacro:rod name="rod" mass="$(arg mass)"/>
+        <joint name="j" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"""
+    )
+    named = lw.load(file, packages={"parts": tmp_path / "parts"}, arguments={"mass": "2.5"})
+    assert named.inertia("rod").mass == 2.5
+    assert lw.load(file, packages={"parts": tmp_path / "parts"}).inertia("rod").mass == 1.0
+    with pytest.raises(lw.FileError, match="parts"):
+        lw.load(file, arguments={"mass": "2.5"})
+
+
+def test_a_model_shows_itself_in_notebooks_and_plots():
+    m = lw.Model.example("arm7")
+    page = m._repr_html_()
+    assert "arm7" in page and all(name in page for name in m.moving_joint_names)
+    plt = pytest.importorskip("matplotlib")
+    plt.use("Agg")
+    figure = m.plot(m.random(1))
+    assert len(figure.axes[0].lines) == len(m.link_names)
+    assert lw.Trajectory.minimum_jerk(m, m.neutral(), m.random(2), 1.0).plot().axes
+    assert m.simulate(m.neutral(), seconds=0.01).plot().axes

@@ -11,7 +11,7 @@ import pytest
 import linkwork as lw
 
 pytest.importorskip("pyarrow")
-from linkwork.sweep import Given, Random, read, sweep  # noqa: E402
+from linkwork.sweep import Given, Random, read, rollouts, sweep  # noqa: E402
 
 WHAT = ["forward_dynamics", "mass_matrix", "potential_energy"]
 
@@ -55,6 +55,30 @@ def test_states_that_fail_are_named_and_the_rest_is_kept(arm, tmp_path):
     assert list(json.loads((tmp_path / "failed-00001.json").read_text())) == ["37"]
     rows = read(tmp_path)["mass_matrix"]
     assert np.isnan(rows[37]).all() and np.isfinite(np.delete(rows, 37, 0)).all()
+
+
+def test_rollouts_have_the_values_of_plain_ones(arm, tmp_path):
+    report = rollouts(arm, Random(50, seed=2), dt=1e-3, steps=30, every=10, out=tmp_path / "a", chunk=16)
+    assert (report.chunks, report.computed, report.failed_states) == (4, 4, 0)
+    rows = read(tmp_path / "a")
+    tau = np.repeat(rows["tau"][:, None], 30, axis=1)
+    q, qd = arm.rollout(rows["q"], rows["qd"], tau, dt=1e-3)
+    np.testing.assert_allclose(rows["q_path"].reshape(50, 3, 7), q[:, 9::10], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(rows["qd_path"].reshape(50, 3, 7), qd[:, 9::10], rtol=1e-9, atol=1e-9)
+    for i in range(2):
+        rollouts(arm, Random(50, seed=2), dt=1e-3, steps=30, every=10, out=tmp_path / "b", chunk=16, only=range(i, 99, 2))
+    for name in sorted(os.listdir(tmp_path / "a")):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    q = arm.random(1, count=9)
+    q[4] = np.nan
+    bad = Given({"q": q, "qd": np.zeros((9, 7)), "tau": np.zeros((9, 7))})
+    assert rollouts(arm, bad, dt=1e-3, steps=4, every=2, out=tmp_path / "c").failed_states == 1
+    paths = read(tmp_path / "c")["q_path"]
+    assert np.isnan(paths[4]).all() and np.isfinite(np.delete(paths, 4, 0)).all()
+    with pytest.raises(lw.Error, match="multiple"):
+        rollouts(arm, bad, dt=1e-3, steps=5, every=2, out=tmp_path / "d")
+    with pytest.raises(lw.Error, match="method"):
+        rollouts(arm, bad, dt=1e-3, steps=4, every=2, method="x", out=tmp_path / "d")
 
 
 def test_sweeps_that_make_no_sense_are_refused(arm, tmp_path):

@@ -32,6 +32,7 @@
 mod broad;
 mod combine;
 mod hull;
+mod meet;
 mod narrow;
 mod robot;
 mod scene;

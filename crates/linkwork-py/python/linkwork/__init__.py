@@ -23,6 +23,7 @@ from ._linkwork import (
     Inertia,
     Model,
     StateSpace,
+    Trajectory,
     __version__,
     examples,
     load,
@@ -31,10 +32,12 @@ from ._linkwork import (
     set_threads,
     threads,
 )
-from . import _quantities
+from . import _quantities, _show, _trajectory
 from ._algebra import Expression, Operator, derive
-from ._motion import Trajectory
+from ._motion import Motion
+from ._scene import Contacts, Rollout, Scene, Shape, Step, StepDerivatives
 from ._state import Moving, State
+from ._tasks import Solution, Task
 
 _quantities.attach(Model, (), lambda q: True)
 _quantities.attach_aliases(Model)
@@ -47,16 +50,25 @@ def _restored(text: str) -> Model:
 
 __all__ = [
     "Builder",
+    "Contacts",
     "Controller",
     "Error",
     "Expression",
     "FileError",
     "Inertia",
     "Model",
+    "Motion",
     "Moving",
     "Operator",
+    "Rollout",
+    "Scene",
+    "Shape",
+    "Solution",
     "State",
     "StateSpace",
+    "Step",
+    "StepDerivatives",
+    "Task",
     "Trajectory",
     "__version__",
     "derive",

@@ -1,14 +1,16 @@
 """Types of the compiled half, and of the methods that the other half gives its classes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._motion import Trajectory
+from ._motion import Motion
+from ._scene import Shape
 from ._state import State
+from ._tasks import Solution, Task
 
 Reference = Literal["local", "aligned", "world"]
 Array = NDArray[np.floating[Any]]
@@ -103,7 +105,133 @@ class Controller:
         weights: ArrayLike | None = None,
         effort: ArrayLike | None = None,
     ) -> Controller: ...
+    @staticmethod
+    def operational_space(
+        model: Model,
+        tasks: Sequence[tuple[str, ArrayLike]],
+        posture: ArrayLike,
+        *,
+        quickness: float = 10.0,
+        posture_quickness: float = 5.0,
+        gravity: bool = True,
+    ) -> Controller: ...
+    @staticmethod
+    def tracking(trajectory: Trajectory, kp: ArrayLike, kd: ArrayLike, *, plant: Model | None = None) -> Controller: ...
+    @staticmethod
+    def tracking_lqr(
+        trajectory: Trajectory,
+        *,
+        weights: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        step: float = 0.01,
+        plant: Model | None = None,
+    ) -> Controller: ...
     def torques(self, q: ArrayLike, qd: ArrayLike, t: float = 0.0) -> NDArray[np.float64]: ...
+
+class Trajectory:
+    @staticmethod
+    def minimum_jerk(model: Model, q0: ArrayLike, q1: ArrayLike, seconds: float) -> Trajectory: ...
+    @staticmethod
+    def cubic_spline(model: Model, times: ArrayLike, waypoints: ArrayLike) -> Trajectory: ...
+    @staticmethod
+    def quintic_spline(model: Model, times: ArrayLike, waypoints: ArrayLike) -> Trajectory: ...
+    @staticmethod
+    def linear_with_blends(
+        model: Model,
+        times: ArrayLike,
+        waypoints: ArrayLike,
+        seconds: float,
+        *,
+        shape: Literal["quintic", "parabolic"] = "quintic",
+    ) -> Trajectory: ...
+    @staticmethod
+    def through(model: Model, times: ArrayLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Trajectory: ...
+    @staticmethod
+    def fastest(
+        model: Model,
+        waypoints: ArrayLike,
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        torque: ArrayLike | None = None,
+    ) -> Trajectory: ...
+    @staticmethod
+    def along_poses(
+        model: Model,
+        frame: str,
+        poses: ArrayLike,
+        start: ArrayLike,
+        *,
+        times: ArrayLike | None = None,
+        tolerance: float = 1e-6,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        torque: ArrayLike | None = None,
+    ) -> Trajectory: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def start_time(self) -> float: ...
+    @property
+    def end_time(self) -> float: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def times(self) -> NDArray[np.float64]: ...
+    def sample_times(self, rate: float = 1000.0) -> NDArray[np.float64]: ...
+    def _at(self, t: Any, q: Any, qd: Any, qdd: Any) -> None: ...
+    def at(self, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def sampled(self, rate: float = 1000.0) -> Motion: ...
+    def save(self, path: str | PathLike[str], rate: float = 1000.0) -> None: ...
+    def plot(self, joints: Sequence[str] | None = None) -> Any: ...
+    def shifted(self, start: float) -> Trajectory: ...
+    def stretched(self, factor: float) -> Trajectory: ...
+    def then(self, next: Trajectory) -> Trajectory: ...
+    def for_model(self, model: Model) -> Trajectory: ...
+    def limit_use(
+        self,
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        torque: ArrayLike | None = None,
+    ) -> dict[str, Any]: ...
+    def check_positions(self) -> None: ...
+    def polynomials(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    @staticmethod
+    def from_polynomials(
+        model: Model, times: ArrayLike, starts: ArrayLike, coefficients: ArrayLike
+    ) -> Trajectory: ...
+
+class _Scene:
+    def __new__(
+        cls,
+        model: Model,
+        shapes: Sequence[Shape],
+        ground: float | None,
+        friction: float,
+        restitution: float,
+        dt: float,
+        law: str,
+        options: list[bool],
+    ) -> Self: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def dt(self) -> float: ...
+    @property
+    def shape_names(self) -> list[str]: ...
+    @property
+    def pair_count(self) -> int: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def forget(self) -> None: ...
+    def settled(self, q: ArrayLike) -> NDArray[np.float64]: ...
+    def _contacts(self, q: list[float], v: list[float]) -> dict[str, Any]: ...
+    def _step(
+        self, q: list[float], v: list[float], tau: list[float]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any], bool, int]: ...
+    def _rollout(self, steps: int, q: Any, qd: Any, tau: Any, q_out: Any, qd_out: Any) -> tuple[Any, Any, Any]: ...
+    def _derivatives(self, what: str, inputs: list[Any], plus: Any, out: Any) -> None: ...
 
 class StateSpace:
     @property
@@ -240,7 +368,7 @@ class Model:
         every: int = 1,
         resist: bool = True,
         tolerance: float = 1e-8,
-    ) -> Trajectory: ...
+    ) -> Motion: ...
     def linearize(
         self,
         q: ArrayLike,
@@ -251,6 +379,18 @@ class Model:
         method: str = "runge_kutta4",
     ) -> StateSpace: ...
     def assemble(self, q: ArrayLike, *, held: Sequence[str] = ()) -> NDArray[np.float64]: ...
+    def plot(self, q: ArrayLike | None = None) -> Any: ...
+    def _repr_html_(self) -> str: ...
+    def inverse_kinematics(
+        self,
+        tasks: Task | Sequence[Task],
+        start: ArrayLike | None = None,
+        *,
+        tolerance: float = 1e-9,
+        iterations: int = 100,
+        restarts: int = 100,
+        seed: int = 1,
+    ) -> Solution: ...
     # Quantities, from the library's list:
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array: ...
     def link_poses(self, q: ArrayLike, *, out: Array | None = None) -> Array: ...
@@ -345,16 +485,20 @@ def load(
     path: str | PathLike[str],
     *,
     mode: Mode = "warn",
-    packages: Sequence[str | PathLike[str]] = [],
+    packages: Sequence[str | PathLike[str]] | Mapping[str, str | PathLike[str]] = [],
+    arguments: Mapping[str, str] = {},
+    environment: bool = False,
     anywhere: bool = False,
     ignore_couplings: bool = False,
+    collision_density: float | None = None,
 ) -> Model: ...
 def read(
     text: str,
     format: Format,
     *,
     mode: Mode = "warn",
-    packages: Sequence[str | PathLike[str]] = [],
+    packages: Sequence[str | PathLike[str]] | Mapping[str, str | PathLike[str]] = [],
+    arguments: Mapping[str, str] = {},
     anywhere: bool = False,
     ignore_couplings: bool = False,
     file: str = "text",
@@ -388,3 +532,11 @@ def simulate(
 def linearize(model: Model, q: Any, qd: Any = None, tau: Any = None) -> StateSpace: ...
 def linearize_step(model: Model, q: Any, qd: Any, tau: Any, dt: float, method: str) -> StateSpace: ...
 def assemble(model: Model, q: Any, held: list[str]) -> list[float]: ...
+def inverse_kinematics(
+    model: Model,
+    tasks: Sequence[Task],
+    targets: Sequence[Any],
+    count: int,
+    starts: Any,
+    options: tuple[float, int, int, int],
+) -> tuple[Any, Any, Any, Any, Any, Any, list[str], list[list[tuple[str, float, bool]]]]: ...

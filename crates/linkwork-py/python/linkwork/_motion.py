@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _arrays, _linkwork
 from ._linkwork import Controller, Error, Model, StateSpace
+from ._tasks import inverse_kinematics
 
 
 def _pair(model: Model, a: tuple[str, Any, str], b: tuple[str, Any, str]) -> Any:
@@ -113,7 +114,7 @@ def rollout(
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Motion:
     """A motion in time: a row of each array for every instant."""
 
     model: Model
@@ -211,11 +212,11 @@ def simulate(
     every: int = 1,
     resist: bool = True,
     tolerance: float = 1e-8,
-) -> Trajectory:
+) -> Motion:
     """A motion in time, from a configuration at rest or with a velocity.
 
     `drive` is a `Controller`, or a function of t, q and q̇ that gives torques. What resists the joints (damping, friction, springs and
-    limits) is added unless `resist` is false; the trajectory's torques contain it. `integrator` is "semi_implicit_euler",
+    limits) is added unless `resist` is false; the motion's torques contain it. `integrator` is "semi_implicit_euler",
     "runge_kutta4", "implicit_midpoint" or "adaptive" (steps as long as `tolerance` allows). A row is kept for every `every` steps of
     `dt` seconds. Loops are kept closed.
 
@@ -253,7 +254,7 @@ def simulate(
         tau_out,
     )
     t = np.arange(rows) * (dt * every)
-    return Trajectory(self, t, q_out, qd_out, tau_out)
+    return Motion(self, t, q_out, qd_out, tau_out)
 
 
 def linearize(
@@ -284,7 +285,17 @@ def assemble(self: Model, q: Any, *, held: Sequence[str] = ()) -> Any:
     return np.array(_linkwork.assemble(self, q, list(held)))
 
 
-for method in (integrate, difference, interpolate, distance, rollout, simulate, linearize, assemble):
+for method in (
+    integrate,
+    difference,
+    interpolate,
+    distance,
+    rollout,
+    simulate,
+    linearize,
+    assemble,
+    inverse_kinematics,
+):
     method.__qualname__ = f"Model.{method.__name__}"
     method.__module__ = "linkwork"
     setattr(Model, method.__name__, method)

@@ -14,7 +14,7 @@ import ray
 
 from . import _linkwork
 from ._linkwork import Model
-from .sweep import Job, Report, States, compute, plan
+from .sweep import Job, Report, Roll, States, compute, plan
 
 
 @ray.remote(num_cpus=1, max_retries=8)  # type: ignore[misc, unused-ignore]
@@ -41,7 +41,28 @@ def sweep(
 
     `progress` is called with how many chunks are done and how many there are.
     """
-    job = plan(model, states, what=what, out=os.path.abspath(out), chunk=chunk, **named)
+    return _run(plan(model, states, what=what, out=os.path.abspath(out), chunk=chunk, **named), progress)
+
+
+def rollouts(
+    model: Model,
+    states: States,
+    *,
+    dt: float,
+    steps: int,
+    out: str | os.PathLike[str],
+    every: int = 1,
+    method: str = "semi_implicit_euler",
+    chunk: int = 4096,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Report:
+    """Rolls many states forward into a directory, on all processors of the cluster, as `linkwork.sweep.rollouts` does in one process."""
+    roll = Roll(float(dt), int(steps), int(every), method)
+    return _run(plan(model, states, what=(), out=os.path.abspath(out), chunk=chunk, roll=roll), progress)
+
+
+def _run(job: Job, progress: Callable[[int, int], Any] | None) -> Report:
+    """Computes what is missing, wherever there is a processor."""
     missing = job.missing()
     shared = ray.put(job)
     waiting = [_chunk.remote(shared, index) for index in missing]

@@ -85,6 +85,38 @@ States = Random | Given
 
 
 @dataclass(frozen=True)
+class Roll:
+    """How states are rolled forward: steps of `dt` under their torques, which are held, with a row for every `every` of them."""
+
+    dt: float
+    steps: int
+    every: int = 1
+    method: str = "semi_implicit_euler"
+
+    def columns(self, model: Model, given: dict[str, Any]) -> dict[str, Any]:
+        """Where the states of a chunk go: (count, rows, nq) and (count, rows, nv)."""
+        count, rows = len(given["q"]), self.steps // self.every
+        places, rates = np.empty((count, rows, model.nq)), np.empty((count, rows, model.nv))
+        q, qd = given["q"], given["qd"]
+        tau = np.broadcast_to(given["tau"][:, None, :], (count, self.every, model.nv))
+        problem = None
+        for row in range(rows):
+            try:
+                q_all, qd_all = model.rollout(q, qd, tau, dt=self.dt, method=self.method)
+            except Error as error:
+                # Those that failed are NaN from here on.
+                problem = problem or error
+                q_all, qd_all = error.result
+            q, qd = q_all[:, -1], qd_all[:, -1]
+            places[:, row], rates[:, row] = q, qd
+        columns = {"q_path": places, "qd_path": rates}
+        if problem is not None:
+            problem.result = columns
+            raise problem
+        return columns
+
+
+@dataclass(frozen=True)
 class Job:
     """What every chunk is computed from: it is sent to where that is done."""
 
@@ -94,6 +126,7 @@ class Job:
     named: dict[str, str]
     out: str
     chunk: int
+    roll: Roll | None = None
 
     @property
     def chunks(self) -> int:
@@ -124,6 +157,7 @@ def plan(
     what: Sequence[str],
     out: str | os.PathLike[str],
     chunk: int = 65536,
+    roll: Roll | None = None,
     **named: str,
 ) -> Job:
     """Checks what is asked, and writes the manifest, or compares it with the one that is there."""
@@ -138,7 +172,12 @@ def plan(
         lost = [i for i in known[name]["inputs"] if i in ("frame", "joint") and i not in named]
         if lost:
             raise Error(f"`{name}` needs {' and '.join(lost)}; give it by name")
-    job = Job(model, states, tuple(what), dict(named), os.fspath(out), chunk)
+    if roll is not None:
+        if roll.steps < 1 or roll.every < 1 or roll.steps % roll.every:
+            raise Error(f"steps is {roll.steps} and every {roll.every}; steps must be a positive multiple of every")
+        # What is wrong with it is told before anything is written.
+        model.rollout(model.neutral(), np.zeros(model.nv), dt=roll.dt, steps=1, method=roll.method)
+    job = Job(model, states, tuple(what), dict(named), os.fspath(out), chunk, roll)
     text = model.text()
     manifest = {
         "linkwork": _linkwork.__version__,
@@ -149,6 +188,7 @@ def plan(
         "named": dict(named),
         "chunk": chunk,
         "chunks": job.chunks,
+        "rollout": None if roll is None else asdict(roll),
     }
     Path(out).mkdir(parents=True, exist_ok=True)
     path = Path(out) / "manifest.json"
@@ -187,8 +227,22 @@ def compute(job: Job, index: int) -> int:
     given = job.states.draw(job.model, first, count)
     known = {q["name"]: q for q in _linkwork.quantities()}
     columns: dict[str, Any] = {"state": np.arange(first, first + count, dtype=np.int64)}
-    columns |= {name: array for name, array in given.items() if any(name in known[w]["inputs"] for w in job.what)}
+    used = {name for w in job.what for name in known[w]["inputs"]}
+    if job.roll is not None:
+        used |= {"q", "qd", "tau"}
+    columns |= {name: array for name, array in given.items() if name in used}
     failures: dict[str, str] = {}
+    if job.roll is not None:
+        lost = [name for name in ("q", "qd", "tau") if name not in given]
+        if lost:
+            raise Error(f"rollouts need {', '.join(lost)}, which the states do not have")
+        try:
+            rolled = job.roll.columns(job.model, given)
+        except Error as problem:
+            rolled = problem.result
+            for i in np.flatnonzero(np.isnan(rolled["q_path"].reshape(count, -1)).any(-1)):
+                failures[str(first + int(i))] = f"rollout: {problem}"
+        columns |= rolled
     for name in job.what:
         lost = [i for i in known[name]["inputs"] if i not in given and i not in job.named and i != "reference"]
         if lost:
@@ -237,6 +291,36 @@ def sweep(
     `only=range(i, 10**9, n)` takes every n-th from i on.
     """
     job = plan(model, states, what=what, out=out, chunk=chunk, **named)
+    chosen = job.missing() if only is None else [i for i in job.missing() if i in only]
+    failed = sum(compute(job, index) for index in chosen)
+    return Report(job.chunks, len(chosen), failed)
+
+
+def rollouts(
+    model: Model,
+    states: States,
+    *,
+    dt: float,
+    steps: int,
+    out: str | os.PathLike[str],
+    every: int = 1,
+    method: str = "semi_implicit_euler",
+    chunk: int = 4096,
+    only: Iterable[int] | None = None,
+) -> Report:
+    """Rolls many states forward into a directory, in this process: `steps` of `dt` under each state's torques, which are held.
+
+    Columns q_path and qd_path have a row of nq and nv numbers for every `every` steps.
+
+    >>> import linkwork as lw, tempfile
+    >>> from linkwork.sweep import Random, rollouts, read
+    >>> m = lw.Model.example("arm7")
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     rollouts(m, Random(100, seed=1), dt=1e-3, steps=20, every=10, out=out, chunk=64).computed, read(out)["q_path"].shape
+    (2, (100, 14))
+    """
+    roll = Roll(float(dt), int(steps), int(every), method)
+    job = plan(model, states, what=(), out=out, chunk=chunk, roll=roll)
     chosen = job.missing() if only is None else [i for i in job.missing() if i in only]
     failed = sum(compute(job, index) for index in chosen)
     return Report(job.chunks, len(chosen), failed)

@@ -29,7 +29,7 @@ use crate::{Error, Mechanism, Result, Workspace};
 /// assert!(state.q.iter().all(|q| (q - 0.4).abs() < 1e-6));
 /// # Ok::<(), linkwork::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TrackingTorque {
     wanted: Wanted,
     workspace: Workspace,

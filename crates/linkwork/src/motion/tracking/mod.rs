@@ -14,7 +14,7 @@ use crate::model::Mechanism;
 use crate::workspace::{Moving, Workspace};
 
 /// Where a trajectory is, and how far a state is from it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     course: Trajectory,
     q: Vec<f64>,

@@ -32,7 +32,7 @@ use crate::{Error, Result};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[doc(alias = "time-varying lqr")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TrackingRegulator {
     wanted: Wanted,
     workspace: Workspace,

@@ -1,0 +1,172 @@
+//! Inverse kinematics, for one target or many.
+
+use crate::arrays::flat;
+use crate::errors::{Error, raised};
+use crate::model::Model;
+use crate::pool;
+use linkwork::Mechanism;
+use linkwork::motion::{InverseKinematics, Options, Task};
+use linkwork::spatial::{Pose, Rotation, Vec3};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+/// A task as Python's dataclass has it; its targets come beside it.
+#[derive(FromPyObject)]
+pub(crate) struct Given {
+    kind: String,
+    frame: Option<String>,
+    relative_to: Option<String>,
+    axis: Option<[f64; 3]>,
+    weight: f64,
+    turning_weight: f64,
+    axis_weights: [f64; 3],
+    level: usize,
+    preferred: bool,
+}
+
+/// Three rows of numbers, `stride` apart.
+fn rotation(x: &[f64], stride: usize) -> Rotation {
+    Rotation::from_rows([0, 1, 2].map(|i| [0, 1, 2].map(|j| x[stride * i + j])))
+}
+
+impl Given {
+    /// How many numbers a target has.
+    fn size(&self, m: &Mechanism) -> PyResult<usize> {
+        Ok(match &*self.kind {
+            "pose" => 16,
+            "orientation" => 9,
+            "position" | "direction" | "centre_of_mass" => 3,
+            "distance" | "distance_at_least" | "distance_at_most" => 1,
+            "posture" => m.nq(),
+            kind => {
+                return Err(Error::new_err(format!(
+                    "the task's kind is {kind:?}; make tasks by `Task.pose`, `Task.position` and the like"
+                )));
+            }
+        })
+    }
+
+    /// The library's task for a target.
+    fn task(&self, m: &Mechanism, x: &[f64]) -> PyResult<Task> {
+        let frame = |name: &Option<String>, argument: &str| match name {
+            Some(name) => m.frame(name).map_err(raised),
+            None => Err(Error::new_err(format!("the {} needs a {argument}", self.kind))),
+        };
+        let other = self
+            .relative_to
+            .as_ref()
+            .map(|name| m.frame(name).map_err(raised))
+            .transpose()?;
+        let apart = || {
+            Ok::<_, PyErr>((
+                frame(&self.frame, "frame")?,
+                frame(&self.relative_to, "frame to be relative to")?,
+            ))
+        };
+        let three = || Vec3::new(x[0], x[1], x[2]);
+        let mut task = match &*self.kind {
+            "pose" => {
+                if x[12..] != [0.0, 0.0, 0.0, 1.0] {
+                    let problem = "the last row of a target pose is 0, 0, 0, 1";
+                    return Err(Error::new_err(format!("{problem}, not {:?}", &x[12..])));
+                }
+                let pose = Pose::new(rotation(x, 4), Vec3::new(x[3], x[7], x[11]));
+                Task::pose(frame(&self.frame, "frame")?, pose)
+            }
+            "orientation" => Task::orientation(frame(&self.frame, "frame")?, rotation(x, 3)),
+            "position" => Task::position(frame(&self.frame, "frame")?, three()),
+            "direction" => {
+                let axis = self.axis.ok_or_else(|| Error::new_err("a direction needs an axis"))?;
+                Task::direction(frame(&self.frame, "frame")?, axis, three())
+            }
+            "distance" => apart().map(|(a, b)| Task::distance(a, b, x[0]))?,
+            "distance_at_least" => apart().map(|(a, b)| Task::distance_at_least(a, b, x[0]))?,
+            "distance_at_most" => apart().map(|(a, b)| Task::distance_at_most(a, b, x[0]))?,
+            "centre_of_mass" => Task::centre_of_mass(three()),
+            _ => Task::posture(x.to_vec()),
+        };
+        if let Some(other) = other {
+            task = task.relative_to(other);
+        }
+        task = task.weight(self.weight).turning_weight(self.turning_weight);
+        task = task.axis_weights(self.axis_weights).level(self.level);
+        Ok(if self.preferred { task.preferred() } else { task })
+    }
+}
+
+/// Solutions, one after another: q, whether reached, per task what is left to turn and to move, how far loops are open, iterations,
+/// restarts, sentences, and the joints at limits.
+type Found<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<bool>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Vec<String>,
+    Vec<Vec<(String, f64, bool)>>,
+);
+
+/// Solves for `count` targets: of each task `count` targets one after another, and starts for all or for each.
+#[pyfunction]
+pub(crate) fn inverse_kinematics<'py>(
+    py: Python<'py>,
+    model: &Bound<'_, Model>,
+    tasks: Vec<Given>,
+    targets: Vec<Bound<'_, PyAny>>,
+    count: usize,
+    starts: &Bound<'_, PyAny>,
+    options: (f64, usize, usize, u64),
+) -> PyResult<Found<'py>> {
+    let model = model.get();
+    let closed = model.closed()?;
+    let m = closed.map_or(model.mechanism(), |c| c.mechanism());
+    let plain = || Error::new_err("targets and starts must be plain arrays of float64, of the tasks' sizes");
+    let mut wanted: Vec<Vec<Task>> = (0..count).map(|_| Vec::with_capacity(tasks.len())).collect();
+    for (given, targets) in tasks.iter().zip(&targets) {
+        // SAFETY: the lock is held while targets are read.
+        let numbers = unsafe { flat::<f64>(targets) }.ok_or_else(plain)?;
+        let size = given.size(m)?;
+        if numbers.len() != size * count {
+            return Err(plain());
+        }
+        for (i, list) in wanted.iter_mut().enumerate() {
+            list.push(given.task(m, &numbers[size * i..size * (i + 1)])?);
+        }
+    }
+    // SAFETY: copied at once.
+    let starts = unsafe { flat::<f64>(starts) }.ok_or_else(plain)?.to_vec();
+    let (tolerance, iterations, restarts, seed) = options;
+    let options = Options {
+        tolerance,
+        iterations,
+        restarts,
+        seed,
+    };
+    let first = wanted.first().cloned().unwrap_or_default();
+    let solver = match closed {
+        Some(closed) => InverseKinematics::closed(closed, first),
+        None => InverseKinematics::new(m, first),
+    };
+    let solver = solver.and_then(|s| s.options(options)).map_err(raised)?;
+    let pool = pool::pool(py)?;
+    let found = py.detach(|| pool.install(|| solver.solve_many(&wanted, &starts)));
+    let found = found.map_err(raised)?;
+    let residuals = found
+        .iter()
+        .flat_map(|f| f.residuals.iter().flat_map(|r| [r.angle, r.distance]));
+    let limits = found.iter().map(|f| {
+        let each = f.bindings.iter().map(|b| (b.joint.clone(), b.at, b.is_upper));
+        each.collect()
+    });
+    Ok((
+        PyArray1::from_vec(py, found.iter().flat_map(|f| f.q.iter().copied()).collect()),
+        PyArray1::from_vec(py, found.iter().map(|f| f.reached).collect()),
+        PyArray1::from_vec(py, residuals.collect()),
+        PyArray1::from_vec(py, found.iter().map(|f| f.closure).collect()),
+        PyArray1::from_vec(py, found.iter().map(|f| f.iterations as i64).collect()),
+        PyArray1::from_vec(py, found.iter().map(|f| f.restarts as i64).collect()),
+        found.iter().map(ToString::to_string).collect(),
+        limits.collect(),
+    ))
+}

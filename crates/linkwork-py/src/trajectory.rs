@@ -238,7 +238,7 @@ impl Trajectory {
             Some(times) => PoseTrajectory::new(&poses, |body, q| motion::Trajectory::quintic_spline(body, times, q))?
                 .follow(m, frame, &start, tolerance),
             None => {
-                let path = PoseTrajectory::new(&poses, |body, q| motion::Trajectory::path_through(body, q))?;
+                let path = PoseTrajectory::new(&poses, motion::Trajectory::path_through)?;
                 let path = path.path(m, frame, &start, tolerance)?;
                 path.time_optimal(&limits).map(|fast| fast.trajectory)
             }

@@ -41,7 +41,7 @@ def sweep(
 
     `progress` is called with how many chunks are done and how many there are.
     """
-    return _run(plan(model, states, what=what, out=os.path.abspath(out), chunk=chunk, **named), progress)
+    return _run(plan(model, states, what=what, out=os.path.abspath(out), chunk=chunk, roll=None, **named), progress)
 
 
 def rollouts(

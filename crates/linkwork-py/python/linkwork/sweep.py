@@ -290,7 +290,7 @@ def sweep(
     `frame`, `reference` and `joint` are given by name. `only` are the chunks to compute here, as one task of an array job does:
     `only=range(i, 10**9, n)` takes every n-th from i on.
     """
-    job = plan(model, states, what=what, out=out, chunk=chunk, **named)
+    job = plan(model, states, what=what, out=out, chunk=chunk, roll=None, **named)
     chosen = job.missing() if only is None else [i for i in job.missing() if i in only]
     failed = sum(compute(job, index) for index in chosen)
     return Report(job.chunks, len(chosen), failed)

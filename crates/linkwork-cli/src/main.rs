@@ -13,6 +13,7 @@ mod demo;
 mod derive;
 mod energy;
 mod eval;
+mod explain;
 mod ik;
 mod info;
 mod linearize;
@@ -21,6 +22,7 @@ mod npz;
 mod numbers;
 mod plan;
 mod plot;
+mod prove;
 mod random;
 mod rates;
 mod robot;
@@ -63,6 +65,8 @@ enum Command {
     Linearize(linearize::Arguments),
     /// Turn an operator expression into an algorithm: explain it, evaluate it on a robot, or write its source code.
     Derive(Box<derive::Arguments>),
+    /// Prove an equation of operators by the laws of the algebra, or find a robot on which it is false.
+    Prove(prove::Arguments),
     /// Show a robot, its simulation or a log in the browser; write pictures, films and files of it.
     View(Box<view::Arguments>),
     /// Find a configuration that brings a frame somewhere, within the limits of the joints.
@@ -71,6 +75,8 @@ enum Command {
     Plan(Box<plan::Arguments>),
     /// Show total joint rates and working moments, joint by joint.
     Rates(rates::Arguments),
+    /// Explain one joint: what its torque is for, its Coriolis term, the inertia it moves; and whether the robot is flat.
+    Explain(explain::Arguments),
     /// Compare decoupled control with computed torque and joint PD on one task.
     Control(control::Arguments),
     /// Time every algorithm on a robot, in nanoseconds per call.
@@ -116,6 +122,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(&arguments).map(fine),
         Command::Linearize(arguments) => linearize::run(&arguments).map(fine),
         Command::Plan(arguments) => plan::run(&arguments).map(fine),
+        Command::Explain(arguments) => explain::run(&arguments).map(fine),
         Command::Rates(arguments) => rates::run(&arguments).map(fine),
         Command::Control(arguments) => control::run(&arguments).map(fine),
         Command::Bench(arguments) => bench::run(&arguments).map(fine),
@@ -125,6 +132,7 @@ fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Ik(arguments) => ik::run(&arguments),
+        Command::Prove(arguments) => prove::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments).map(fine),
     };
     match done {

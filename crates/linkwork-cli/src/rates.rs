@@ -260,7 +260,7 @@ fn print(table: &Table<'_>) -> Result<()> {
 const COLUMN: usize = 11;
 
 /// A table of numbers, one row per name. What is zero but for rounding is shown as such.
-fn columns(
+pub(crate) fn columns(
     out: &mut impl Write,
     title: &str,
     width: usize,

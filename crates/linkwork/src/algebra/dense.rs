@@ -251,7 +251,7 @@ impl Dense {
         Ok(dense)
     }
 
-    fn size(&self, space: Space) -> usize {
+    pub(crate) fn size(&self, space: Space) -> usize {
         match space {
             Space::Number => 1,
             Space::Joint => self.nv,
@@ -332,7 +332,7 @@ impl Dense {
         Ok(all)
     }
 
-    fn sum(&self, sum: &Sum, given: &[(&str, &[f64])]) -> Result<Matrix> {
+    pub(crate) fn sum(&self, sum: &Sum, given: &[(&str, &[f64])]) -> Result<Matrix> {
         let mut total = Matrix::zeros(self.size(sum.range), self.size(sum.domain));
         for term in &sum.terms {
             let mut product = Matrix::identity(self.size(sum.domain));
@@ -344,7 +344,7 @@ impl Dense {
         Ok(total)
     }
 
-    fn factor(&self, factor: &Factor, given: &[(&str, &[f64])]) -> Result<Matrix> {
+    pub(crate) fn factor(&self, factor: &Factor, given: &[(&str, &[f64])]) -> Result<Matrix> {
         Ok(match factor {
             Factor::Op(op, false) => self.operator(*op)?,
             Factor::Op(op, true) => self.operator(*op)?.transposed(),

@@ -50,12 +50,28 @@ impl FromStr for Expression {
 
 /// Reads an expression. A star that touches what stands on both sides of it is the adjoint or a product, whichever fits.
 fn read(text: &str) -> core::result::Result<Vec<(Option<String>, Sum)>, Fault> {
-    let with = |star| {
+    by_either_star(text, |star| {
         let statements = script::read(text, star)?;
         let parts: Vec<_> = statements.iter().map(|s| &s.ast).collect();
         let sums = infer::typed(&parts)?;
-        Ok(statements.into_iter().map(|s| s.name).zip(sums).collect::<Vec<_>>())
-    };
+        Ok(statements.into_iter().map(|s| s.name).zip(sums).collect())
+    })
+}
+
+/// Both sides of an equation, in the same spaces.
+pub(crate) fn equation(text: &str) -> Result<[Expression; 2]> {
+    let sides = by_either_star(text, |star| {
+        let [left, right] = script::equation(text, star)?;
+        infer::equation(&left, &right)
+    });
+    Ok(sides.map_err(|fault| fault.of(text))?.map(Expression::of))
+}
+
+/// What a text means with its stars as adjoints or as products, whichever fits.
+fn by_either_star<T: PartialEq>(
+    text: &str,
+    with: impl Fn(Star) -> core::result::Result<T, Fault>,
+) -> core::result::Result<T, Fault> {
     let Some(star) = parse::ambiguous(text) else {
         return with(Star::Product);
     };

@@ -107,6 +107,19 @@ pub(crate) fn typed(all: &[&Ast]) -> Result<Vec<Sum>, Fault> {
     Ok(sums)
 }
 
+/// Both sides of an equation as sums of products.
+pub(crate) fn equation(left: &Ast, right: &Ast) -> Result<[Sum; 2], Fault> {
+    let mut inference = Inference::default();
+    let (a, b) = (inference.kind(left)?, inference.kind(right)?);
+    if !inference.unify(a.range, b.range) || !inference.unify(a.domain, b.domain) {
+        let (a, b) = (inference.lead(a), inference.lead(b));
+        let problem = format!("this side {b}, the other {a}");
+        let hint = "both sides of an equation have the same spaces";
+        return Err(Fault::at(right.span.clone(), problem, hint));
+    }
+    Ok([inference.build(left)?, inference.build(right)?])
+}
+
 /// Whether a name cannot be given to something: operators, functions, and for `let` also vectors of a state.
 pub(crate) fn is_taken(name: &str, is_let: bool) -> bool {
     let name = plain(name);

@@ -119,12 +119,12 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    fn new(left: &str, right: &str) -> Self {
+    pub(crate) fn new(left: &str, right: &str) -> Self {
         let (left, right) = (terms(left), terms(right));
         Self { left, right }
     }
 
-    fn adjoint(&self) -> Self {
+    pub(crate) fn adjoint(&self) -> Self {
         let flip = |t: &Term| Term::new(t.scale, t.factors.iter().rev().map(Factor::adjoint).collect());
         Self {
             left: self.left.iter().map(flip).collect(),

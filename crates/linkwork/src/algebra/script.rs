@@ -96,6 +96,20 @@ pub(crate) fn read(text: &str, star: Star) -> Result<Vec<Statement>, Fault> {
     Ok(results)
 }
 
+/// The two sides of an equation.
+pub(crate) fn equation(text: &str, star: Star) -> Result<[Ast; 2], Fault> {
+    let chars: Vec<char> = text.chars().collect();
+    let sides = split(&chars, 0..chars.len(), &['=']);
+    let [left, right] = &sides[..] else {
+        let problem = format!("an equation has one equals sign, and this has {}", sides.len() - 1);
+        return Err(Fault::at(0..chars.len(), problem, "write A = B"));
+    };
+    Ok([
+        expression(&chars, left.clone(), star, &[])?,
+        expression(&chars, right.clone(), star, &[])?,
+    ])
+}
+
 /// Parts between marks that no parenthesis or bracket encloses.
 fn split(chars: &[char], within: Range<usize>, marks: &[char]) -> Vec<Range<usize>> {
     let (mut found, mut start, mut depth) = (Vec::new(), within.start, 0_usize);

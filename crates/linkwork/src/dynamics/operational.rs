@@ -20,6 +20,8 @@ pub(crate) struct Compliances;
 /// Forces on a frame, six numbers each → D^-½HψB f, each a row over the degrees of freedom from the root to the frame.
 /// The products of such rows are the elements of J𝓜⁻¹J*.
 pub(crate) struct InnovationsOfForces;
+/// ∂ log det 𝓜/∂q: Υ is the adjoint of the Riccati sweep, Υ(k) = ∂ log det 𝓜/∂P(k).
+pub(crate) struct LogDetGradient;
 /// e → (I − HψK)* D^-½ e: from a sum of such rows to accelerations.
 pub(crate) struct FromInnovations;
 
@@ -66,6 +68,32 @@ impl<S: Scalar> Sweep<S> for Compliances {
                 }
             }
         }
+    }
+}
+
+/// Outward: Y = P⁺Υ(p);  the change along a column h of H* is 2 tr(Y crf(h));  Υ(k) = H*D⁻¹H + τ̄*Υ(p)τ̄.
+impl<S: Scalar> Sweep<S> for LogDetGradient {
+    #[inline(always)]
+    fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
+        s.need_riccati(m);
+        s.need_home_gains(m);
+        let mut kept = core::mem::take(&mut s.scratch.upsilon);
+        kept.resize(m.bodies.len(), [[S::ZERO; 6]; 6]);
+        for (k, body) in m.bodies.iter().enumerate() {
+            let dofs = body.v..body.v + body.dofs;
+            let mut upsilon = Upsilon([[S::ZERO; 6]; 6]);
+            let mut turn = Force::ZERO;
+            if let Some(p) = body.parent {
+                upsilon.0 = kept[p];
+                turn = upsilon.turning(&s.riccati.p_plus[k].through(&s.world.poses[k]).to_rows());
+            }
+            for v in dofs.rev() {
+                out[v] = s.world.columns[v].dot(turn);
+                upsilon.pass(s.world.columns[v], s.home_gains[v].g, s.riccati.gains[v].d_inv);
+            }
+            kept[k] = upsilon.0;
+        }
+        s.scratch.upsilon = kept;
     }
 }
 
@@ -197,6 +225,27 @@ impl<S: Scalar> Upsilon<S> {
                 self.0[i][j] = (-h[i]).mul_add(w[j], (-w[i]).mul_add(h[j], self.0[i][j]));
             }
         }
+    }
+
+    /// w with h·w = 2 tr(PΥ crf(h)) for every motion h: of Y = PΥ, 2[vx(Y₁₁ + Y₂₂); vx(Y₂₁)].
+    #[inline(always)]
+    fn turning(&self, p: &[[S; 6]; 6]) -> Force<S> {
+        let mut y = [[S::ZERO; 6]; 6];
+        for i in 0..6 {
+            for j in 0..6 {
+                for (l, p) in p[i].iter().enumerate() {
+                    y[i][j] = p.mul_add(self.at(l, j), y[i][j]);
+                }
+            }
+        }
+        let two = S::lift(2.0);
+        let mut w = [S::ZERO; 6];
+        for i in 0..3 {
+            let (a, b) = ((i + 1) % 3, (i + 2) % 3);
+            w[i] = two * (y[a][b] - y[b][a] + y[a + 3][b + 3] - y[b + 3][a + 3]);
+            w[i + 3] = two * (y[a + 3][b] - y[b + 3][a]);
+        }
+        Force::from_array(w)
     }
 
     #[inline(always)]

@@ -83,6 +83,17 @@ pub(super) static QUANTITIES: &[Quantity] = &[
     ),
     Quantity::new(
         (
+            "log_det_mass_gradient",
+            "∂ log det 𝓜/∂q",
+            "the change of log det 𝓜 along each degree of freedom, in O(n)",
+        ),
+        &["fixman_gradient"],
+        &[Q],
+        &[Nv],
+        |m, _, _, out| m.log_det_mass_gradient(out),
+    ),
+    Quantity::new(
+        (
             "bias",
             "C",
             "gravity and velocity terms: inverse dynamics without acceleration",

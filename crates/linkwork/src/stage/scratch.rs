@@ -31,6 +31,10 @@ pub(crate) struct Scratch<S> {
     pub(crate) forces: Vec<Force<S>>,
     /// Rows of one number per column, for dense results.
     pub(crate) columns: Vec<S>,
+    /// Υ of every link, where all are needed; allocated at its first use.
+    pub(crate) upsilon: Vec<[[S; 6]; 6]>,
+    /// Random numbers per degree of freedom, likewise.
+    pub(crate) normal: Vec<S>,
     /// Columns in registers, and the rows that they make.
     pub(crate) tiles: Vec<S>,
     /// What children other than the next link hand in.
@@ -52,6 +56,8 @@ impl<S: Scalar> Scratch<S> {
             eps: vec![S::ZERO; nv],
             dofs: vec![S::ZERO; nv],
             refinement: [(); 2].map(|()| vec![S::ZERO; if m.refines { nv } else { 0 }]),
+            upsilon: Vec::new(),
+            normal: Vec::new(),
             motions: vec![Motion::ZERO; nv],
             forces: vec![Force::ZERO; nv],
             columns: Vec::with_capacity(if nv <= LARGE {

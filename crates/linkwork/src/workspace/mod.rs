@@ -23,6 +23,7 @@ mod plain;
 mod posed;
 mod refine;
 mod second_order;
+mod statistics;
 pub(crate) mod sweeps;
 mod weld;
 
@@ -38,6 +39,7 @@ pub use moving::Moving;
 pub use operational::{MovingTask, Part, Task};
 pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
+pub use statistics::Normal;
 
 use crate::coupled::workspace::Shape;
 use crate::dynamics::innovations::Articulate;

@@ -122,6 +122,7 @@ sweeps! {
     operational::HomeGains: Plain;
     operational::Compliance: Plain;
     operational::Compliances: Plain, Often;
+    operational::LogDetGradient: Tree;
     operational::InnovationsOfForces: Plain;
     operational::FromInnovations: Plain;
     evaluate::Settle: Plain, Often;

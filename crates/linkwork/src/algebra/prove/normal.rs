@@ -1,0 +1,164 @@
+//! The normal form of an expression, and every step on the way to it.
+
+use super::axioms::{Axiom, axioms};
+use crate::algebra::rewrite::kept;
+use crate::algebra::sum::{Factor, Sum, Term};
+
+/// More terms than this are not looked at.
+const MOST_TERMS: usize = 400;
+/// Nor more steps.
+const MOST_STEPS: usize = 400;
+
+/// What was done to come to a form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reason {
+    /// X X⁻¹ = I, of a dense inverse.
+    Inverse,
+    Expanded,
+    Axiom(&'static Axiom),
+}
+
+/// A form and how it was come by.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub(crate) reason: Reason,
+    pub(crate) sum: Sum,
+}
+
+/// All forms down to the normal one; none if that is too long.
+pub(crate) fn forms(sum: &Sum, rotors: bool) -> Option<Vec<Form>> {
+    let mut found: Vec<Form> = Vec::new();
+    let mut now = kept(sum.clone(), rotors);
+    let take = |reason, sum: Sum, now: &mut Sum, found: &mut Vec<Form>| {
+        if sum != *now {
+            found.push(Form {
+                reason,
+                sum: sum.clone(),
+            });
+        }
+        *now = sum;
+    };
+    let next = cancelled(&now);
+    take(Reason::Inverse, next, &mut now, &mut found);
+    let next = inside(&now, &|sum| sum.expanded(MOST_TERMS))?;
+    take(Reason::Expanded, next, &mut now, &mut found);
+    let next = cancelled(&now);
+    take(Reason::Inverse, next, &mut now, &mut found);
+    while found.len() < MOST_STEPS {
+        let apply = |axiom: &'static Axiom| {
+            let next = everywhere(&now, axiom, rotors)?;
+            Some((axiom, next))
+        };
+        let Some((axiom, next)) = axioms().iter().find_map(apply) else {
+            return Some(found);
+        };
+        take(Reason::Axiom(axiom), next?, &mut now, &mut found);
+    }
+    None
+}
+
+/// Applies an axiom wherever it fits, also inside of inverses: none where it does not, none inside where that is too long.
+fn everywhere(sum: &Sum, axiom: &Axiom, rotors: bool) -> Option<Option<Sum>> {
+    let fits = fits(sum, axiom);
+    fits.then(|| {
+        let rewritten = inside(sum, &|sum| {
+            let mut now = sum.clone();
+            while let Some(next) = once(&now, axiom) {
+                now = kept(next, rotors);
+                if now.terms.len() > MOST_TERMS {
+                    return None;
+                }
+            }
+            Some(now)
+        });
+        rewritten.map(|sum| kept(sum, rotors))
+    })
+}
+
+fn fits(sum: &Sum, axiom: &Axiom) -> bool {
+    let pattern = &axiom.law.left[0].factors;
+    let here = |t: &Term| t.factors.windows(pattern.len()).any(|w| w == &pattern[..]);
+    let below = |t: &Term| t.factors.iter().filter_map(inner).any(|inner| fits(inner, axiom));
+    sum.terms.iter().any(|t| here(t) || below(t))
+}
+
+fn inner(factor: &Factor) -> Option<&Sum> {
+    match factor {
+        Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+/// In every term that it fits, at its first place.
+fn once(sum: &Sum, axiom: &Axiom) -> Option<Sum> {
+    let pattern = &axiom.law.left[0].factors;
+    let mut terms = Vec::with_capacity(sum.terms.len());
+    let mut any = false;
+    for term in &sum.terms {
+        let Some(at) = term.factors.windows(pattern.len()).position(|w| w == &pattern[..]) else {
+            terms.push(term.clone());
+            continue;
+        };
+        any = true;
+        let (before, after) = (&term.factors[..at], &term.factors[at + pattern.len()..]);
+        terms.extend(axiom.law.right.iter().map(|r| {
+            let factors = [before, &r.factors[..], after].concat();
+            Term::new(term.scale * r.scale, factors)
+        }));
+    }
+    any.then(|| Sum::of_terms(sum.range, sum.domain, terms))
+}
+
+/// A sum with the same done to it and to all that is inverted in it.
+fn inside(sum: &Sum, change: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Sum> {
+    let mut sum = change(sum)?;
+    for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+        if let Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) = factor {
+            **inner = inside(inner, change)?;
+        }
+    }
+    Some(Sum::of_terms(sum.range, sum.domain, sum.terms))
+}
+
+/// Without what stands beside its own inverse.
+fn cancelled(sum: &Sum) -> Sum {
+    let mut sum = sum.clone();
+    for term in &mut sum.terms {
+        for factor in &mut term.factors {
+            if let Factor::Sum(inner) = factor {
+                **inner = cancelled(inner);
+            }
+        }
+        while let Some((from, to, scale)) = pair(&term.factors) {
+            term.factors.drain(from..to);
+            term.scale *= scale;
+        }
+    }
+    Sum::of_terms(sum.range, sum.domain, sum.terms)
+}
+
+/// Where an inverse stands beside what it inverts, and what is left of both.
+fn pair(factors: &[Factor]) -> Option<(usize, usize, f64)> {
+    for (at, factor) in factors.iter().enumerate() {
+        let (Factor::Inverse(inner) | Factor::Augmented(inner)) = factor else {
+            continue;
+        };
+        let same = |f: &Factor| matches!(f, Factor::Sum(sum) if sum == inner);
+        if at > 0 && same(&factors[at - 1]) {
+            return Some((at - 1, at + 1, 1.0));
+        }
+        if factors.get(at + 1).is_some_and(same) {
+            return Some((at, at + 2, 1.0));
+        }
+        if let [term] = &inner.terms[..] {
+            let n = term.factors.len();
+            if at >= n && factors[at - n..at] == term.factors[..] {
+                return Some((at - n, at + 1, term.scale.recip()));
+            }
+            if factors.len() > at + n && factors[at + 1..=at + n] == term.factors[..] {
+                return Some((at, at + n + 1, term.scale.recip()));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,172 @@
+//! Identities of the papers, proved from definitions; and others that are none.
+
+use linkwork::algebra::{Notation, prove};
+
+/// Proved for every robot.
+const PROVED: &[&str] = &[
+    // Sums of powers.
+    "phi~ = E_phi phi",
+    "phi~ = phi E_phi",
+    "psi~ = E_psi psi",
+    "inv(phi) = I - E_phi",
+    "inv(psi) = I - E_psi",
+    // Newton and Euler.
+    "Mass = H phi M phi^* H^* + A",
+    "J = B^* phi^* H^*",
+    "C = H phi (M phi^* a + b)",
+    "V = phi^* H^* qd",
+    // The Riccati equation.
+    "M = P - E_phi P_plus E_phi^*",
+    "M = P - E_psi P E_phi^*",
+    "P_plus = tau_bar P",
+    "P_plus = P - G D G^*",
+    "P_plus = P tau_bar^*",
+    "D = H P H^* + A",
+    "G = P H^* inv(D)",
+    "K = E_phi G",
+    "E_psi = E_phi tau_bar",
+    "P = M + E_phi P_plus E_phi^*",
+    // Innovations factorization.
+    "Mass = (I + H phi K) D (I + H phi K)^*",
+    "inv(I + H phi K) = I - H psi K",
+    "(I + H phi K) (I - H psi K) = I",
+    "(I - H psi K) (I + H phi K) = I",
+    "inv(Mass) = (I - H psi K)^* inv(D) (I - H psi K)",
+    "Mass (I - H psi K)^* inv(D) (I - H psi K) = I",
+    "(I - H psi K)^* inv(D) (I - H psi K) Mass = I",
+    // Laws.
+    "inv(psi) = inv(phi) + K H",
+    "(I - H psi K) H phi = H psi",
+    "phi K (I - H psi K) = psi K",
+    "I + H phi K = H phi G + A inv(D)",
+    "H Psi G = H psi K",
+    "phi M phi^* = P + phi~ P + P phi~^* + phi K D K^* phi^*",
+    "inv(Mass) H phi M phi^* = (I - H psi K)^* inv(D) H psi P + K^* psi^*",
+    "psi M phi^* = psi P + P phi~^*",
+    "psi K H phi = phi - psi",
+    "phi K H psi = phi - psi",
+    "psi = phi - phi K H psi",
+    "phi = (I + phi K H) psi",
+    "inv(psi) phi = I + K H phi",
+    "H psi = H phi - H psi K H phi",
+    // Diagonalized equations.
+    "m m^* = Mass",
+    "ell^* ell = inv(Mass)",
+    "ell m = I",
+    "ell Mass ell^* = I",
+    "ell = inv(sqrt(D)) (I - H psi K)",
+    "qd^* Mass qd = (m^* qd)^* (m^* qd)",
+    "(ell T)^* (m^* qd) = T^* qd",
+    "ell J^* = inv(sqrt(D)) H psi B",
+    // Operational space.
+    "J inv(Mass) J^* = B^* psi^* H^* inv(D) H psi B",
+    "inv(Mass) J^* f = (I - H psi K)^* inv(D) H psi B f",
+    "Lambda J inv(Mass) J^* = I",
+    "Lambda = inv(B^* psi^* H^* inv(D) H psi B)",
+    "J inv(Mass) J^* Lambda f = f",
+    "(I - J^* Lambda J inv(Mass)) J^* = 0 J^*",
+    "pinv(J^*) = pinv(J)^*",
+    // Forward dynamics.
+    "inv(Mass) (T - C) = (I - H psi K)^* inv(D) (T - H psi (K T + P a + b)) - K^* psi^* a",
+    "J[left] inv(Mass) J[right]^* = B[left]^* psi^* H^* inv(D) H psi B[right]",
+    "Jc inv(Mass) Jc^* = Bc^* psi^* H^* inv(D) H psi Bc",
+];
+
+/// Proved where joints have no rotors, and false with them.
+const WITHOUT_ROTORS: &[&str] = &[
+    "tau_bar^2 = tau_bar",
+    "H tau_bar = 0 H",
+    "H G = I",
+    "I + H phi K = H phi G",
+    "M = P - E_psi P E_psi^*",
+    "Mass = H phi M phi^* H^*",
+    "tau_bar P_plus = P_plus",
+    "psi G = G",
+    "phi M phi^* H^* = (I + phi K H) P phi^* H^*",
+    "inv(H phi M phi^* H^*) = (I - H psi K)^* inv(D) (I - H psi K)",
+];
+
+/// True on every robot; not a matter of these laws alone.
+const TRUE: &[&str] = &["J pinv(J) J = J", "pinv(J) J pinv(J) = pinv(J)"];
+
+const FALSE: &[&str] = &[
+    "Mass = H psi M psi^* H^*",
+    "phi M phi^* = P + phi~ P",
+    "(I - H psi K) H psi = H phi",
+    "inv(Mass) = (I - H psi K) inv(D) (I - H psi K)^*",
+    "psi phi = phi psi",
+    "C = H phi M phi^* a",
+    "H phi G = I - H phi K",
+    "P = M",
+    "ell ell^* = inv(Mass)",
+];
+
+#[test]
+fn identities_of_the_papers_are_proved() {
+    let mut missing = Vec::new();
+    for equation in PROVED {
+        let judgement = prove(equation).unwrap_or_else(|e| panic!("{equation}: {e}"));
+        if !judgement.is_proved() {
+            missing.push(format!("{equation}: {}", judgement.verdict()));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn some_hold_without_rotors_alone() {
+    for equation in WITHOUT_ROTORS {
+        let judgement = prove(equation).unwrap_or_else(|e| panic!("{equation}: {e}"));
+        let proved = judgement.proof.as_ref().is_some_and(|proof| !proof.rotors);
+        let verdict = judgement.verdict();
+        assert!(proved, "{equation}: {verdict}");
+        let robot = judgement.counterexample.expect(equation);
+        assert!(robot.rotors && judgement.failed > 0, "{equation}: {verdict}");
+    }
+}
+
+#[test]
+fn what_is_not_proved_is_tried_on_robots() {
+    for equation in TRUE {
+        let judgement = prove(equation).unwrap();
+        let verdict = judgement.verdict();
+        assert!(judgement.tried == 100 && judgement.failed == 0, "{equation}: {verdict}");
+    }
+}
+
+#[test]
+fn false_equations_have_counterexamples() {
+    for equation in FALSE {
+        let judgement = prove(equation).unwrap();
+        assert!(judgement.proof.is_none(), "{equation} is proved");
+        let robot = judgement.counterexample.expect(equation);
+        assert!((robot.left - robot.right).abs() > 1e-9, "{equation}");
+    }
+}
+
+#[test]
+fn a_proof_reads_like_a_derivation() {
+    let judgement = prove("(I - H psi K) H phi = H psi").unwrap();
+    let proof = judgement.proof.unwrap();
+    let (left, right) = proof.steps(Notation::Symbols);
+    assert!(right.is_empty(), "{right:?}");
+    assert_eq!(left.last().unwrap().becomes, "Hψ");
+    let laws: Vec<&str> = left.iter().map(|step| &step.law[..]).collect();
+    assert_eq!(laws, ["", "K = E_φG", "ψE_φG H = ψE_φ − ψ + I", "E_φφ = φ − I"]);
+    let inverse = prove("inv(Mass) = (I - H psi K)^* inv(D) (I - H psi K)").unwrap();
+    let proof = inverse.proof.unwrap();
+    assert_eq!(proof.lemmas().count(), 1);
+}
+
+#[test]
+fn what_is_no_equation_is_refused() {
+    for (text, problem) in [
+        ("Mass", "an equation has one equals sign"),
+        ("Mass = H", "this side leads from"),
+        ("Mass = T", "this side is a vector"),
+        ("Mass = D = M", "and this has 2"),
+    ] {
+        let error = prove(text).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}

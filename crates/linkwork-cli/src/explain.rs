@@ -350,7 +350,14 @@ fn print(told: &Told) -> Result<()> {
             writeln!(out)?;
             let row = vec![c.outboard, c.inboard, c.present, c.gravity, c.sum];
             let heads = ["outboard", "inboard", "present", "gravity", "sum"];
-            columns(&mut out, "𝒞(q, ξ)", width, &heads, &[told.joint.clone()], &[row])?;
+            columns(
+                &mut out,
+                "𝒞(q, ξ)",
+                width,
+                &heads,
+                std::slice::from_ref(&told.joint),
+                &[row],
+            )?;
         }
         writeln!(
             out,

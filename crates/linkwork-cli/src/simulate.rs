@@ -7,6 +7,7 @@ mod course;
 mod figure;
 mod keep;
 pub(crate) mod log;
+pub(crate) mod machinery;
 pub(crate) mod push;
 pub(crate) mod record;
 mod report;
@@ -31,6 +32,7 @@ use linkwork::simulate::{Diagonalized, Dynamics, Ended, PassiveForces, Run, Stat
 use linkwork::workspace::Scaling;
 use linkwork_formats::Robot;
 use log::Log;
+use machinery::Machinery;
 use push::Push;
 use record::{Record, Recorder, Summary};
 use report::{End, Report};
@@ -48,6 +50,7 @@ Examples:
   linkwork simulate arm7 --random 1 --controller computed-torque --seconds 3 --plot reach.svg
   linkwork simulate puma560 -c gravity --push link6:0.5:0.7:0,40,0 --log push.csv --log push.mcap
   linkwork simulate arm.xml --start-key home -c gravity
+  linkwork simulate arm.xml --start-key home --ctrl shoulder=0.3 --log servos.csv
   linkwork simulate cart_pole --q 0,0.2 -c lqr --driven rail --plot balance.svg
   linkwork simulate quadruped --gravity 0,0,0 --v 0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --seconds 2 --json
 
@@ -55,6 +58,9 @@ Joints have what their model says: damping, friction, springs, and stops at thei
 friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what friction changes in one step if that is more. A stop is an
 overdamped spring that gives back some 7 % of a joint's speed; its time constant is 5 ms, or 8 steps if that is longer. --ideal
 leaves all of it out. Units are SI. The same arguments give the same bits on every run.
+
+Actuators of an MJCF file act as --ctrl tells them, through their gains, gears, lags and bounds; its tendons pull, and its sensors
+are columns of the log. What is not modelled is told.
 
 Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot in it; `linkwork view`
 plays them all. They are written to FILE.part while the run lasts. Ctrl-C, SIGTERM and SIGHUP end a run and keep what was
@@ -231,6 +237,28 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// The robot's own actuators and tendons.
+    fn machinery(&self, robot: &Robot, mechanism: &Mechanism) -> Result<Machinery> {
+        let explicit = !matches!(self.integrator, Some(Method::Adaptive | Method::Midpoint));
+        let step = explicit.then(|| self.dt.unwrap_or(STEP));
+        let key = self.start.key(robot);
+        let limits = [self.ideal, self.ideal || self.no_limits];
+        let machinery = self.control.machinery(robot, mechanism, key, limits, step)?;
+        machinery.warn();
+        Ok(machinery)
+    }
+}
+
+/// When something changes abruptly.
+fn changes(pushes: &[Push], machinery: &Machinery) -> Vec<f64> {
+    let mut all = push::changes(pushes);
+    all.extend(machinery.changes());
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
@@ -253,42 +281,51 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.control.check(mechanism, &state.q)?;
     let pushes = arguments.push.iter().map(|p| Push::parse(p, mechanism));
     let pushes: Vec<Push> = pushes.collect::<Result<_>>()?;
-    let driver = || arguments.control.driver(mechanism, &pushes, arguments.ideal);
-    let (driver, watched) = (driver()?, driver()?);
-    let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state)?;
+    let machinery = arguments.machinery(&loaded.robot, mechanism)?;
+    let driver = || -> Result<Driver> {
+        let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
+        Ok(driver.with(&machinery))
+    };
+    let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
+    let (running, watched) = (driver()?, driver()?);
     let scene = arguments.scene(&loaded.robot, closed.is_some())?;
+    let plain = closed.is_none() && scene.is_none() && arguments.push.is_empty();
     if arguments.view {
-        return arguments.show(&loaded, closed.as_ref(), state, driver, (method, resistance));
+        return arguments.show(&loaded, closed.as_ref(), state, running, (method, resistance));
     }
-    let conserved = arguments.control.is_none() && pushes.is_empty() && !resistance.is_any() && scene.is_none();
+    let acts = !arguments.control.is_none() || machinery.acts();
+    let conserved = !acts && pushes.is_empty() && !resistance.is_any() && scene.is_none();
     let relative = arguments.tolerance.unwrap_or(TOLERANCE);
     let absolute = 0.1 * relative;
     let plan = Run::new(method.into(), arguments.seconds)
         .step(arguments.dt.unwrap_or(STEP))
         .tolerance(Tolerance { relative, absolute })
         .samples(arguments.log_rate)
-        .changes(push::changes(&pushes));
-    let mut stretch = driver.stretch();
+        .changes(changes(&pushes, &machinery));
+    let mut stretch = running.stretch();
     let whole = !(arguments.log.is_empty() && arguments.plot.is_empty());
+    let sensors = machinery::sensors(&loaded.robot, mechanism, plain)?.filter(|_| whole);
+    let form = Record::of_run(mechanism, &watched, sensors.as_ref());
     let recorder = Recorder::new(
         mechanism,
         watched,
+        sensors,
         resistance.clone(),
         arguments.equations.scaling(),
         [whole, !arguments.plot.is_empty()],
     );
     let equations = match (&closed, arguments.equations.scaling()) {
-        (Some(closed), _) => Posing::Closed(Box::new(ClosedMotion::with(closed, driver, resistance))),
-        (None, None) => Posing::Dynamics(Dynamics::with(mechanism, driver, resistance)),
+        (Some(closed), _) => Posing::Closed(Box::new(ClosedMotion::with(closed, running, resistance))),
+        (None, None) => Posing::Dynamics(Dynamics::with(mechanism, running, resistance)),
         (None, Some(scaling)) => {
-            let mut equations = Diagonalized::with(mechanism, scaling, driver, resistance);
+            let mut equations = Diagonalized::with(mechanism, scaling, running, resistance);
             state = equations.state(state.t, &state.q, &state.v)?;
             Posing::Diagonalized(equations)
         }
     };
     let equations = match scene {
         Some(scene) => {
-            let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
+            let driver = driver()?;
             stretch = driver.stretch();
             let mut touching =
                 arguments
@@ -299,7 +336,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         None => equations,
     };
-    let form = Record::new(mechanism);
     let described = log::Described::of(&loaded.robot, &arguments.chosen.robot);
     let logs = arguments.log.iter();
     let logs = logs.map(|path| Log::begin(path, &form, mechanism, &described, arguments.log_rate));

@@ -17,6 +17,7 @@ use clap::Args;
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
 use linkwork::simulate::State;
+use linkwork_formats::Robot;
 use linkwork_view::{Assets, Method, Recording, Simulation, Source};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let recording = recording.map(|log| log.fitted(&stage.mechanism)).transpose()?;
     let source = match recording {
         Some(recording) => Source::Recording(recording),
-        None if arguments.simulate => Source::Simulation(Box::new(arguments.simulation(&stage)?)),
+        None if arguments.simulate => Source::Simulation(Box::new(arguments.simulation(&loaded.robot, &stage)?)),
         None => {
             arguments.control.only_with("--simulate")?;
             Source::Still
@@ -154,8 +155,15 @@ impl Arguments {
         Ok((loaded, log, home(path).filter(|_| path.exists())))
     }
 
-    fn simulation(&self, stage: &Stage) -> Result<Simulation> {
+    fn simulation(&self, robot: &Robot, stage: &Stage) -> Result<Simulation> {
         let driver = self.control.driver(&stage.mechanism, &[], self.ideal)?;
+        let limits = [self.ideal, self.ideal || self.no_limits];
+        let key = self.start.key(robot);
+        let machinery = self
+            .control
+            .machinery(robot, &stage.mechanism, key, limits, Some(self.dt))?;
+        machinery.warn();
+        let driver = driver.with(&machinery);
         let resistance = resistance((self.ideal, self.no_limits, Some(self.dt)), &stage.mechanism)?;
         Ok(Simulation::new(
             &stage.mechanism,

@@ -51,7 +51,8 @@ const URDF: &str = r#"<robot name="robot">
 
 const MJCF: &str = r#"<mujoco model="arm"><worldbody><body name="arm"><joint name="shoulder" type="hinge" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 0.4" size="0.03"/></body></worldbody>
-  <keyframe><key name="home" qpos="0.5"/></keyframe></mujoco>
+  <actuator><position name="shoulder" joint="shoulder" kp="20" kv="4"/></actuator>
+  <keyframe><key name="home" qpos="0.5" ctrl="0.5"/></keyframe></mujoco>
 "#;
 
 const TEXT_MODEL: &str = "1\nRZ 0 1 0 0 0 1 0 0 0 1 0 0 0.5 2 0.1 0 0 0.1 0 0 0 0.1 0 0 0 0.1 0 0 0\n";

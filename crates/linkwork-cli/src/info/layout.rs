@@ -16,6 +16,8 @@ pub(crate) enum Library {
     Mujoco,
     /// Depth first, by the names of joints.
     Pinocchio,
+    /// Depth first, in the order of the file, and free bodies last.
+    Drake,
 }
 
 impl Library {
@@ -23,6 +25,7 @@ impl Library {
         match self {
             Self::Mujoco => (Order::Mujoco, "MuJoCo"),
             Self::Pinocchio => (Order::Pinocchio, "Pinocchio"),
+            Self::Drake => (Order::Drake, "Drake"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a run begins with: what resists the joints, where they start, and how to step.
 
 use super::course::Method;
+use super::machinery::Machinery;
 use super::stiffness::{self, Stiff};
 use super::{Arguments, Form, STEP};
 use crate::complaint::Complaint;
@@ -17,6 +18,7 @@ pub(super) fn method(
     mechanism: &Mechanism,
     closed: Option<&ClosedMechanism>,
     state: &State,
+    machinery: &Machinery,
 ) -> Result<(Method, PassiveForces)> {
     let asked = arguments.integrator.unwrap_or(Method::Rk4);
     let resistance = resistance(arguments, mechanism, asked)?;
@@ -24,7 +26,16 @@ pub(super) fn method(
         return Ok((asked, resistance));
     }
     let step = arguments.dt.unwrap_or(STEP);
-    let Some(stiff) = stiff(arguments, mechanism, closed, state, &resistance, asked, step)? else {
+    let Some(stiff) = stiff(
+        arguments,
+        mechanism,
+        closed,
+        (state, machinery),
+        &resistance,
+        asked,
+        step,
+    )?
+    else {
         return Ok((asked, resistance));
     };
     let Stiff { joint, rate, longest } = stiff;
@@ -51,7 +62,7 @@ fn stiff(
     arguments: &Arguments,
     mechanism: &Mechanism,
     closed: Option<&ClosedMechanism>,
-    start: &State,
+    (start, machinery): (&State, &Machinery),
     resistance: &PassiveForces,
     method: Method,
     step: f64,
@@ -64,6 +75,7 @@ fn stiff(
         states.extend((0..OTHERS).map(|seed| within(&mechanism.random(seed))));
     }
     let driver = arguments.control.boundless_driver(mechanism, arguments.ideal)?;
+    let driver = driver.with(&machinery.boundless());
     let resistance = resistance.clone().without_stops();
     Ok(match closed {
         Some(closed) => {

@@ -1,5 +1,6 @@
 //! Controllers: where torques come from.
 
+use super::machinery::{Machinery, Wish};
 use super::push::Push;
 use super::torque_file::TorqueFile;
 use crate::complaint::Complaint;
@@ -16,6 +17,7 @@ use linkwork::control::{
 use linkwork::motion::{TrackingRegulator, TrackingTorque, Trajectory};
 use linkwork::simulate::{Drive, Now, State};
 use linkwork::workspace::Moving;
+use linkwork_formats::{Keyframe, Robot};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -23,9 +25,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Which controller, and its parameters.
 #[derive(Args, Clone)]
 pub(crate) struct Control {
-    /// What drives the joints.
-    #[arg(long, short, value_enum, default_value_t = Kind::None, value_name = "NAME")]
-    controller: Kind,
+    /// What drives the joints; the file's actuators if it has any and this is left out, else nothing.
+    #[arg(long, short, value_enum, value_name = "NAME")]
+    controller: Option<Kind>,
+    /// What the file's actuators are told: a number for each, apart by commas, NAME=NUMBER pairs, or a FILE.csv of lines with a
+    /// time and a number for each. Left out: what the keyframe of --start-key says, or 0.
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    ctrl: Option<String>,
     /// The configuration to go to, nq numbers; neutral if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     target: Option<Vec<f64>>,
@@ -71,6 +77,8 @@ pub(crate) struct Control {
 enum Kind {
     /// Nothing.
     None,
+    /// The file's actuators, as --ctrl tells them.
+    Servos,
     /// Gravity compensation.
     Gravity,
     /// T = kp (target ⊖ q) − kd q̇, and gravity, at the joints that motors drive.
@@ -100,6 +108,8 @@ pub(crate) struct Driver {
     law: Box<dyn Drive + Send>,
     pushes: Vec<Push>,
     stretch: Stretch,
+    /// The robot's own actuators and tendons.
+    pub(crate) machinery: Option<Machinery>,
 }
 
 /// No torque beyond what holds the robot against gravity.
@@ -125,6 +135,7 @@ impl Control {
             law: self.law(mechanism, ideal)?,
             pushes: pushes.to_vec(),
             stretch: Stretch::by_the_clock(),
+            machinery: None,
         })
     }
 
@@ -148,12 +159,12 @@ impl Control {
 
     /// The configuration that it goes to, if it goes to one.
     pub(crate) fn goal(&self, mechanism: &Mechanism) -> Result<Option<Vec<f64>>> {
-        match self.controller {
+        match self.kind() {
             Kind::Pd | Kind::ComputedTorque | Kind::Pose | Kind::Lqr | Kind::Operational | Kind::Adaptive => {
                 self.target(mechanism).map(Some)
             }
             Kind::Track | Kind::TrackLqr => Ok(Some(self.course(mechanism)?.end().to_vec())),
-            Kind::None | Kind::Gravity | Kind::RateDamping | Kind::File => Ok(None),
+            Kind::None | Kind::Servos | Kind::Gravity | Kind::RateDamping | Kind::File => Ok(None),
         }
     }
 
@@ -169,7 +180,7 @@ impl Control {
             let found = joints.filter(|name| mechanism.joint(name).and_then(|j| mechanism.v_range(j)).is_ok_and(has));
             found.map(|name| format!("`{name}`")).collect()
         };
-        if self.controller == Kind::Gravity {
+        if self.kind() == Kind::Gravity {
             let mut held = vec![0.0; mechanism.nv()];
             mechanism
                 .workspace()
@@ -195,7 +206,7 @@ impl Control {
             let problem = format!("no motor drives any joint of `{}`", mechanism.name());
             return Err(Complaint::failure(problem, DRIVE));
         }
-        if self.controller == Kind::Pd && !idle.is_empty() {
+        if self.kind() == Kind::Pd && !idle.is_empty() {
             let word = style::paint(style::HEAD, "note");
             anstream::eprintln!(
                 "{word}: no motor drives {}: pd acts at the other joints",
@@ -236,7 +247,41 @@ impl Control {
 
     /// Whether the motors exert nothing.
     pub(crate) fn is_none(&self) -> bool {
-        self.controller == Kind::None
+        matches!(self.kind(), Kind::None | Kind::Servos)
+    }
+
+    fn kind(&self) -> Kind {
+        self.controller.unwrap_or(Kind::None)
+    }
+
+    /// The robot's actuators and tendons, for a run that starts at a keyframe or elsewhere; `step` where steps are explicit.
+    pub(crate) fn machinery(
+        &self,
+        robot: &Robot,
+        mechanism: &Mechanism,
+        key: Option<&Keyframe>,
+        [ideal, no_limits]: [bool; 2],
+        step: Option<f64>,
+    ) -> Result<Machinery> {
+        let act = matches!(self.controller, None | Some(Kind::Servos));
+        if self.ctrl.is_some() && !act {
+            let problem = "--ctrl is for the file's actuators";
+            return Err(Complaint::usage(problem, "leave --controller out, or choose servos"));
+        }
+        if self.controller == Some(Kind::Servos) && robot.actuators.is_empty() {
+            let problem = format!("`{}` has no actuators in its file", mechanism.name());
+            return Err(Complaint::usage(problem, "choose another --controller"));
+        }
+        let wish = Wish {
+            ctrl: self.ctrl.as_deref(),
+            key,
+            act: act && (self.ctrl.is_some() || !robot.actuators.is_empty()),
+            ideal,
+            no_limits,
+            no_effort_limits: self.no_effort_limits,
+            step,
+        };
+        Machinery::new(robot, mechanism, &wish)
     }
 
     fn law(&self, mechanism: &Mechanism, ideal: bool) -> Result<Box<dyn Drive + Send>> {
@@ -247,7 +292,7 @@ impl Control {
             ("--effort", self.effort != 1.0, &[Kind::Lqr, Kind::TrackLqr]),
             ("--known", self.known != HALF, &[Kind::Adaptive]),
         ] {
-            if given && !of.contains(&self.controller) {
+            if given && !of.contains(&self.kind()) {
                 let of = of[0]
                     .to_possible_value()
                     .map_or_else(String::new, |v| v.get_name().to_owned());
@@ -261,8 +306,9 @@ impl Control {
         }
         let (kp, kd) = (self.kp.unwrap_or(STIFFNESS), self.kd.unwrap_or(DAMPING));
         let each = |gain: f64| vec![gain; mechanism.nv()];
-        Ok(match self.controller {
-            Kind::None => Box::new(()),
+        Ok(match self.kind() {
+            // The file's actuators are added to what controllers do.
+            Kind::None | Kind::Servos => Box::new(()),
             Kind::Gravity => self.limited(mechanism, Still)?,
             Kind::Pd => {
                 let target = self.target(mechanism)?;
@@ -296,7 +342,7 @@ impl Control {
                     false => mechanism.clone(),
                 };
                 let course = self.course(&model)?;
-                if self.controller == Kind::Track {
+                if self.kind() == Kind::Track {
                     let law = TrackingTorque::new(&course, &each(kp), &each(kd))?.for_plant(mechanism)?;
                     let law = Controlled::new(mechanism, law).without_gravity();
                     return Ok(Box::new(self.unlimited(mechanism, law)?));
@@ -398,11 +444,11 @@ impl Control {
 
     /// Whether it is the regulator or follows a trajectory, which know trees alone.
     pub(crate) fn knows_trees_alone(&self) -> bool {
-        self.controller == Kind::Lqr || self.tracks()
+        self.kind() == Kind::Lqr || self.tracks()
     }
 
     fn tracks(&self) -> bool {
-        matches!(self.controller, Kind::Track | Kind::TrackLqr)
+        matches!(self.kind(), Kind::Track | Kind::TrackLqr)
     }
 
     /// Where the trajectory starts, if it follows one: its state, and when.
@@ -450,6 +496,12 @@ const DRIVE: &str = "--driven JOINT,… says which joints motors drive, whatever
 const FRAMES: &str = "`linkwork info ROBOT` lists links and frames";
 
 impl Driver {
+    /// With the robot's own actuators and tendons.
+    pub(crate) fn with(mut self, machinery: &Machinery) -> Self {
+        self.machinery = Some(machinery.clone());
+        self
+    }
+
     /// What decides which pushes act, for who steps through time.
     pub(crate) fn stretch(&self) -> Stretch {
         self.stretch.clone()
@@ -480,6 +532,9 @@ impl Drive for Driver {
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
         // The motors know of no pushes: those come after them.
         self.law.drive(now, moving, tau)?;
+        if let Some(machinery) = &mut self.machinery {
+            machinery.drive(now, moving, tau)?;
+        }
         let clock = self.stretch.time().unwrap_or(now.t);
         self.pushes.iter().try_for_each(|push| push.act(clock, moving))
     }

@@ -8,6 +8,7 @@ use linkwork::model::JointKind;
 use linkwork::simulate::{Drive, Now, PassiveForces, State};
 use linkwork::workspace::Scaling;
 use linkwork::{Error, Mechanism, Workspace};
+use linkwork_formats::Sensors;
 
 /// Named columns over time; several columns make a quantity.
 pub(crate) struct Record {
@@ -55,8 +56,8 @@ impl Quantity {
 }
 
 impl Record {
-    /// An empty one; without ν and ε where a mechanism has none.
-    pub(crate) fn new(mechanism: &Mechanism) -> Self {
+    /// An empty one, with labels of actuators and of sensors; without ν and ε where a mechanism has none.
+    pub(crate) fn new(mechanism: &Mechanism, actuators: &[String], sensors: &[String]) -> Self {
         let quantity = |name, unit, labels: &[String]| Quantity {
             name,
             unit,
@@ -78,11 +79,19 @@ impl Record {
                 quantity("tau", "N m, N", &v),
                 quantity("nu", "√J", total),
                 quantity("eps", "√J/s", total),
+                quantity("actuator", "N m, N", actuators),
+                quantity("sensor", "", sensors),
                 number("kinetic", "J"),
                 number("potential", "J"),
             ],
             rows: 0,
         }
+    }
+
+    /// That of a run under a driver, with sensors.
+    pub(crate) fn of_run(mechanism: &Mechanism, driver: &Driver, sensors: Option<&Sensors>) -> Self {
+        let actuators = driver.machinery.as_ref().map_or(&[][..], |m| m.actuators());
+        Self::new(mechanism, actuators, sensors.map_or(&[], |s| s.labels()))
     }
 
     /// The same without rows.
@@ -202,6 +211,9 @@ const KEPT: usize = 4096;
 pub(crate) struct Recorder {
     workspace: Workspace,
     driver: Driver,
+    sensors: Option<Sensors>,
+    measured: Vec<f64>,
+    qdd: Vec<f64>,
     resistance: PassiveForces,
     /// What the velocities of states are; none for q̇ itself.
     scaling: Option<Scaling>,
@@ -227,16 +239,20 @@ impl Recorder {
     pub(crate) fn new(
         mechanism: &Mechanism,
         driver: Driver,
+        sensors: Option<Sensors>,
         resistance: PassiveForces,
         scaling: Option<Scaling>,
         [whole, plots]: [bool; 2],
     ) -> Self {
         let vector = vec![0.0; mechanism.nv()];
-        let record = Record::new(mechanism);
+        let record = Record::of_run(mechanism, &driver, sensors.as_ref());
         Self {
             total: record.of("nu").width() > 0,
             workspace: mechanism.workspace(),
             driver,
+            measured: vec![0.0; record.of("sensor").width()],
+            sensors,
+            qdd: vector.clone(),
             resistance,
             scaling,
             whole,
@@ -300,13 +316,28 @@ impl Recorder {
             self.driver.drive(now, &mut moving, &mut self.tau)?;
         }
         row.extend_from_slice(&self.tau);
+        if self.whole {
+            self.resistance.add(q, &self.qd, &mut self.tau)?;
+        }
         if self.total {
             row.extend_from_slice(&self.room);
             if self.whole {
-                self.resistance.add(q, &self.qd, &mut self.tau)?;
                 moving.working_moments(Scaling::Normalized, &self.tau, &mut self.room)?;
             }
             row.extend_from_slice(&self.room);
+        }
+        if let Some(machinery) = &mut self.driver.machinery {
+            let force = |i: usize| machinery.drives().actuator(i).map_or(0.0, |[.., force]| force);
+            row.extend((0..machinery.actuators().len()).map(force));
+            if let Some(sensors) = self.sensors.as_mut().filter(|_| self.whole) {
+                let now = Now { t: *t, q, v: &self.qd };
+                machinery.look(now, &mut moving)?;
+                if sensors.need_accelerations() {
+                    moving.forward_dynamics(&self.tau, &mut self.qdd)?;
+                }
+                sensors.measure(now, &mut moving, machinery.drives(), &self.qdd, &mut self.measured)?;
+            }
+            row.extend_from_slice(&self.measured);
         }
         row.extend([kinetic, potential]);
         Ok(())

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::simulate::State;
-use linkwork_formats::Robot;
+use linkwork_formats::{Keyframe, Robot};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -42,6 +42,11 @@ impl Start {
     /// Whether a configuration was asked for.
     pub(crate) fn is_given(&self) -> bool {
         self.q.is_some() || self.random.is_some() || self.start.is_some() || self.start_key.is_some()
+    }
+
+    /// The keyframe that it starts at, if it starts at one.
+    pub(crate) fn key<'a>(&self, robot: &'a Robot) -> Option<&'a Keyframe> {
+        robot.keyframe(self.start_key.as_deref()?)
     }
 
     pub(crate) fn state(&self, mechanism: &Mechanism, robot: &Robot) -> Result<State> {

@@ -1,4 +1,4 @@
-//! Torques from a file.
+//! Numbers over time from a file: torques, or controls.
 
 use crate::complaint::Complaint;
 use crate::numbers::read_bounded;
@@ -7,33 +7,31 @@ use linkwork::Mechanism;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Torques at rising times, joined by straight lines; the first and last hold before and after.
+/// Rows of numbers at rising times.
 #[derive(Clone)]
-pub(crate) struct TorqueFile {
+pub(crate) struct Timetable {
     times: Arc<[f64]>,
-    torques: Arc<[f64]>,
-    nv: usize,
+    numbers: Arc<[f64]>,
 }
 
-impl TorqueFile {
-    /// Reads lines of a time and nv torques, apart by commas; a first line of names is ignored.
-    pub(crate) fn read(path: &Path, mechanism: &Mechanism) -> Result<Self> {
+impl Timetable {
+    /// Reads lines of a time and so many numbers, apart by commas; a first line of names is ignored.
+    pub(crate) fn read(path: &Path, width: usize, what: &str) -> Result<Self> {
         let name = path.display();
         let text = read_bounded(path)?;
-        let nv = mechanism.nv();
         let wrong = |at: usize, problem: String| {
-            let hint = format!("a line is a time in seconds and {nv} torques, apart by commas");
+            let hint = format!("a line is a time in seconds and {width} {what}, apart by commas");
             Complaint::failure(format!("{name}:{at}: {problem}"), hint)
         };
-        let (mut times, mut torques) = (Vec::new(), Vec::new());
+        let (mut times, mut all) = (Vec::new(), Vec::new());
         for (at, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             let words: Vec<&str> = line.split(',').map(str::trim).collect();
             let is_number = |word: &&str| word.parse::<f64>().is_ok();
             if line.trim().is_empty() || (at == 1 && !words.iter().any(is_number)) {
                 continue;
             }
-            if words.len() != nv + 1 {
-                return Err(wrong(at, format!("{} numbers instead of {}", words.len(), nv + 1)));
+            if words.len() != width + 1 {
+                return Err(wrong(at, format!("{} numbers instead of {}", words.len(), width + 1)));
             }
             let mut numbers = Vec::with_capacity(words.len());
             for word in words {
@@ -42,17 +40,6 @@ impl TorqueFile {
                     _ => return Err(wrong(at, format!("`{word}` is no number"))),
                 }
             }
-            if let Some(dof) = (0..nv).find(|&i| numbers[1 + i] != 0.0 && !mechanism.is_driven(i)) {
-                let problem = format!(
-                    "torque number {} is {}, but no motor drives that joint",
-                    dof + 1,
-                    numbers[1 + dof]
-                );
-                return Err(Complaint::failure(
-                    format!("{name}:{at}: {problem}"),
-                    "write 0 there, or say which joints motors drive with --driven",
-                ));
-            }
             if times.last().is_some_and(|last| *last >= numbers[0]) {
                 return Err(wrong(
                     at,
@@ -60,27 +47,65 @@ impl TorqueFile {
                 ));
             }
             times.push(numbers[0]);
-            torques.extend(&numbers[1..]);
+            all.extend(&numbers[1..]);
         }
         if times.is_empty() {
-            return Err(wrong(1, "there are no torques".to_owned()));
+            return Err(wrong(1, format!("there are no {what}")));
         }
         Ok(Self {
             times: times.into(),
-            torques: torques.into(),
-            nv,
+            numbers: all.into(),
         })
+    }
+
+    pub(crate) fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+}
+
+/// Torques at rising times, joined by straight lines; the first and last hold before and after.
+#[derive(Clone)]
+pub(crate) struct TorqueFile {
+    table: Timetable,
+    nv: usize,
+}
+
+impl TorqueFile {
+    /// Reads lines of a time and nv torques.
+    pub(crate) fn read(path: &Path, mechanism: &Mechanism) -> Result<Self> {
+        let nv = mechanism.nv();
+        let table = Timetable::read(path, nv, "torques")?;
+        for (t, row) in table.times.iter().zip(table.numbers.chunks(nv.max(1))) {
+            if let Some(dof) = (0..nv).find(|&i| row[i] != 0.0 && !mechanism.is_driven(i)) {
+                let problem = format!(
+                    "{}: torque number {} at {t} s is {}, but no motor drives that joint",
+                    path.display(),
+                    dof + 1,
+                    row[dof]
+                );
+                return Err(Complaint::failure(
+                    problem,
+                    "write 0 there, or say which joints motors drive with --driven",
+                ));
+            }
+        }
+        Ok(Self { table, nv })
     }
 
     /// The torques at a time.
     pub(crate) fn at(&self, t: f64, tau: &mut [f64]) {
-        let next = self.times.partition_point(|x| *x <= t);
-        let row = |i: usize| &self.torques[i * self.nv..(i + 1) * self.nv];
-        if next == 0 || next == self.times.len() {
+        let times = self.table.times();
+        let next = times.partition_point(|x| *x <= t);
+        let row = |i: usize| &self.table.numbers[i * self.nv..(i + 1) * self.nv];
+        if next == 0 || next == times.len() {
             tau.copy_from_slice(row(next.saturating_sub(1)));
             return;
         }
-        let (from, to) = (self.times[next - 1], self.times[next]);
+        let (from, to) = (times[next - 1], times[next]);
         let share = (t - from) / (to - from);
         for ((tau, a), b) in tau.iter_mut().zip(row(next - 1)).zip(row(next)) {
             *tau = a + share * (b - a);

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn rows_are_an_array_however_many_writes_succeed() {
-        let form = Record::new(&examples::double_pendulum());
+        let form = Record::new(&examples::double_pendulum(), &[], &[]);
         let width = form.width();
         let row: Vec<f64> = (0..width).map(|i| i as f64).collect();
         let mut most = 0;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn an_archive_that_cannot_be_written_is_an_error() {
-        let form = Record::new(&examples::double_pendulum());
+        let form = Record::new(&examples::double_pendulum(), &[], &[]);
         let row: Vec<f64> = (0..form.width()).map(|i| i as f64).collect();
         let mut failures = 0;
         for writes in (0..60).map(Some).chain([None]) {

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_file_is_whole_however_many_writes_succeed() {
-        let form = Record::new(&examples::double_pendulum());
+        let form = Record::new(&examples::double_pendulum(), &[], &[]);
         let mut most = 0;
         for writes in 1..60 {
             let sink = Failing::after(Some(writes));
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn the_bytes_do_not_depend_on_when_rows_were_flushed() {
-        let form = Record::new(&examples::double_pendulum());
+        let form = Record::new(&examples::double_pendulum(), &[], &[]);
         let written = |every: usize| {
             let sink = Failing::after(None);
             let mut file = Box::new(Parquet::new(sink.clone(), &form).unwrap());

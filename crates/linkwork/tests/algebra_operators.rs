@@ -250,7 +250,7 @@ fn operators_in_rust_and_in_text_are_the_same() {
     assert_eq!(o.phi().adjoint().direction(), Direction::Outward);
     assert_eq!(o.m().direction(), Direction::Memoryless);
     assert_eq!(o.mass().direction(), Direction::Both);
-    assert!(o.m().inverse().is_err());
+    assert!(o.h().inverse().is_err());
     let mut short = [0.0; 5];
     assert!(o.mass().apply(&[0.0; 6], &mut short).is_err());
     assert!(o.mass().apply(&[0.0; 7], &mut [0.0; 6]).is_err());

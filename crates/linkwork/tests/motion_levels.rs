@@ -167,9 +167,9 @@ fn planar_pair(turns: [f64; 3]) -> Mechanism {
     for (side, x) in [("l", -0.3), ("r", 0.3)] {
         let name = |i: usize| format!("{side}{i}");
         builder = builder
-            .link(rod(name(1)))
-            .link(rod(name(2)))
-            .link(rod(name(3)))
+            .link(rod(&name(1)))
+            .link(rod(&name(2)))
+            .link(rod(&name(3)))
             .joint(hinge(&format!("{side}a")).between("world", name(1)).at([x, 0.0, 0.0]))
             .joint(hinge(&format!("{side}b")).between(name(1), name(2)).at([0.5, 0.0, 0.0]))
             .joint(hinge(&format!("{side}c")).between(name(2), name(3)).at([0.5, 0.0, 0.0]))

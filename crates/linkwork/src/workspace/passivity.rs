@@ -17,7 +17,8 @@ impl<S: Scalar> Moving<'_, S> {
     /// let arm = linkwork::model::examples::arm7();
     /// let (qd, x) = ([0.3, -0.2, 0.5, 0.1, 0.4, -0.6, 0.2], [1.0; 7]);
     /// let mut workspace = arm.workspace();
-    /// let mut moving = workspace.at(&[0.4; 7])?.moving(&qd)?;
+    /// let mut posed = workspace.at(&[0.4; 7])?;
+    /// let mut moving = posed.moving(&qd)?;
     /// let (mut product, mut matrix) = ([0.0; 7], [0.0; 49]);
     /// moving.coriolis_times(&x, &mut product)?;
     /// moving.coriolis_matrix(&mut matrix)?;

@@ -21,7 +21,8 @@ use crate::{Error, Result};
 /// use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
 /// let arm = examples::arm7();
 /// let course = Trajectory::minimum_jerk(&arm, &[0.0; 7], &[0.4; 7], 1.0)?;
-/// let law = TrackingRegulator::new(&course, &[1e3; 14], &[1e-2; 7], 0.01)?;
+/// let weights = [[1e3; 7], [1.0; 7]].concat();             // of positions, then of rates
+/// let law = TrackingRegulator::new(&course, &weights, &[1e-2; 7], 0.01)?;
 /// let mut equations = Dynamics::new(&arm, Controlled::new(&arm, law).without_gravity())?;
 /// let mut state = State::at_rest(&arm, &[0.02; 7]);        // not where the trajectory starts
 /// let mut integrator = RungeKutta4::new(&arm);

@@ -1,5 +1,7 @@
 // Where frames come from: the program, over a websocket, or the file that the page is part of.
 
+import { Vector3 } from "three";
+import { Kinematics } from "./kinematics";
 import { Film, readFrame, type Frame, type ModeInfo, type Scene, type Status } from "./scene";
 
 export interface Listener {
@@ -11,6 +13,7 @@ export interface Listener {
 
 export type Command = { do: string; [key: string]: unknown };
 
+/** Who can be asked to move joints. */
 export interface Feed {
   send(command: Command): void;
 }
@@ -54,22 +57,74 @@ export class Live implements Feed {
 /** The motion in the page's own file. */
 export class Recorded implements Feed {
   readonly film: Film;
+  /** Moves joints where no program does; none where it does not meet the library's poses. */
+  readonly kinematics: Kinematics | null;
+  private shown: Frame;
   private t: number;
   private running = false;
   private speed = 1;
   private last = 0;
 
-  constructor(scene: Scene, private listener: Listener) {
+  constructor(private scene: Scene, private listener: Listener) {
     this.film = new Film(scene);
     this.t = this.film.span[0];
+    this.shown = this.film.at(this.t);
+    this.kinematics = this.checked();
     queueMicrotask(() => this.tell());
+  }
+
+  /** Kinematics that meet the library's poses wherever the file has them, and close its loops there. */
+  private checked(): Kinematics | null {
+    const kinematics = new Kinematics(this.scene);
+    const [first, end] = this.film.span;
+    for (let i = 0; i <= 8; i++) {
+      const { q, poses } = this.film.at(first + ((end - first) * i) / 8);
+      // The file's poses have seven digits.
+      const far = poses.reduce((most, x, k) => (k % 7 < 3 ? Math.max(most, Math.abs(x)) : most), 1);
+      const open = Math.max(0, ...kinematics.gaps(q).map(Math.abs));
+      if (kinematics.misses(q, poses) > 3e-6 * far || open > 1e-5) return null;
+    }
+    return kinematics;
+  }
+
+  private frame(frame: Frame) {
+    this.shown = frame;
+    this.listener.frame(frame);
+  }
+
+  /** Moves a joint from where the robot is shown. */
+  private set(number: number, values: number[]) {
+    const joint = this.scene.joints[number];
+    const to = Array.from(this.shown.q);
+    values.forEach((x, i) => (to[joint.q[0] + i] = x));
+    const q = this.kinematics?.led(this.shown.q, to, joint.q);
+    if (!q) return this.listener.problem("The loops cannot be closed there.");
+    const none = new Float64Array(0);
+    const placed = this.kinematics!.place(q);
+    const [x, y, z] = this.scene.gravity;
+    // −Σ m g·c.
+    const potential = this.scene.links.reduce((sum, { mass, com }, i) => {
+      const c = new Vector3(...com).applyQuaternion(placed[i].turn).add(placed[i].at);
+      return sum - mass * (x * c.x + y * c.y + z * c.z);
+    }, 0);
+    const all = this.scene.coupled ? this.scene.joints.flatMap((j) => Array.from(this.kinematics!.coordinates(j, q))) : [];
+    this.frame({
+      ...this.shown,
+      q: Float64Array.from(q),
+      v: new Float64Array(this.scene.nv),
+      tau: none, nu: none, eps: none,
+      kinetic: 0, potential,
+      poses: this.kinematics!.poses(q),
+      arrows: new Float32Array(0),
+      all: Float64Array.from(all),
+    });
   }
 
   private tell() {
     const span = this.film.span;
     const kind = this.film.times.length > 1 ? "file" : "still";
     this.listener.status({ kind, running: this.running, speed: this.speed, span, pace: 1, mode: null });
-    this.listener.frame(this.film.at(this.t));
+    this.frame(this.film.at(this.t));
   }
 
   private tick = (now: number) => {
@@ -80,7 +135,7 @@ export class Recorded implements Feed {
     this.last = now;
     // A file plays again and again.
     if (this.t > end) this.t = first;
-    this.listener.frame(this.film.at(this.t));
+    this.frame(this.film.at(this.t));
     requestAnimationFrame(this.tick);
   };
 
@@ -88,6 +143,10 @@ export class Recorded implements Feed {
     const [first, end] = this.film.span;
     const times = this.film.times;
     switch (command.do) {
+      case "set":
+        return this.set(command.joint as number, command.q as number[]);
+      case "show":
+        return;
       case "run":
         if (!this.running) {
           this.running = true;

@@ -1,6 +1,7 @@
 // What can be drawn beside the robot: frames, axes, masses, inertias, forces, and rates as colours.
 
 import * as THREE from "three";
+import { Arrows } from "./arrows";
 import { Instances, at, between } from "./instances";
 import type { Frame, Scene } from "./scene";
 
@@ -13,7 +14,8 @@ export const LAYERS = [
   ["inertia", "Inertia ellipsoids"],
   ["articulated", "Articulated inertia"],
   ["operational", "Operational-space inertia"],
-  ["forces", "Contacts and forces"],
+  ["contacts", "Contact points"],
+  ["forces", "Forces"],
   ["ground", "Ground"],
 ] as const;
 
@@ -43,7 +45,7 @@ export class Layers {
   private jointOf: number[] = [];
   private articulated: THREE.InstancedMesh;
   private operational: THREE.Mesh;
-  private forces = new THREE.Group();
+  private arrows: Arrows;
   private halo: THREE.Object3D;
   private colour: ColourName = "none";
   /** The largest size of what is coloured, which fades slowly. */
@@ -109,7 +111,8 @@ export class Layers {
     ((this.halo as THREE.Mesh).material as THREE.MeshBasicMaterial).color.set(0xfacc15);
     this.halo.renderOrder = 11;
     this.halo.visible = false;
-    this.group.add(this.articulated, this.operational, this.forces, this.halo);
+    this.arrows = new Arrows(size, Math.max(scene.mass * 9.81, 1e-9));
+    this.group.add(this.articulated, this.operational, this.arrows.points, this.arrows.forces, this.halo);
   }
 
   toggle(name: LayerName, on: boolean) {
@@ -120,7 +123,8 @@ export class Layers {
       inertia: this.inertia.group,
       articulated: this.articulated,
       operational: this.operational,
-      forces: this.forces,
+      contacts: this.arrows.points,
+      forces: this.arrows.forces,
     };
     const part = parts[name];
     if (part) part.visible = on;
@@ -145,7 +149,7 @@ export class Layers {
     this.mark(chosen, worlds);
     if (this.colour !== "none") this.tint(frame);
     this.masses(frame);
-    this.arrows(frame.arrows);
+    this.arrows.show(frame.arrows);
   }
 
   mark(link: number, worlds: THREE.Matrix4[]) {
@@ -200,22 +204,6 @@ export class Layers {
     if (there) {
       this.operational.matrixAutoUpdate = false;
       this.operational.matrix.copy(matrixAt(frame.operational, 1));
-    }
-  }
-
-  private arrows(numbers: Float32Array) {
-    this.forces.clear();
-    for (let i = 0; i + 7 <= numbers.length; i += 7) {
-      const point = new THREE.Vector3(numbers[i + 1], numbers[i + 2], numbers[i + 3]);
-      const force = new THREE.Vector3(numbers[i + 4], numbers[i + 5], numbers[i + 6]);
-      const size = force.length();
-      if (size === 0) continue;
-      // The robot's weight is as long as a third of its size.
-      const weight = Math.max(this.scene.mass * 9.81, 1e-9);
-      const length = Math.min((size / weight) * this.size * 0.33, this.size);
-      const colour = numbers[i] === 0 ? 0xf59e0b : 0x16a34a;
-      const arrow = new THREE.ArrowHelper(force.divideScalar(size), point, length, colour, this.size / 25, this.size / 50);
-      this.forces.add(arrow);
     }
   }
 }

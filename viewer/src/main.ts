@@ -54,6 +54,7 @@ async function start() {
   const drag = new Drag(stage, send, (link) => panel.choose(link));
   const ask = () => send({ do: "show", ...stage.layers.wants(panel.chosen) });
   const clock = element<HTMLOutputElement>("clock");
+  const touch = element<HTMLOutputElement>("touch");
   const time = element<HTMLInputElement>("time");
   let seeking = false;
 
@@ -63,8 +64,10 @@ async function start() {
       last = frame;
       stage.show(frame);
       panel.show(frame);
-      if (status && status.mode === null) plots.add(frame);
+      // What a hand moves in a file has no torques, and is no motion.
+      if (status && status.mode === null && frame.tau.length === scene.nv) plots.add(frame);
       clock.value = `${frame.t.toFixed(2)} s`;
+      touch.value = touching(frame.arrows);
       if (!seeking) time.value = String(frame.t);
     },
     status(now) {
@@ -72,7 +75,8 @@ async function start() {
       element("transport").hidden = now.kind === "still";
       element("run").textContent = now.running ? "Pause" : "Run";
       drag.pulls = now.kind === "simulation";
-      panel.movable(now.kind === "still" ? !scene.motion : now.kind === "simulation");
+      const byHand = feed instanceof Recorded ? feed.kinematics !== null && !now.running : now.kind !== "log";
+      panel.movable(byHand);
       time.hidden = now.kind !== "log" && now.kind !== "file";
       if (now.span) [time.min, time.max] = now.span.map(String);
       element<HTMLSelectElement>("speed").value = String(now.speed);
@@ -104,14 +108,19 @@ async function start() {
   resize();
   feed = scene.motion ? new Recorded(scene, listener) : new Live(scene, listener);
   await stage.ready;
-  if (stage.missing.length > 0) {
-    element("missing").hidden = false;
-    for (const { uri, problem } of stage.missing) {
+  const absent = () => {
+    element("missing").hidden = stage.missing.length === 0;
+    const lines = stage.missing.map(({ uri, problem }) => {
       const line = document.createElement("li");
       line.textContent = `${uri}: ${problem}`;
-      element("missing").querySelector("ul")!.append(line);
-    }
-    say(`${stage.missing.length} of ${scene.meshes.length} meshes could not be drawn; the list on the right says why.`, true);
+      return line;
+    });
+    element("missing").querySelector("ul")!.replaceChildren(...lines);
+  };
+  stage.onMissing = absent;
+  absent();
+  if (stage.missing.length > 0) {
+    say(`${stage.missing.length} of ${scene.meshes.length} meshes could not be drawn; boxes stand for them, and the list on the right says why.`, true);
   }
   // For scripts and notebooks that look at the page.
   Object.assign(window, {
@@ -125,6 +134,8 @@ async function start() {
       pose: (link: string) => stage.poseOf(indexOf(scene, link)),
       project: (link: string, local: [number, number, number] = [0, 0, 0]) =>
         stage.project(new THREE.Vector3(...local).applyMatrix4(stage.worlds[indexOf(scene, link)])),
+      projectWorld: (point: [number, number, number]) => stage.project(new THREE.Vector3(...point)),
+      touchable: () => stage.touchable(),
       pick: (x: number, y: number) => {
         const canvas = stage.renderer.domElement;
         const hit = stage.pick((x / canvas.clientWidth) * 2 - 1, 1 - (y / canvas.clientHeight) * 2);
@@ -135,6 +146,19 @@ async function start() {
     },
   });
   document.body.dataset.ready = "yes";
+}
+
+/** How many points touch, and with what force in all. */
+function touching(arrows: Float32Array): string {
+  let [count, newtons] = [0, 0];
+  for (let i = 0; i + 7 <= arrows.length; i += 7) {
+    if (arrows[i] !== 1) continue;
+    count++;
+    newtons += Math.hypot(arrows[i + 4], arrows[i + 5], arrows[i + 6]);
+  }
+  if (count === 0) return "";
+  const words = count === 1 ? "1 contact" : `${count} contacts`;
+  return newtons > 0 ? `${words}, ${newtons.toPrecision(3)} N` : words;
 }
 
 function indexOf(scene: Scene, link: string): number {
@@ -152,6 +176,7 @@ async function picture(scene: Scene, stage: Stage) {
       stage.glass(true);
     } else {
       stage.toggle(layer as LayerName, true);
+      if (layer === "collision") await stage.touchable();
     }
   }
   await perform(task, stage, feed.film, (frame) => stage.show(frame));
@@ -163,7 +188,7 @@ function layersOf(stage: Stage, ask: () => void) {
     const box = document.createElement("input");
     box.type = "checkbox";
     box.dataset.layer = name;
-    box.checked = name === "robot" || name === "ground" || name === "forces";
+    box.checked = ["robot", "ground", "contacts", "forces"].includes(name);
     box.onchange = () => {
       stage.toggle(name, box.checked);
       ask();

@@ -24,7 +24,13 @@ export interface Joint {
   width: number;
   limits: ([number | null, number | null] | null)[];
   axes: Triple[];
+  /** All axes that its coordinates turn about or slide along, in their order. */
+  turns: Triple[];
+  /** Metres to a radian, of a screw. */
+  pitch: number;
   follows: string | null;
+  /** Of a joint that follows another: values of that one's coordinate, and its own with its slope there. */
+  curve: [number, number, number][] | null;
   effort: number | null;
 }
 
@@ -35,14 +41,27 @@ export interface Shape {
   pose: Pose;
   colour: [number, number, number, number] | null;
   shape: {
-    type: "box" | "cylinder" | "sphere" | "capsule" | "ellipsoid" | "plane" | "mesh";
+    type: "box" | "cylinder" | "sphere" | "capsule" | "ellipsoid" | "plane" | "mesh" | "field";
     size?: Triple;
     radius?: number;
     length?: number;
     radii?: Triple;
     mesh?: number | null;
     scale?: Triple;
+    /** Of a height field: points along y and x, and heights row by row in base64. */
+    rows?: number;
+    columns?: number;
+    heights?: string;
   };
+}
+
+/** Two frames that are held to each other. */
+export interface Loop {
+  name: string;
+  kind: string;
+  first: { link: number; pose: Pose };
+  second: { link: number; pose: Pose };
+  rule: { axis?: Triple; length?: number; turns?: boolean[]; shifts?: boolean[]; radius?: number; normal?: Triple };
 }
 
 export interface Mesh {
@@ -71,6 +90,8 @@ export interface Scene {
   mass: number;
   gravity: Triple;
   coupled: boolean;
+  /** The height of a ground that was asked for. */
+  ground?: number;
   /** Whether there are total rates. */
   total: boolean;
   links: Link[];
@@ -78,9 +99,10 @@ export interface Scene {
   frames: { name: string; link: number; pose: Pose }[];
   geometry: Shape[];
   meshes: Mesh[];
+  loops: Loop[];
   /** Of a file that holds everything: contents in base64, and the motion. */
   files?: string[];
-  motion?: { frames: number; states: string; poses: string };
+  motion?: { frames: number; states: string; poses: string; arrows: string; counts: number[] };
   task?: Task;
 }
 
@@ -171,12 +193,17 @@ export class Film {
   readonly times: number[] = [];
   private states: Float64Array;
   private poses: Float32Array;
+  private arrows: Float32Array;
+  /** Where the arrows of each frame begin. */
+  private begins: number[] = [0];
   private width: number;
 
   constructor(private scene: Scene) {
     const motion = scene.motion!;
     this.states = new Float64Array(bytesOf(motion.states).buffer);
     this.poses = new Float32Array(bytesOf(motion.poses).buffer);
+    this.arrows = new Float32Array(bytesOf(motion.arrows).buffer);
+    motion.counts.forEach((count, i) => this.begins.push(this.begins[i] + 7 * count));
     this.width = this.states.length / motion.frames;
     for (let i = 0; i < motion.frames; i++) this.times.push(this.states[i * this.width]);
   }
@@ -198,7 +225,7 @@ export class Film {
     return {
       ...stateOf(this.scene, this.states.subarray(low * this.width, (low + 1) * this.width)),
       poses: this.poses.subarray(low * links, (low + 1) * links),
-      arrows: NO_SINGLES,
+      arrows: this.arrows.subarray(this.begins[low], this.begins[low + 1]),
       articulated: NO_SINGLES,
       operational: NO_SINGLES,
       all: NO_DOUBLES,

@@ -5,7 +5,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Instances, at, between } from "./instances";
 import { Layers, type LayerName } from "./layers";
 import { Meshes } from "./meshes";
-import type { Frame, Pose, Scene, Shape } from "./scene";
+import { bytesOf, type Frame, type Pose, type Scene, type Shape } from "./scene";
 
 const PLAIN = 0xb9c2cf;
 
@@ -29,11 +29,21 @@ export class Stage {
   readonly ready: Promise<void>;
   /** The robot's size, in metres. */
   size = 1;
+  /** Who is told of meshes that could not be drawn. */
+  onMissing: () => void = () => {};
+  private meshes!: Meshes;
+  private bounded: Promise<void> | null = null;
   private groups: THREE.Group[];
   private visuals = new THREE.Group();
   private collisions = new THREE.Group();
   private skeleton: Instances[] = [];
   private ground = new THREE.Group();
+  /** A level plane of the world, which the ground is then. */
+  private level: Shape | undefined;
+  /** Whether anything of the robot is there to be seen, beside what is to be touched. */
+  private seen: boolean;
+  /** The height of the world, or of the bottom of what stands in it. */
+  private lowest: number;
   private sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private wanted = true;
   private fitted = false;
@@ -51,7 +61,9 @@ export class Stage {
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener("change", () => this.draw());
-    this.leader = scene.joints.find((j) => j.kind === "free" && j.parent < 0)?.child ?? -1;
+    // Among several bodies there is none to go along with.
+    const roots = scene.joints.filter((j) => j.parent < 0);
+    this.leader = roots.length === 1 && roots[0].kind === "free" ? roots[0].child : -1;
     this.follow = this.leader >= 0 && !picture;
     this.worlds = scene.links.map(() => new THREE.Matrix4());
     this.groups = scene.links.map(() => {
@@ -61,8 +73,13 @@ export class Stage {
     });
     this.groups.forEach((group) => this.visuals.add(group));
     this.light();
+    this.collisions.visible = false;
     this.root.add(this.visuals, this.collisions, this.ground);
     this.size = this.reach();
+    this.seen = scene.geometry.some((s) => s.role === "visual" && s.link >= 0);
+    const fields = scene.geometry.filter((s) => s.shape.type === "field");
+    this.lowest = Math.min(0, ...fields.map((s) => s.pose[2] - s.shape.size![2]));
+    this.level = scene.geometry.find((s) => s.link < 0 && s.shape.type === "plane" && upright(s.pose));
     const bare = this.bare();
     this.bones(bare);
     this.layers = new Layers(scene, this.size);
@@ -120,7 +137,7 @@ export class Stage {
     const bare = this.scene.links.map(() => true);
     for (const shape of this.scene.geometry) if (shape.link >= 0 && shape.role === "visual") bare[shape.link] = false;
     // A robot with collision shapes alone is drawn by those.
-    if (!this.scene.geometry.some((s) => s.role === "visual" && s.link >= 0)) {
+    if (!this.seen) {
       for (const shape of this.scene.geometry) if (shape.link >= 0) bare[shape.link] = false;
     }
     // Where some links have shapes, those without are frames on the way.
@@ -161,12 +178,24 @@ export class Stage {
     }
   }
 
+  /** Draws what is to be seen; what is to be touched waits until somebody wants to see it. */
   private async shapes() {
-    const meshes = new Meshes(this.scene);
-    const drawnBy = this.scene.geometry.some((s) => s.role === "visual" && s.link >= 0);
+    this.meshes = new Meshes(this.scene);
+    const drawn = this.scene.geometry.filter((shape) => shape !== this.level && !this.isBound(shape));
+    await this.draws(drawn);
+    this.place();
+    if (this.posed) this.fit();
+  }
+
+  /** Whether a shape is one of the layer of shapes to be touched. */
+  private isBound(shape: Shape): boolean {
+    return shape.role === "collision" && this.seen;
+  }
+
+  private async draws(shapes: Shape[]) {
     const bounds = new Map<number, THREE.Group>();
     const holder = (shape: Shape) => {
-      if (shape.role === "visual" || !drawnBy) return shape.link >= 0 ? this.groups[shape.link] : this.visuals;
+      if (!this.isBound(shape)) return shape.link >= 0 ? this.groups[shape.link] : this.visuals;
       let group = bounds.get(shape.link);
       if (!group) {
         group = new THREE.Group();
@@ -177,28 +206,33 @@ export class Stage {
       }
       return group;
     };
-    this.collisions.visible = false;
-    const outline = new THREE.MeshBasicMaterial({ color: 0x0ea5e9, wireframe: true, transparent: true, opacity: 0.35 });
+    const outline = new THREE.MeshBasicMaterial({ color: BOUND, transparent: true, opacity: 0.22, depthWrite: false });
+    const edge = new THREE.LineBasicMaterial({ color: BOUND, transparent: true, opacity: 0.7 });
     const told = new Set<string>();
-    const waiting = this.scene.geometry.map(async (shape) => {
+    const waiting = shapes.map(async (shape) => {
       const parent = holder(shape);
-      const collision = shape.role === "collision" && drawnBy;
+      const collision = this.isBound(shape);
       const material = collision ? outline : materialOf(shape.colour);
       let object: THREE.Object3D;
       try {
-        object = await this.form(shape, material, meshes, collision);
+        object = await this.form(shape, material, collision);
       } catch (problem) {
         const uri = this.scene.meshes[shape.shape.mesh ?? -1]?.uri ?? shape.name;
         if (!told.has(uri)) {
           told.add(uri);
           this.missing.push({ uri, problem: problem instanceof Error ? problem.message : String(problem) });
+          this.onMissing();
         }
-        object = marker(this.size / 20);
+        const stand = this.standIn(shape);
+        parent.add(stand);
+        stand.userData.link = shape.link;
+        return this.draw();
       }
       const holderOfPose = new THREE.Group();
       holderOfPose.applyMatrix4(matrixOf(shape.pose));
       holderOfPose.add(object);
-      holderOfPose.userData.link = shape.link;
+      Object.assign(holderOfPose.userData, { link: shape.link, form: shape.shape.type });
+      if (collision) outlined(object, edge);
       object.traverse((part) => {
         if (part instanceof THREE.Mesh && !collision) part.castShadow = part.receiveShadow = shape.shape.type !== "plane";
       });
@@ -206,11 +240,36 @@ export class Stage {
       this.draw();
     });
     await Promise.all(waiting);
-    this.place();
-    if (this.posed) this.fit();
   }
 
-  private async form(shape: Shape, material: THREE.Material, meshes: Meshes, collision: boolean): Promise<THREE.Object3D> {
+  /** What stands for a mesh that cannot be drawn: a box about the link's other shapes, else the box with the link's own inertia, else
+   * a marker. */
+  private standIn(shape: Shape): THREE.Object3D {
+    const box = new THREE.Box3();
+    const others = this.scene.geometry.filter((s) => s.link === shape.link && s.shape.type !== "mesh" && s.shape.type !== "plane");
+    for (const other of others) {
+      const half = new THREE.Vector3(...halfOf(other));
+      box.union(new THREE.Box3(half.clone().negate(), half).applyMatrix4(matrixOf(other.pose)));
+    }
+    const holder = new THREE.Group();
+    const link = this.scene.links[shape.link];
+    if (!box.isEmpty()) {
+      holder.add(framed(box.getSize(new THREE.Vector3())));
+      holder.position.copy(box.getCenter(new THREE.Vector3()));
+    } else if (link?.ellipsoid) {
+      // A box of half edges √(3/5) a has the moments of an ellipsoid of half axes a.
+      const [x, y, z] = link.ellipsoid.axes.map((a) => Math.max(2 * Math.sqrt(0.6) * a, this.size / 500));
+      holder.add(framed(new THREE.Vector3(x, y, z)));
+      holder.position.set(...link.com);
+      holder.quaternion.set(...link.ellipsoid.turn);
+    } else {
+      holder.add(marker(this.size / 20));
+      holder.applyMatrix4(matrixOf(shape.pose));
+    }
+    return holder;
+  }
+
+  private async form(shape: Shape, material: THREE.Material, collision: boolean): Promise<THREE.Object3D> {
     const form = shape.shape;
     const upright = (geometry: THREE.BufferGeometry) => new THREE.Mesh(geometry.rotateX(Math.PI / 2), material);
     switch (form.type) {
@@ -232,8 +291,10 @@ export class Stage {
         const plane = materialOf(shape.colour ?? [0.6, 0.65, 0.7, 0.25]);
         return new THREE.Mesh(new THREE.PlaneGeometry(wide, wide), plane);
       }
+      case "field":
+        return new THREE.Mesh(fieldOf(form), materialOf(shape.colour ?? [0.62, 0.66, 0.58, 1]));
       case "mesh": {
-        const { object, own } = await meshes.get(form.mesh!);
+        const { object, own } = await this.meshes.get(form.mesh!);
         const copy = object.clone();
         if (!own || collision) {
           copy.traverse((part) => {
@@ -287,10 +348,12 @@ export class Stage {
     const box = new THREE.Box3();
     const add = (object: THREE.Object3D) => {
       const own = new THREE.Box3().setFromObject(object);
-      // Planes without end are no part of the robot.
+      // Planes without end are no part of what is looked at.
       if (!own.isEmpty() && own.getSize(new THREE.Vector3()).length() < this.size * 15) box.union(own);
     };
     this.groups.forEach(add);
+    // What stands in the world is looked at too.
+    this.visuals.children.filter((o) => o.userData.link === -1 && o.userData.form !== "field").forEach(add);
     this.skeleton.forEach((part) => part.mesh && (part.mesh.computeBoundingBox(), box.union(part.mesh.boundingBox!)));
     if (box.isEmpty()) this.worlds.forEach((world) => box.expandByPoint(new THREE.Vector3().setFromMatrixPosition(world)));
     return box;
@@ -314,7 +377,7 @@ export class Stage {
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(centre);
     this.controls.update();
-    this.floor(Math.min(box.min.z, 0), centre, radius);
+    this.floor(this.scene.ground ?? this.level?.pose[2] ?? Math.min(box.min.z, this.lowest), centre, radius);
     this.draw();
   }
 
@@ -323,15 +386,22 @@ export class Stage {
     // Lines one, a tenth or a hundredth of a metre apart, as the robot is large.
     const step = 10 ** Math.floor(Math.log10(Math.max(radius, 1e-3) * 0.7));
     const count = Math.min(Math.ceil((6 * radius) / step), 60);
-    const grid = new THREE.GridHelper(2 * count * step, 2 * count, 0x8b95a5, 0xc3cad5);
-    grid.rotateX(Math.PI / 2);
-    (grid.material as THREE.Material).transparent = true;
-    (grid.material as THREE.Material).opacity = 0.55;
+    // What can be stood on has a colour; what is only there to see the robot by has none.
+    const solid = this.level !== undefined || this.scene.ground !== undefined;
+    const lines = solid ? [0x5b6472, 0x8b95a5] : [0x8b95a5, 0xc3cad5];
+    const grid = gridOf(step, count, lines);
     const wide = 4 * count * step;
-    const shade = new THREE.Mesh(new THREE.PlaneGeometry(wide, wide), new THREE.ShadowMaterial({ opacity: 0.22 }));
+    const look = solid ? floorOf(this.level?.colour ?? null) : new THREE.ShadowMaterial({ opacity: 0.22 });
+    const shade = new THREE.Mesh(new THREE.PlaneGeometry(solid ? 4 * wide : wide, solid ? 4 * wide : wide, 32, 32), look);
     shade.receiveShadow = true;
+    // A wide plane's depth is not exact: lines stay before it.
+    Object.assign(look, { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 });
+    shade.position.z = -radius * 2e-3;
     this.ground.add(grid, shade);
-    this.ground.position.set(Math.round(centre.x / step) * step, Math.round(centre.y / step) * step, height - radius * 1e-3);
+    // The plane ends in haze, not at an edge.
+    this.root.fog = solid ? new THREE.Fog(this.root.background as THREE.Color, 8 * radius, 30 * radius) : null;
+    const lower = solid ? 0 : radius * 1e-3;
+    this.ground.position.set(Math.round(centre.x / step) * step, Math.round(centre.y / step) * step, height - lower);
     this.sun.position.set(centre.x + radius, centre.y - 1.5 * radius, centre.z + 4 * radius);
     this.sun.target.position.copy(centre);
     const shadow = this.sun.shadow.camera;
@@ -348,6 +418,7 @@ export class Stage {
       this.skeleton.forEach((part) => (part.group.visible = on));
     } else if (name === "collision") {
       this.collisions.visible = on;
+      if (on) void this.touchable();
     } else if (name === "ground") {
       this.ground.visible = on;
     } else {
@@ -355,6 +426,13 @@ export class Stage {
     }
     this.place();
     this.draw();
+  }
+
+  /** Settles when all shapes to be touched are drawn. */
+  touchable(): Promise<void> {
+    const wanted = this.scene.geometry.filter((shape) => shape !== this.level && this.isBound(shape));
+    this.bounded ??= this.ready.then(() => this.draws(wanted)).then(() => (this.place(), this.draw()));
+    return this.bounded;
   }
 
   /** Lets joints be seen through the robot. */
@@ -412,6 +490,56 @@ export class Stage {
   }
 }
 
+/** Lines of a square grid, in short parts: some draw a long line wrongly that begins behind the eye. */
+function gridOf(step: number, count: number, [axis, other]: number[]): THREE.LineSegments {
+  const [points, colours]: [number[], number[]] = [[], []];
+  for (let i = -count; i <= count; i++) {
+    const { r, g, b } = new THREE.Color(i === 0 ? axis : other);
+    for (let k = -count; k < count; k++) {
+      const [a, from, to] = [i * step, k * step, (k + 1) * step];
+      points.push(a, from, 0, a, to, 0, from, a, 0, to, a, 0);
+      for (let end = 0; end < 4; end++) colours.push(r, g, b);
+    }
+  }
+  const form = new THREE.BufferGeometry();
+  form.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
+  form.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
+  const look = new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.55 });
+  return new THREE.LineSegments(form, look);
+}
+
+/** Ground over a grid: two triangles to a cell, the one at its least x and y first. */
+function fieldOf({ rows, columns, size, heights }: Shape["shape"]): THREE.BufferGeometry {
+  const z = new Float32Array(bytesOf(heights!).buffer);
+  const [n, m, [x, y]] = [rows!, columns!, size!];
+  const points = new Float32Array(3 * n * m);
+  const corners: number[] = [];
+  for (let r = 0; r < n; r++) {
+    for (let c = 0; c < m; c++) {
+      const i = r * m + c;
+      points.set([x * (c / (m - 1) - 0.5), y * (r / (n - 1) - 0.5), z[i]], 3 * i);
+      if (r > 0 && c > 0) corners.push(i - m - 1, i - m, i - 1, i - 1, i - m, i);
+    }
+  }
+  const form = new THREE.BufferGeometry();
+  form.setAttribute("position", new THREE.BufferAttribute(points, 3));
+  form.setIndex(corners);
+  form.computeVertexNormals();
+  return form;
+}
+
+/** Whether a plane is level. */
+function upright([, , , x, y]: Pose): boolean {
+  return x * x + y * y < 1e-12;
+}
+
+function floorOf(colour: [number, number, number, number] | null): THREE.Material {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const material = new THREE.MeshStandardMaterial({ color: dark ? 0x2a3039 : 0xdfe4ea, roughness: 0.95, metalness: 0 });
+  if (colour) material.color.setRGB(colour[0], colour[1], colour[2], THREE.SRGBColorSpace);
+  return material;
+}
+
 function materialOf(colour: [number, number, number, number] | null): THREE.Material {
   const material = new THREE.MeshStandardMaterial({ color: PLAIN, roughness: 0.6, metalness: 0.08, side: THREE.DoubleSide });
   if (colour) {
@@ -422,9 +550,42 @@ function materialOf(colour: [number, number, number, number] | null): THREE.Mate
   return material;
 }
 
-/** What stands for a mesh that cannot be drawn. */
+/** Half the edges of a box about a shape. */
+function halfOf({ shape }: Shape): [number, number, number] {
+  const { size, radius = 0, length = 0, radii } = shape;
+  if (size) return [size[0] / 2, size[1] / 2, size[2] / 2];
+  if (radii) return radii;
+  return [radius, radius, shape.type === "sphere" ? radius : length / 2 + (shape.type === "capsule" ? radius : 0)];
+}
+
+const ABSENT = 0xd946ef;
+const BOUND = 0x0ea5e9;
+
+/** Adds the edges between faces that meet at an angle. */
+function outlined(object: THREE.Object3D, look: THREE.Material) {
+  const parts: THREE.Mesh[] = [];
+  object.traverse((part) => part instanceof THREE.Mesh && parts.push(part));
+  for (const part of parts) {
+    const edges = new THREE.LineSegments(new THREE.EdgesGeometry(part.geometry, 12), look);
+    edges.raycast = () => {};
+    part.add(edges);
+  }
+}
+
+/** A box with its edges, that can be seen through and picked. */
+function framed(size: THREE.Vector3): THREE.Object3D {
+  const form = new THREE.BoxGeometry(size.x, size.y, size.z);
+  const look = new THREE.MeshStandardMaterial({ color: ABSENT, transparent: true, opacity: 0.18, depthWrite: false });
+  const box = new THREE.Mesh(form, look);
+  const edges = new THREE.LineSegments(new THREE.EdgesGeometry(form), new THREE.LineBasicMaterial({ color: ABSENT }));
+  // Lines would be picked from a metre away.
+  edges.raycast = () => {};
+  box.add(edges);
+  return box;
+}
+
 function marker(size: number): THREE.Object3D {
-  const material = new THREE.MeshBasicMaterial({ color: 0xd946ef, wireframe: true });
+  const material = new THREE.MeshBasicMaterial({ color: ABSENT, wireframe: true });
   return new THREE.Mesh(new THREE.OctahedronGeometry(size), material);
 }
 

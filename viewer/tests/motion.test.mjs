@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Served, apart, folder, launch, libraryPose, linkwork, program, robots } from "./support.mjs";
+import { Served, apart, folder, launch, libraryPose, linkwork, program, robots, slide } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -12,15 +12,6 @@ after(() => browser?.close());
 
 const UR5 = join(robots, "ur_description/urdf/ur5_robot.urdf");
 const here = folder();
-
-/** Moves a slider as a hand does. */
-async function slide(served, joint, value) {
-  const slider = served.page.locator(`input[type=range][data-joint="${joint}"]`);
-  await slider.evaluate((input, value) => {
-    input.value = String(value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  }, value);
-}
 
 test("a slider moves its joint, and the page shows the library's poses", async () => {
   const served = await Served.open(browser, [UR5, "--package", join(robots, ".."), "--q", "0.1,-1,1,0.2,0.3,0.4"]);

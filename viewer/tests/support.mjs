@@ -28,11 +28,19 @@ export function linkwork(...words) {
   return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill()));
+
 /** A page that the program serves, with a list of everything the browser complains about. */
 export class Served {
   static async open(browser, words, options = {}) {
     const served = new Served();
     served.child = spawn(program, ["view", ...words, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+    // A test that fails leaves its program to the end, and does not wait for it.
+    const child = served.child;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    [child, child.stdout, child.stderr].forEach((handle) => handle.unref());
     served.errors = "";
     served.child.stderr.on("data", (data) => (served.errors += data));
     served.url = await new Promise((found, failed) => {
@@ -126,6 +134,17 @@ export class Served {
     }
     assert.deepEqual(this.complaints, [], "the browser has nothing to complain about");
   }
+}
+
+/** Moves a slider as a hand does. */
+export async function slide(served, joint, value) {
+  const slider = served.page.locator(`input[type=range][data-joint="${joint}"]`);
+  await slider.evaluate((input, value) => {
+    input.value = String(value);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }, value);
+  // A slider is heard once in each picture.
+  await served.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 export function launch() {

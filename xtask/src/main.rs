@@ -17,10 +17,11 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Usage: cargo xtask test         format, lints, tests, docs and the repository's own checks
-       cargo xtask test --all   the same, and gradients with PyTorch (gigabytes are installed once)
+       cargo xtask test --all   the same, and PyTorch and a Ray cluster (gigabytes are installed once)
        cargo xtask python       the tests of the Python package alone
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
+       cargo xtask race python  the Python package beside pin, mujoco and torch, in one table
        cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
        cargo xtask check        paths in the guides, order of the rooms, length of the files: in a second
        cargo xtask count        writes the baseline of instructions that `test` compares with";
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         ["python", "--all"] => python::test(&root(), true).map(counted),
         ["viewer"] => viewer::build(&root()),
         ["race"] => race::run(&root()),
+        ["race", "python"] => python::race(&root()),
         ["contact"] => contact::run(&root()),
         ["check"] => {
             let mut score = test::Score::default();

@@ -26,8 +26,8 @@ const PACKAGES: [&str; 14] = [
 /// What only `--all` tests with: some gigabytes.
 const LARGE: [&str; 2] = ["torch==2.15.0", "ray==2.60.0"];
 
-/// The largest wheel that we want to hand out, in bytes.
-const LARGEST: u64 = 18_000_000;
+/// The largest wheel that is handed out, in bytes; 10 MB is what we want, and 12.2 what the library's compiled copies take today.
+const LARGEST: u64 = 13_000_000;
 
 /// Passed and failed tests of the package.
 pub(crate) fn test(root: &Path, all: bool) -> Result<(u64, u64), String> {
@@ -48,6 +48,17 @@ pub(crate) fn test(root: &Path, all: bool) -> Result<(u64, u64), String> {
         println!("the wheel has more than {LARGEST} bytes");
     }
     Ok((passed + u64::from(fits), failed + u64::from(!fits)))
+}
+
+/// Times the package beside its peers; whether that could be done.
+pub(crate) fn race(root: &Path) -> Result<bool, String> {
+    let packages: Vec<&str> = PACKAGES.iter().chain(&LARGE).copied().collect();
+    let python = environment("python", &packages)?;
+    let wheel = wheel(root, &python)?;
+    let fresh = fresh(root, &python, &wheel)?;
+    let mut script = Command::new(&fresh);
+    script.arg(root.join("crates/linkwork-py/tests/race.py"));
+    run(&mut script).map(|()| true)
 }
 
 /// Builds the wheel.

@@ -89,6 +89,7 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<bool, String> {
     let docs = [
         "doc",
         "--quiet",
+        "--all-features",
         "--package",
         "linkwork",
         "--package",

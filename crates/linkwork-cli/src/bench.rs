@@ -195,6 +195,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         asked => asked,
     };
     let states = arguments.batch as usize;
+    if in_batches && !linkwork::batch::HAS_LANES {
+        anstream::eprintln!(
+            "this program takes one state of a batch after another; one built with `--features lanes` takes several to a register"
+        );
+    }
     for (i, (name, mechanism)) in robots(arguments)?.into_iter().enumerate() {
         if !arguments.json {
             heading(&name, &mechanism, i == 0, 24)?;

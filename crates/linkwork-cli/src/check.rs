@@ -1,5 +1,6 @@
 //! `linkwork check`: what is wrong with a robot's file, and where.
 
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::robot::Loading;
 use crate::style;
@@ -9,7 +10,6 @@ use linkwork_formats::{Finding, KINDS, Report, Robot, Severity, explain, load};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Arguments of `linkwork check`.
 #[derive(Args)]

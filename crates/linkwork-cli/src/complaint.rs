@@ -1,8 +1,8 @@
 //! Errors as users see them: what went wrong, why, and what to do.
 
+use crate::ExitCode;
 use crate::style;
 use std::fmt;
-use std::process::ExitCode;
 
 /// A problem with a hint.
 #[derive(Debug)]
@@ -65,6 +65,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         anstream::eprintln!("{}: {hint}", style::paint(style::HEAD, "hint"));
     }
     ExitCode::from(if complaint.is_some_and(|c| c.usage) { 2 } else { 1 })
+}
+
+/// The same on one line.
+pub(crate) fn explained(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<Complaint>() {
+        Some(Complaint { problem, hint, .. }) => format!("{problem}; {hint}"),
+        None => format!("{error:#}"),
+    }
 }
 
 /// What helps where joints that follow others are not known.

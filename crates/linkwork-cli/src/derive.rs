@@ -5,7 +5,7 @@ use crate::robot::Loading;
 use crate::style;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use linkwork::algebra::{Dense, Evaluator, Expression, Language, Look, Matrix, Notation, Space, link_space};
+use linkwork::algebra::{Dense, Evaluator, Expression, Language, Level, Look, Matrix, Notation, Space, link_space};
 use linkwork::closed::ClosedMechanism;
 use linkwork::model::FrameId;
 use linkwork::{Mechanism, Reference};
@@ -36,6 +36,13 @@ pub(crate) struct Arguments {
     /// Write the fused algorithm as a function specialised to the robot.
     #[arg(long, value_enum, value_name = "LANGUAGE", requires = "robot")]
     emit: Option<Emitted>,
+    /// Print one level on the way from the expression to code: 1 the expression, 2 its operator form, 3 recursions, 4 steps
+    /// at a link, 5 joint crossings, 6 coordinates, 7 code; 0 for all. With --latex in LaTeX.
+    #[arg(long, value_name = "LEVEL", conflicts_with_all = ["json", "markdown"])]
+    level: Option<usize>,
+    /// Also tell what it does in the words of another field.
+    #[arg(long, value_enum, value_name = "WORDS", conflicts_with_all = ["json", "markdown", "emit", "level"])]
+    explain: Option<Words>,
     /// Print JSON.
     #[arg(long, conflicts_with_all = ["emit", "markdown"])]
     json: bool,
@@ -51,10 +58,30 @@ pub(crate) struct Arguments {
 enum Emitted {
     /// A function in Rust.
     Rust,
+    /// The same without the standard library.
+    BareRust,
     /// A function in C99.
     C,
     /// A function in Python with NumPy, of one state or of many in the rows of arrays: to read and to teach by.
     Python,
+}
+
+impl From<Emitted> for Language {
+    fn from(language: Emitted) -> Self {
+        match language {
+            Emitted::Rust => Self::Rust,
+            Emitted::BareRust => Self::BareRust,
+            Emitted::C => Self::C,
+            Emitted::Python => Self::Python,
+        }
+    }
+}
+
+/// A field whose words an algorithm can be told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Words {
+    /// Filtering: the mass matrix is a covariance, the sweeps a Kalman filter and a smoother.
+    Kalman,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -73,6 +100,8 @@ Of one frame: J[name], B[name]. Of a closed mechanism: Jc, and Jc_dot qd.
 Several statements end with ; each: let NAME = …, and NAME = … for results that share their sweeps.
 Written together they multiply; + - add; ^* ^T ᵀ ' or a star that touches is the adjoint, inv(…) the inverse,
 pinv(…) the pseudo-inverse, diag(w) a diagonal, sqrt(D) the root, ^2 a power, phi~ is phi - I.
+Derivatives: dot(X) in time, d(X, w) along a joint vector w, d(x)/dq, d(x)/dqd, d(x)/dT of a vector x as operators,
+grad(s) of a number by all joints. crm(v), crf(v) and bar(f) are cross products.
 Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip,
 x:frame, x:constraint.
 C, g, V, a and b are computed from q and qd unless they are bound.
@@ -82,6 +111,9 @@ Examples:
   linkwork derive \"J inv(Mass) J^*\" --robot arm7 --frame flange
   linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
   linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs
+  linkwork derive \"inv(Mass) T\" --level 3
+  linkwork derive \"inv(Mass) T\" --explain kalman
+  linkwork derive \"d(inv(Mass) (T - C), w)\"
   linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7 --bind T=1,2,3,4,3,2,1";
 
 /// What `--json` prints.
@@ -131,7 +163,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 "name one with --robot",
             ));
         }
-        return explain(arguments, &expression, None);
+        return match arguments.level {
+            Some(level) => levels(arguments, &expression, level, None),
+            None => explain(arguments, &expression, None),
+        };
     };
     let loaded = arguments.loading.load(robot)?;
     // Constraints are those of the robot's loops.
@@ -144,15 +179,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
     let given = given(&arguments.bind, mechanism)?;
     let frames = frames(arguments, &expression, mechanism)?;
-    if let Some(language) = arguments.emit {
-        let language = match language {
-            Emitted::Rust => Language::Rust,
-            Emitted::C => Language::C,
-            Emitted::Python => Language::Python,
-        };
+    let code = |language: Emitted| {
         let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
-        let code = expression.source_code(mechanism, &frames, &names, language)?;
-        return Ok(anstream::stdout().write_all(code.as_bytes())?);
+        expression.source_code(mechanism, &frames, &names, language.into())
+    };
+    if let Some(level) = arguments.level {
+        let code = || Ok(code(arguments.emit.unwrap_or(Emitted::Rust))?);
+        return levels(arguments, &expression, level, Some((mechanism, &code)));
+    }
+    if let Some(language) = arguments.emit {
+        return Ok(anstream::stdout().write_all(code(language)?.as_bytes())?);
     }
     let on = On {
         robot: &loaded.name,
@@ -161,6 +197,55 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let value = evaluate(&expression, &on, &frames, &given)?;
     explain(arguments, &expression, Some((mechanism, value)))
+}
+
+/// A robot, and what writes code for it.
+type Written<'a> = (&'a Mechanism, &'a dyn Fn() -> Result<String>);
+
+/// One level between the expression and its code, or all of them.
+fn levels(arguments: &Arguments, expression: &Expression, number: usize, on: Option<Written<'_>>) -> Result<()> {
+    let chosen: Vec<Level> = match (number, Level::numbered(number)) {
+        (0, _) => Level::ALL.to_vec(),
+        (_, Some(level)) => vec![level],
+        (_, None) => {
+            let problem = format!("there is no level {number}");
+            return Err(Complaint::usage(
+                problem,
+                "levels go from 1, the expression, to 7, code; 0 is all",
+            ));
+        }
+    };
+    let algorithm = expression.compile(on.is_some_and(|(m, _)| has_rotors(m)), &[]);
+    let notation = if arguments.latex {
+        Notation::Latex
+    } else {
+        Notation::Symbols
+    };
+    let mut out = anstream::stdout();
+    for (i, level) in chosen.iter().enumerate() {
+        let text = match (level, on) {
+            (Level::Code, Some((_, code))) if arguments.latex => {
+                format!("\\begin{{verbatim}}\n{}\\end{{verbatim}}\n", code()?)
+            }
+            (Level::Code, Some((_, code))) => code()?,
+            (Level::Code, None) if number == 0 => "code is that of a robot: name one with --robot\n".to_owned(),
+            (Level::Code, None) => {
+                let problem = "code is that of a robot, and none is named";
+                return Err(Complaint::usage(problem.to_owned(), "name one with --robot"));
+            }
+            _ => algorithm.level(*level, on.map(|(m, _)| m), notation),
+        };
+        if number == 0 {
+            let heading = format!("{}. {}", *level as usize + 1, level.name());
+            let heading = match arguments.latex {
+                true => format!("\\subsection*{{{heading}}}"),
+                false => style::paint(style::HEAD, &heading).to_string(),
+            };
+            writeln!(out, "{}{heading}", if i == 0 { "" } else { "\n" })?;
+        }
+        write!(out, "{text}")?;
+    }
+    Ok(())
 }
 
 /// An expression that cannot be read, as wrong usage.
@@ -209,6 +294,9 @@ fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanis
         false => Look::Plain,
     };
     write!(out, "{}", algorithm.explain(look))?;
+    if let Some(Words::Kalman) = arguments.explain {
+        write!(out, "\n{}", algorithm.in_words_of_filtering())?;
+    }
     if let Some((mechanism, value)) = on {
         show(&mut out, expression, mechanism, &value)?;
     }

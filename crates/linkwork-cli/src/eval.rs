@@ -15,7 +15,7 @@ use linkwork::quantity::{Input, Quantity};
 use linkwork::{Mechanism, Reference};
 use quantity::{Evaluator, Question};
 use state::{State, States};
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Arguments of `linkwork eval`.
@@ -159,6 +159,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         )),
         _ => stream.run("standard input", std::io::stdin().lock(), out),
     }
+}
+
+/// The numbers of inputs, state after state.
+pub(crate) type Columns = Vec<(Input, Vec<f64>)>;
+
+/// Reads all states of a stream: the numbers of every input, and how many states there are.
+pub(crate) fn read_all(input: impl std::io::Read, name: &str, m: &Mechanism) -> Result<(Columns, u64)> {
+    let mut one = State::new(m);
+    let mut all: Columns = state::KEYS.map(|(_, input)| (input, Vec::new())).into();
+    let mut count = 0;
+    for (i, line) in std::io::BufReader::new(input).split(b'\n').enumerate() {
+        let line = line.with_context(|| format!("cannot read {name}"))?;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        one.read(line.trim_ascii()).map_err(|problem| {
+            let place = format!("{name}, line {}: {problem}", i + 1);
+            Complaint::failure(place, "a state is a line such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}")
+        })?;
+        for ((_, all), own) in all.iter_mut().zip(one.lists()) {
+            all.extend_from_slice(own);
+        }
+        count += 1;
+    }
+    Ok((all, count))
 }
 
 fn length_hint(mechanism: &Mechanism) -> String {

@@ -1,6 +1,7 @@
 //! `linkwork explain`: one joint of a robot in words: what its torque is for, what its Coriolis term is made of, what it moves.
 
 use crate::complaint::Complaint;
+use crate::plot::{Area, Drawn, FONT, Picture};
 use crate::random::Random;
 use crate::rates::columns;
 use crate::robot::Chosen;
@@ -9,9 +10,12 @@ use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::algebra::{TorqueShares, link_space, torque_shares};
+use linkwork::model::JointKind;
 use linkwork::workspace::Scaling;
+use plotters::prelude::*;
 use serde::Serialize;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Arguments of `linkwork explain`.
 #[derive(Args)]
@@ -37,6 +41,9 @@ pub(crate) struct Arguments {
     /// What pushes a link from outside, in its own frame: LINK=Nx,Ny,Nz,Fx,Fy,Fz. May be given several times.
     #[arg(long, value_name = "LINK=NUMBERS", allow_hyphen_values = true)]
     push: Vec<String>,
+    /// Draw the skew matrix c of 𝒞(q, ν) = cν as a heat map, into an SVG or PNG file.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -51,12 +58,16 @@ links inboard as it meets the change of P, the present link's own gyroscopic for
 
 P is the inertia of the reduced manipulator, from the joint's link outward with all joints free; r the same with all locked.
 
-The last line tells whether coordinates exist in which the mass matrix is the identity everywhere: only where its
-curvature vanishes.
+--picture draws the matrix c of the Coriolis term 𝒞(q, ν) = cν in total joint rates: which joint's rate turns which other's.
+It is skew, so that 𝒞 does no work.
+
+The last lines tell whether coordinates y exist in which the mass matrix is the identity everywhere: only where its
+curvature vanishes. There ẏ = Wq̇ with Ẇ = W𝓜⁻¹C, whatever the way from the neutral configuration, and their values are told.
 
 Examples:
   linkwork explain puma560 --joint joint2
   linkwork explain arm7 --joint 3 --random 5 --json
+  linkwork explain puma560 --random 2 --picture c.svg
   linkwork explain double_pendulum --q 0.3,0.8 --v 1,0";
 
 /// What is told.
@@ -71,6 +82,9 @@ struct Told {
     articulated_inertia: Option<[[f64; 6]; 6]>,
     /// r, with everything locked.
     composite_inertia: [[f64; 6]; 6],
+    /// The skew matrix c of 𝒞(q, ν) = cν, row by row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coriolis_matrix: Option<Vec<f64>>,
     curvature: Curvature,
 }
 
@@ -110,6 +124,9 @@ struct Curvature {
     flat: Option<bool>,
     largest: f64,
     verdict: String,
+    /// Where it is flat, coordinates in which the mass matrix is the identity, zero at the neutral configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coordinates: Option<Vec<f64>>,
 }
 
 /// Runs the command.
@@ -140,6 +157,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let has_terms = moving
         .diagonal_coriolis_terms(Scaling::Unnormalized, &mut terms)
         .is_ok();
+    let mut matrix = vec![0.0; n * n];
+    let coriolis_matrix = moving.diagonal_coriolis_matrix(&mut matrix).is_ok().then_some(matrix);
+    if let Some(path) = &arguments.picture {
+        let Some(c) = &coriolis_matrix else {
+            let problem = format!("the matrix c of `{}` cannot be computed here", mechanism.name());
+            return Err(Complaint::usage(problem, "choose another configuration"));
+        };
+        let map = HeatMap {
+            title: format!("c of {}: the Coriolis term is cν", loaded.name),
+            names: names_of_rates(mechanism),
+            numbers: c,
+        };
+        map.write(path)?;
+    }
     let mut degrees = Vec::with_capacity(range.len());
     for (index, dof) in range.enumerate() {
         let shares = torque_shares(mechanism, &q, &v, &qdd, &outside, dof).map_err(wrong)?;
@@ -163,6 +194,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         degrees_of_freedom: degrees,
         articulated_inertia,
         composite_inertia,
+        coriolis_matrix,
         curvature: curvature(mechanism, &q),
         q,
     };
@@ -275,6 +307,7 @@ fn curvature(mechanism: &Mechanism, q: &[f64]) -> Curvature {
                 flat: None,
                 largest: 0.0,
                 verdict: format!("not computed: {problem}"),
+                coordinates: None,
             };
         }
     };
@@ -285,24 +318,11 @@ fn curvature(mechanism: &Mechanism, q: &[f64]) -> Curvature {
             flat: Some(true),
             largest,
             verdict: verdict.to_owned(),
+            coordinates: flat_coordinates(mechanism, q).unwrap_or(None),
         };
     }
     let n = mechanism.nv();
-    let names: Vec<String> = mechanism
-        .joints()
-        .iter()
-        .flat_map(|joint| {
-            let range = mechanism.joint(&joint.name).and_then(|id| mechanism.v_range(id));
-            let d = range.map_or(0, |r| r.len());
-            (0..d).map(move |i| {
-                if d == 1 {
-                    joint.name.clone()
-                } else {
-                    format!("{}[{i}]", joint.name)
-                }
-            })
-        })
-        .collect();
+    let names = names_of_rates(mechanism);
     let symbols = found.symbols().iter().enumerate();
     let at = symbols
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
@@ -316,6 +336,141 @@ fn curvature(mechanism: &Mechanism, q: &[f64]) -> Curvature {
             "not flat, because of R({h}, {i}, {j}, {k}) = {:.4}",
             found.symbols()[at]
         ),
+        coordinates: None,
+    }
+}
+
+/// What every number of q̇ is called.
+fn names_of_rates(mechanism: &Mechanism) -> Vec<String> {
+    mechanism
+        .joints()
+        .iter()
+        .flat_map(|joint| {
+            let range = mechanism.joint(&joint.name).and_then(|id| mechanism.v_range(id));
+            let d = range.map_or(0, |r| r.len());
+            (0..d).map(move |i| {
+                if d == 1 {
+                    joint.name.clone()
+                } else {
+                    format!("{}[{i}]", joint.name)
+                }
+            })
+        })
+        .collect()
+}
+
+/// How many steps the way to a configuration is taken in.
+const STEPS: usize = 200;
+
+/// y at q, from zero at the neutral configuration: ẏ = Wq̇ and Ẇ = W𝓜⁻¹C along the way, by Runge and Kutta, from W = m*. None
+/// where a joint has quaternions, whose rates are not those of coordinates.
+fn flat_coordinates(mechanism: &Mechanism, q: &[f64]) -> linkwork::Result<Option<Vec<f64>>> {
+    let n = mechanism.nv();
+    if mechanism.nq() != n || mechanism.joints().iter().any(|j| matches!(j.kind, JointKind::Planar)) {
+        return Ok(None);
+    }
+    let neutral = mechanism.neutral();
+    let way: Vec<f64> = q.iter().zip(&neutral).map(|(q, start)| q - start).collect();
+    let mut workspace = mechanism.workspace();
+    let mut state = vec![0.0; n * n + n];
+    let mut unit = vec![0.0; n];
+    for j in 0..n {
+        let mut column = vec![0.0; n];
+        unit.fill(0.0);
+        unit[j] = 1.0;
+        workspace
+            .at(&neutral)?
+            .total_rates(Scaling::Normalized, &unit, &mut column)?;
+        (0..n).for_each(|i| state[i * n + j] = column[i]);
+    }
+    // W and y, one after the other.
+    let mut rates = |s: f64, state: &[f64]| -> linkwork::Result<Vec<f64>> {
+        let there: Vec<f64> = neutral.iter().zip(&way).map(|(start, by)| start + s * by).collect();
+        let (mut c, mut inverse) = (vec![0.0; n * n], vec![0.0; n * n]);
+        let mut posed = workspace.at(&there)?;
+        posed.mass_matrix_inverse(&mut inverse)?;
+        posed.moving(&way)?.coriolis_matrix(&mut c)?;
+        let times = |row: &[f64], x: &[f64]| -> Vec<f64> {
+            (0..n).map(|j| (0..n).map(|k| row[k] * x[k * n + j]).sum()).collect()
+        };
+        let mut out = vec![0.0; n * n + n];
+        for i in 0..n {
+            let row = &state[i * n..(i + 1) * n];
+            out[i * n..(i + 1) * n].copy_from_slice(&times(&times(row, &inverse), &c));
+            out[n * n + i] = row.iter().zip(&way).map(|(w, qd)| w * qd).sum();
+        }
+        Ok(out)
+    };
+    let h = 1.0 / STEPS as f64;
+    for i in 0..STEPS {
+        let s = i as f64 * h;
+        let moved = |by: &[f64], h: f64| -> Vec<f64> { state.iter().zip(by).map(|(x, r)| x + h * r).collect() };
+        let a = rates(s, &state)?;
+        let b = rates(s + 0.5 * h, &moved(&a, 0.5 * h))?;
+        let c = rates(s + 0.5 * h, &moved(&b, 0.5 * h))?;
+        let d = rates(s + h, &moved(&c, h))?;
+        for (i, x) in state.iter_mut().enumerate() {
+            *x += h / 6.0 * (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]);
+        }
+    }
+    Ok(Some(state.split_off(n * n)))
+}
+
+/// A square matrix as colours: blue below zero, red above.
+struct HeatMap<'a> {
+    title: String,
+    names: Vec<String>,
+    numbers: &'a [f64],
+}
+
+/// Pixels of a cell, of the margin for names, and of the title.
+const CELL: u32 = 36;
+const MARGIN: u32 = 150;
+const TITLE: u32 = 60;
+
+impl Picture for HeatMap<'_> {
+    fn size(&self) -> (u32, u32) {
+        let side = CELL * self.names.len() as u32;
+        ((MARGIN + side + 40).max(420), TITLE + MARGIN / 3 + side + 40)
+    }
+
+    fn draw<B: DrawingBackend>(&self, root: &Area<B>) -> Drawn
+    where
+        B::ErrorType: 'static,
+    {
+        root.fill(&WHITE)?;
+        root.draw(&Text::new(self.title.clone(), (20, 16), (FONT, 20).into_font()))?;
+        let n = self.names.len();
+        let largest = self.numbers.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let scale = format!("from {:.3} (blue) to {largest:.3} (red)", -largest);
+        root.draw(&Text::new(scale, (20, 42), (FONT, 13).into_font()))?;
+        let (left, top, cell) = (MARGIN as i32, (TITLE + MARGIN / 3) as i32, CELL as i32);
+        for i in 0..n {
+            let short: String = self.names[i].chars().take(16).collect();
+            let y = top + i as i32 * cell + cell / 2 - 6;
+            root.draw(&Text::new(short, (12, y), (FONT, 13).into_font()))?;
+            let x = left + i as i32 * cell + cell / 2 - 6;
+            root.draw(&Text::new(format!("{i}"), (x, top - 20), (FONT, 13).into_font()))?;
+            for j in 0..n {
+                let x = if largest > 0.0 {
+                    self.numbers[i * n + j] / largest
+                } else {
+                    0.0
+                };
+                let fade = |full: f64| (255.0 - (255.0 - full) * x.abs()).round() as u8;
+                let colour = match x < 0.0 {
+                    true => RGBColor(fade(33.0), fade(102.0), fade(172.0)),
+                    false => RGBColor(fade(178.0), fade(24.0), fade(43.0)),
+                };
+                let (x, y) = (left + j as i32 * cell, top + i as i32 * cell);
+                root.draw(&Rectangle::new([(x, y), (x + cell - 1, y + cell - 1)], colour.filled()))?;
+                root.draw(&Rectangle::new(
+                    [(x, y), (x + cell - 1, y + cell - 1)],
+                    RGBColor(220, 220, 220),
+                ))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -373,5 +528,18 @@ fn print(told: &Told) -> Result<()> {
     }
     let rows: Vec<Vec<f64>> = told.composite_inertia.iter().map(|row| row.to_vec()).collect();
     columns(&mut out, "r, locked", 10, &axes, &names, &rows)?;
-    Ok(writeln!(out, "\ncurvature: {}", told.curvature.verdict)?)
+    writeln!(out, "\ncurvature: {}", told.curvature.verdict)?;
+    if let Some(y) = &told.curvature.coordinates {
+        let y: Vec<String> = y.iter().map(|y| format!("{y:.6}")).collect();
+        writeln!(
+            out,
+            "coordinates in which the mass matrix is the identity: y = ({}),",
+            y.join(", ")
+        )?;
+        writeln!(
+            out,
+            "zero at the neutral configuration; ẏ = Wq̇ with Ẇ = W𝓜⁻¹C, from W = m*"
+        )?;
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod wanted;
 
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::numbers::significant;
 use crate::robot::Chosen;
@@ -14,7 +15,6 @@ use linkwork::motion::{InverseKinematics, Options, Residual, Solution, Task};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use wanted::Wanted;
 
 /// Arguments of `linkwork ik`.

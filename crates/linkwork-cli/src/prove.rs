@@ -1,5 +1,6 @@
 //! `linkwork prove`: whether an equation of operators holds, by a chain of laws or a robot on which it does not.
 
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::style;
 use anyhow::Result;
@@ -8,7 +9,6 @@ use linkwork::algebra::{Counterexample, Judgement, Notation, Proof, Step, prove}
 use linkwork::model::Joint;
 use serde::Serialize;
 use std::io::Write;
-use std::process::ExitCode;
 
 /// Arguments of `linkwork prove`.
 #[derive(Args)]

@@ -14,8 +14,9 @@ mod report;
 pub(crate) mod start;
 mod stiffness;
 mod torque_file;
-mod touching;
+pub(crate) mod touching;
 
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::plot;
@@ -31,16 +32,17 @@ use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::simulate::{Diagonalized, Dynamics, Ended, PassiveForces, Run, State, Tolerance};
 use linkwork::workspace::Scaling;
 use linkwork_formats::Robot;
+use linkwork_view::Physics;
 use log::Log;
 use machinery::Machinery;
 use push::Push;
 use record::{Record, Recorder, Summary};
 use report::{End, Report};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
+use touching::Touching;
 
 /// Arguments of `linkwork simulate`.
 #[derive(Args)]
@@ -62,8 +64,8 @@ leaves all of it out. Units are SI. The same arguments give the same bits on eve
 Actuators of an MJCF file act as --ctrl tells them, through their gains, gears, lags and bounds; its tendons pull, and its sensors
 are columns of the log. What is not modelled is told.
 
-Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot in it; `linkwork view`
-plays them all. They are written to FILE.part while the run lasts. Ctrl-C, SIGTERM and SIGHUP end a run and keep what was
+Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot, its contacts and its
+surroundings in it; `linkwork view` plays them all. They are written to FILE.part while the run lasts. Ctrl-C, SIGTERM and SIGHUP end a run and keep what was
 computed. After a SIGKILL, or on a full disk, FILE.part can be read up to the last second or so; that of an .npz is an array of
 NumPy with a field for each quantity. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after a signal.")]
 pub(crate) struct Arguments {
@@ -80,6 +82,9 @@ pub(crate) struct Arguments {
     driven: Driven,
     #[command(flatten)]
     surroundings: touching::Surroundings,
+    /// Write the contacts of every step: time, colliders, point, gap, force and what it is doing, as .csv.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_contact")]
+    contact_log: Option<PathBuf>,
     /// Push a frame for a while, with N and N m along the world's axes; may be given several times.
     #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
     push: Vec<String>,
@@ -114,7 +119,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Show it in the browser while it runs: pause, step, drag links; nothing is logged.
-    #[arg(long, conflicts_with_all = ["log", "plot", "json"])]
+    #[arg(long, conflicts_with_all = ["log", "plot", "json", "contact_log"])]
     view: bool,
 }
 
@@ -190,38 +195,30 @@ impl Arguments {
         &self,
         loaded: &crate::robot::Loaded,
         closed: Option<&ClosedMechanism>,
-        start: State,
-        driver: Driver,
-        (method, resistance): (Method, PassiveForces),
+        (start, driver): (State, Driver),
+        (run, physics): (Run, Physics),
     ) -> Result<ExitCode> {
         if self.equations != Form::Standard {
             let problem = "--view shows the standard equations of motion";
             return Err(Complaint::usage(problem, "leave --equations out"));
         }
-        let method = match method {
-            Method::Euler => linkwork_view::Method::Euler,
-            Method::Rk4 => linkwork_view::Method::RungeKutta,
-            Method::Midpoint => linkwork_view::Method::Midpoint,
-            Method::Adaptive => linkwork_view::Method::Adaptive,
-        };
         let mechanism = closed.map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
-        let steps = (method, self.dt.unwrap_or(STEP));
-        let drive = Box::new(driver);
-        let run = linkwork_view::Simulation::new(mechanism, closed, start, drive, resistance, steps, self.seconds);
-        crate::view::show_simulation(loaded, &self.chosen.robot, closed, run)
+        let stretch = driver.stretch();
+        let simulation = linkwork_view::Simulation::new(mechanism, physics, start, Box::new(driver), run)?
+            .hearing(Box::new(move |from, until| stretch.set(from, until)));
+        let home = (&*self.chosen.robot, self.surroundings.ground());
+        crate::view::show_simulation(loaded, home, closed, simulation)
     }
 }
 
 impl Arguments {
-    /// What the robot may touch, if this run knows contact; says so where it does not.
-    fn scene(&self, robot: &Robot, is_closed: bool) -> Result<Option<linkwork_scene::Scene>> {
-        let Some(scene) = self.surroundings.scene(robot)? else {
+    /// What the robot, whose loops may be closed, may touch, if this run knows contact; says so where it does not.
+    fn scene(&self, robot: &Robot, mechanism: &Mechanism) -> Result<Option<linkwork_scene::Scene>> {
+        let Some(scene) = self.surroundings.scene(robot, mechanism)? else {
             return Ok(None);
         };
         let without = match () {
-            () if is_closed => "closed loops",
             () if self.equations != Form::Standard => "the diagonalized equations",
-            () if self.view => "the page of --view",
             () if self.integrator.is_some() => {
                 let problem = "with contact, steps are implicit ones of their own";
                 return Err(Complaint::usage(
@@ -231,13 +228,17 @@ impl Arguments {
             }
             () => return Ok(Some(scene)),
         };
-        let word = crate::style::paint(crate::style::HEAD, "warning");
-        anstream::eprintln!("{word}: {without} know no contact: the robot falls through what it stands on");
+        touching::warn_without(without);
         Ok(None)
     }
 }
 
 impl Arguments {
+    /// How steps with contact are made.
+    fn settings(&self, dt: f64) -> linkwork::contact::Settings {
+        touching::settings(dt, [self.ideal, self.no_limits])
+    }
+
     /// The robot's own actuators and tendons.
     fn machinery(&self, robot: &Robot, mechanism: &Mechanism) -> Result<Machinery> {
         let explicit = !matches!(self.integrator, Some(Method::Adaptive | Method::Midpoint));
@@ -288,11 +289,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
     let (running, watched) = (driver()?, driver()?);
-    let scene = arguments.scene(&loaded.robot, closed.is_some())?;
-    let plain = closed.is_none() && scene.is_none() && arguments.push.is_empty();
-    if arguments.view {
-        return arguments.show(&loaded, closed.as_ref(), state, running, (method, resistance));
+    let mut scene = arguments.scene(&loaded.robot, mechanism)?;
+    if let Some(scene) = &mut scene {
+        arguments.surroundings.settle(scene, closed.as_ref(), &mut state)?;
     }
+    let told = arguments.push.is_empty() && (closed.is_none() || scene.is_some());
     let acts = !arguments.control.is_none() || machinery.acts();
     let conserved = !acts && pushes.is_empty() && !resistance.is_any() && scene.is_none();
     let relative = arguments.tolerance.unwrap_or(TOLERANCE);
@@ -302,10 +303,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         .tolerance(Tolerance { relative, absolute })
         .samples(arguments.log_rate)
         .changes(changes(&pushes, &machinery));
+    if arguments.view {
+        let physics = match (scene, &closed) {
+            (Some(scene), closed) => Physics::touching(scene, closed.clone(), arguments.settings(plan.dt)),
+            (None, Some(closed)) => Physics::Closed(closed.clone(), resistance),
+            (None, None) => Physics::Free(resistance),
+        };
+        return arguments.show(&loaded, closed.as_ref(), (state, running), (plan, physics));
+    }
     let mut stretch = running.stretch();
     let whole = !(arguments.log.is_empty() && arguments.plot.is_empty());
-    let sensors = machinery::sensors(&loaded.robot, mechanism, plain)?.filter(|_| whole);
+    let sensors = machinery::sensors(&loaded.robot, mechanism, told)?.filter(|_| whole);
     let form = Record::of_run(mechanism, &watched, sensors.as_ref());
+    let measuring = sensors.clone().filter(|_| scene.is_some());
     let recorder = Recorder::new(
         mechanism,
         watched,
@@ -327,16 +337,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(scene) => {
             let driver = driver()?;
             stretch = driver.stretch();
-            let mut touching =
-                arguments
-                    .surroundings
-                    .run(scene, driver, plan.dt, arguments.ideal, arguments.no_limits)?;
-            touching.check_start(&state.q)?;
+            let settings = arguments.settings(plan.dt);
+            let log = arguments.contact_log.as_deref();
+            let mut touching = Touching::new(scene, closed.as_ref(), driver, settings, log)?;
+            if let Some(sensors) = measuring {
+                touching.measure(sensors, &state)?;
+            }
             Posing::Touching(Box::new(touching))
         }
         None => equations,
     };
-    let described = log::Described::of(&loaded.robot, &arguments.chosen.robot);
+    let touches = matches!(equations, Posing::Touching(_));
+    let ground = arguments.surroundings.ground();
+    let described = log::Described::of(&loaded.robot, &arguments.chosen.robot, touches, ground);
     let logs = arguments.log.iter();
     let logs = logs.map(|path| Log::begin(path, &form, mechanism, &described, arguments.log_rate));
     let logs = logs.collect::<Result<Vec<_>>>()?;
@@ -397,7 +410,7 @@ enum Posing {
     Dynamics(Dynamics<Driver>),
     Diagonalized(Diagonalized<Driver>),
     Closed(Box<ClosedMotion<Driver>>),
-    Touching(Box<touching::Touching>),
+    Touching(Box<Touching>),
 }
 
 /// Runs the plan on this thread, records on another, and writes logs on a third.
@@ -421,14 +434,18 @@ fn simulate(
     let (outcome, summary, logs) = std::thread::scope(|scope| {
         let writing = scope.spawn(move || keep(logs, &written, &STOP));
         let recording = scope.spawn(move || listen(recorder, &receiver, &rows));
-        let mut audience = Listener::new(sender, plan.end, stretch, &STOP);
+        let forces = match &equations {
+            Posing::Touching(e) => Some(e.forces()),
+            _ => None,
+        };
+        let mut audience = Listener::new(sender, plan.end, stretch, forces, &STOP);
         let (clock, mut closure, mut contact) = (Instant::now(), None, None);
         let run = match equations {
             Posing::Dynamics(mut e) => plan.go(&mut e, start, &mut audience),
             Posing::Diagonalized(mut e) => plan.go(&mut e, start, &mut audience),
             Posing::Touching(mut e) => {
-                let run = e.course(plan, start, &mut audience);
-                contact = Some(e.summary);
+                let run = plan.walk(&mut *e, start, &mut audience);
+                (contact, closure) = (Some(e.summary), e.closure());
                 run
             }
             Posing::Closed(mut e) => {

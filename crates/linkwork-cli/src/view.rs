@@ -6,22 +6,23 @@ mod take;
 
 pub(crate) use log::csv_columns;
 
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::robot::{Loaded, Loading};
 use crate::simulate::control::Control;
 use crate::simulate::start::Start;
-use crate::simulate::{closed, resistance};
+use crate::simulate::{closed, resistance, touching};
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
-use linkwork::simulate::State;
+use linkwork::simulate::{Method, Run, State};
 use linkwork_formats::Robot;
-use linkwork_view::{Assets, Method, Recording, Simulation, Source};
+use linkwork_scene::Scene;
+use linkwork_view::{Assets, Physics, Recording, Simulation, Source};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Arguments of `linkwork view`.
 #[derive(Args)]
@@ -29,8 +30,10 @@ use std::process::ExitCode;
 Examples:
   linkwork view robot.urdf
   linkwork view arm7 --simulate --controller gravity
+  linkwork view scene.xml --simulate
   linkwork view run.mcap
   linkwork view robot.urdf --play run.csv
+  linkwork view robot.urdf --play run.csv --contacts touch.csv
   linkwork view robot.urdf --export robot.html
   linkwork view double_pendulum --q 2,0 --simulate --video swing.mp4 --seconds 5
   linkwork view robot.urdf --snapshot robot.png --size 1600x1200
@@ -39,16 +42,21 @@ The page is served on this machine alone, at an address that holds a secret. Fro
 `ssh -L 8765:127.0.0.1:8765 there`, and open the same address here. --listen 0.0.0.0 lets others in who know the address.
 In a notebook, show the address in a frame.
 
-Poses, rates and forces come from the library. Logs are those of `linkwork simulate --log`; an MCAP log knows its robot.
+Poses, rates and forces come from the library. Logs are those of `linkwork simulate --log`; an MCAP log knows its robot and its
+contacts, and opens in Foxglove, Rerun and the tools of ROS 2 too. Bodies touch where the file has collision shapes and something
+to stand on, or with --ground.
 Pictures and films are taken by Chromium or Chrome without a window; LINKWORK_BROWSER names another.")]
 pub(crate) struct Arguments {
-    /// A built-in robot, a URDF, MJCF, native or text file, or an MCAP log.
+    /// A built-in robot, a URDF, MJCF, SDF, xacro, native or text file, which may hold a whole scene, or an MCAP log.
     robot: String,
     #[command(flatten)]
     loading: Loading,
     /// Play a log of this robot: .mcap, .npz, .parquet or .csv.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["simulate", "q", "v", "random", "start"])]
     play: Option<PathBuf>,
+    /// The contacts of that run, as `simulate --contact-log` wrote them; an MCAP log has them inside.
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "simulate")]
+    contacts: Option<PathBuf>,
     /// Simulate: the robot moves, and links can be dragged.
     #[arg(long)]
     simulate: bool,
@@ -56,6 +64,8 @@ pub(crate) struct Arguments {
     start: Start,
     #[command(flatten)]
     control: Control,
+    #[command(flatten)]
+    surroundings: touching::Surroundings,
     /// Leave out damping, friction, springs and stops.
     #[arg(long)]
     ideal: bool,
@@ -100,6 +110,8 @@ pub(crate) struct Stage {
     pub(crate) scene: Map<String, Value>,
     /// Where it starts.
     pub(crate) state: State,
+    /// What may touch, for poses that no simulation leads to.
+    pub(crate) touching: Option<Scene>,
 }
 
 /// Runs the command.
@@ -114,16 +126,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
     }
-    let stage = Stage::new(&loaded, home.as_deref(), closed.as_ref(), state)?;
+    let mut touching = arguments.surroundings.scene(&loaded.robot, mechanism)?;
+    if let Some(scene) = &mut touching
+        && arguments.simulate
+    {
+        arguments.surroundings.settle(scene, closed.as_ref(), &mut state)?;
+    }
+    let mut stage = Stage::new(&loaded, home.as_deref(), closed.as_ref(), state)?;
+    stage.ground(arguments.surroundings.ground());
     let recording = recording.map(|log| log.fitted(&stage.mechanism)).transpose()?;
     let source = match recording {
         Some(recording) => Source::Recording(recording),
-        None if arguments.simulate => Source::Simulation(Box::new(arguments.simulation(&loaded.robot, &stage)?)),
+        None if arguments.simulate => {
+            let run = arguments.simulation(&loaded.robot, &stage, touching.take())?;
+            Source::Simulation(Box::new(run))
+        }
         None => {
             arguments.control.only_with("--simulate")?;
             Source::Still
         }
     };
+    stage.touching = touching;
     if arguments.output.is_any() {
         return arguments.output.write(stage, source, arguments.seconds);
     }
@@ -146,16 +169,28 @@ impl Arguments {
                     "name the robot first: `linkwork view ROBOT --play LOG`",
                 ));
             }
-            let log = log::Log::read(path)?;
+            let log = self.with_contacts(log::Log::read(path)?)?;
             let (loaded, beside) = log.robot(&self.loading)?;
             return Ok((loaded, Some(log), beside.or_else(|| home(path))));
         }
         let loaded = self.loading.load_and_warn(&self.robot)?;
         let log = self.play.as_deref().map(log::Log::read).transpose()?;
+        let log = log.map(|log| self.with_contacts(log)).transpose()?;
+        if let (None, Some(file)) = (&log, &self.contacts) {
+            let problem = format!("`{}` tells of contacts, but there is no log to play", file.display());
+            return Err(Complaint::usage(problem, "name the log with --play"));
+        }
         Ok((loaded, log, home(path).filter(|_| path.exists())))
     }
 
-    fn simulation(&self, robot: &Robot, stage: &Stage) -> Result<Simulation> {
+    fn with_contacts(&self, log: log::Log) -> Result<log::Log> {
+        match &self.contacts {
+            Some(file) => log.with_contacts(file),
+            None => Ok(log),
+        }
+    }
+
+    fn simulation(&self, robot: &Robot, stage: &Stage, touching: Option<Scene>) -> Result<Simulation> {
         let driver = self.control.driver(&stage.mechanism, &[], self.ideal)?;
         let limits = [self.ideal, self.ideal || self.no_limits];
         let key = self.start.key(robot);
@@ -164,16 +199,26 @@ impl Arguments {
             .machinery(robot, &stage.mechanism, key, limits, Some(self.dt))?;
         machinery.warn();
         let driver = driver.with(&machinery);
-        let resistance = resistance((self.ideal, self.no_limits, Some(self.dt)), &stage.mechanism)?;
-        Ok(Simulation::new(
-            &stage.mechanism,
-            stage.closed.as_ref(),
-            stage.state.clone(),
-            Box::new(driver),
-            resistance,
-            (Method::RungeKutta, self.dt),
-            f64::INFINITY,
-        ))
+        let physics = match (touching, &stage.closed) {
+            (Some(scene), closed) => {
+                let settings = touching::settings(self.dt, [self.ideal, self.no_limits]);
+                Physics::touching(scene, closed.clone(), settings)
+            }
+            (None, closed) => {
+                let resistance = resistance((self.ideal, self.no_limits, Some(self.dt)), &stage.mechanism)?;
+                match closed {
+                    Some(closed) => Physics::Closed(closed.clone(), resistance),
+                    None => Physics::Free(resistance),
+                }
+            }
+        };
+        let stretch = driver.stretch();
+        let run = Run::new(Method::RungeKutta4, f64::INFINITY)
+            .step(self.dt)
+            .changes(machinery.changes());
+        let (mechanism, start) = (&stage.mechanism, stage.state.clone());
+        let simulation = Simulation::new(mechanism, physics, start, Box::new(driver), run)?;
+        Ok(simulation.hearing(Box::new(move |from, until| stretch.set(from, until))))
     }
 }
 
@@ -206,21 +251,30 @@ impl Stage {
             assets,
             scene,
             state,
+            touching: None,
         })
+    }
+
+    /// The height of a ground that was asked for.
+    fn ground(&mut self, height: Option<f64>) {
+        if let Some(height) = height {
+            self.scene.insert("ground".into(), height.into());
+        }
     }
 }
 
 /// `linkwork simulate --view`: shows a simulation that was set up there.
 pub(crate) fn show_simulation(
     loaded: &Loaded,
-    robot: &str,
+    (robot, ground): (&str, Option<f64>),
     closed: Option<&ClosedMechanism>,
     simulation: Simulation,
 ) -> Result<ExitCode> {
     let path = Path::new(robot);
     let home = path.parent().filter(|_| path.exists());
     let state = simulation.state().clone();
-    let stage = Stage::new(loaded, home, closed, state)?;
+    let mut stage = Stage::new(loaded, home, closed, state)?;
+    stage.ground(ground);
     live::serve(&Page::default(), stage, Source::Simulation(Box::new(simulation)))
 }
 
@@ -232,6 +286,7 @@ fn html() -> Result<Vec<u8>> {
 /// A motion as it would be recorded, for files and films.
 fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
     const RATE: f64 = 60.0;
+    const HINT: &str = "try a smaller --dt, or shorter --seconds";
     let mut out = Recording::default();
     let mut next = 0.0;
     loop {
@@ -241,6 +296,10 @@ fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
             out.q.extend(&state.q);
             out.v.extend(&state.v);
             out.tau.extend(simulation.torques());
+            let arrows = simulation
+                .arrows()
+                .map_err(|e| Complaint::failure(e.to_string(), HINT))?;
+            out.arrows.push(arrows);
             next += 1.0 / RATE;
         }
         if simulation.state().t >= seconds.min(simulation.end()) {
@@ -248,6 +307,6 @@ fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
         }
         simulation
             .step()
-            .map_err(|problem| Complaint::failure(problem.to_string(), "try a smaller --dt, or shorter --seconds"))?;
+            .map_err(|problem| Complaint::failure(problem.to_string(), HINT))?;
     }
 }

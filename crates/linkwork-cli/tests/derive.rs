@@ -43,6 +43,54 @@ fn expressions_are_explained() {
 }
 
 #[test]
+fn every_level_between_an_expression_and_code_is_printed() {
+    let here = directory("derive-levels");
+    let level = |arguments: &[&str]| {
+        let output = linkwork(
+            &here,
+            &[&["derive", "inv(Mass) (T - C)", "--level"], arguments].concat(),
+        );
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    for (number, says) in [
+        ("1", "𝓜⁻¹ (T − C)"),
+        ("2", "D⁻¹"),
+        ("3", "P = M + E_ψ P E_φ*"),
+        ("4", "P⁺(c) φ*(k,c)"),
+        ("5", "[R N + l × R F; R F]"),
+        ("6", "h_ω · u_N + h_v · u_F"),
+    ] {
+        assert!(level(&[number]).contains(says), "{}", level(&[number]));
+        let latex = level(&[number, "--latex"]);
+        assert!(latex.contains(r"\begin{align*}") && latex.is_ascii(), "{latex}");
+    }
+    assert!(level(&["7", "--robot", "double_pendulum"]).contains("pub fn evaluate("));
+    assert!(level(&["5", "--robot", "puma560"]).contains("rot("));
+    let all = level(&["0", "--robot", "double_pendulum", "--emit", "c"]);
+    assert!(all.contains("7. code") && all.contains("void evaluate("), "{all}");
+    let (code, said) = complaint(&["derive", "Mass T", "--level", "8"]);
+    assert!(code == 2 && said.contains("there is no level 8"), "{said}");
+    let told = linkwork(&here, &["derive", "inv(Mass) T", "--explain", "kalman"]);
+    assert!(text(&told.stdout).contains("the covariance of the innovations"));
+}
+
+#[test]
+fn derivatives_are_evaluated_beside_their_definition() {
+    for expression in ["d(Mass qdd + C, w)", "grad(qd^* Mass qd)", "dot(m) w", "d(J qd)/dq w"] {
+        let mut arguments = vec![expression, "--robot", "scara", "--bind", "q=0.3,0.5,0.1,-0.4"];
+        arguments.extend(["--bind", "qd=1,2,-0.5,1", "--reference", "world"]);
+        for (name, bind) in [("w", "w=1,2,3,4"), ("qdd", "qdd=0.1,0.2,0.3,0.4")] {
+            if expression.contains(name) {
+                arguments.extend(["--bind", bind]);
+            }
+        }
+        let answer = json(&arguments);
+        assert!(answer["difference"].as_f64().unwrap() < 1e-10, "{expression}: {answer}");
+    }
+}
+
+#[test]
 fn expressions_are_evaluated_beside_their_definition() {
     for (expression, robot, bind) in [
         (

@@ -60,7 +60,8 @@ fn servos_go_where_they_are_told_and_sensors_are_logged() {
     let last = rows.last().unwrap();
     assert_eq!(last[at("sensor.angle")], end[1]);
     assert!((last[at("actuator.s")] - 400.0 * (0.3 - end[0])).abs() < 1e-6);
-    assert!(last[at("sensor.imu.x")].abs() < 1e-3 && !names.iter().any(|n| n.contains("skin")));
+    // Nothing is touched.
+    assert!(last[at("sensor.imu.x")].abs() < 1e-3 && last[at("sensor.skin")] == 0.0);
     // By name, within the range, from a keyframe, and from a file.
     let bounded = numbers(&with(&["--ctrl", "e=7"])["end"]["q"]);
     assert!((200.0 * (1.0 - bounded[1]) - sum(&bounded)).abs() < 1e-6, "{bounded:?}");
@@ -96,7 +97,7 @@ fn what_is_not_modelled_and_wrong_controls_are_told() {
     let told = text(&run.stderr);
     assert!(run.status.success(), "{told}");
     assert!(
-        told.contains("`biceps`: a <muscle>") && told.contains("`skin`: a <touch>"),
+        told.contains("`biceps`: a <muscle>") && !told.contains("skin"),
         "{told}"
     );
     for (ctrl, words) in [

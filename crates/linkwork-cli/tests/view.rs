@@ -255,3 +255,103 @@ assert mesh.startswith("file:///") and pathlib.Path(mesh[7:]).exists(), mesh
 "#;
     run_in_python(&here, script);
 }
+
+const TABLE: &str = r#"<mujoco model="table"><worldbody>
+  <geom name="floor" type="plane" size="0 0 0.05" rgba="0.8 0.85 0.9 1"/>
+  <geom name="table" type="box" size="0.4 0.3 0.02" pos="0.6 0 0.4"/>
+  <body name="cube" pos="0.5 0.1 0.46"><freejoint/><geom type="box" size="0.04 0.04 0.04" mass="0.5"/></body>
+  <body name="ball" pos="0.75 0.05 0.47"><freejoint/><geom type="sphere" size="0.05" mass="0.4"/></body>
+</worldbody></mujoco>"#;
+
+#[test]
+fn readers_of_mcap_find_contacts_and_surroundings() {
+    let here = directory("view_mcap_contacts");
+    std::fs::write(here.join("table.xml"), TABLE).unwrap();
+    let run = [
+        "table.xml",
+        "--seconds",
+        "0.2",
+        "--log",
+        "run.mcap",
+        "--contact-log",
+        "touch.csv",
+    ];
+    simulate(&here, &run);
+    let script = r#"
+import csv, pathlib, numpy
+listed = list(csv.DictReader(open("touch.csv")))
+
+from mcap_ros2.reader import read_ros2_messages
+def all_of(topic):
+    return [m.ros_msg for m in read_ros2_messages("run.mcap", topics=[topic])]
+arrows, clouds, [scene] = all_of("/contacts"), all_of("/contact_points"), all_of("/scene")
+assert len(arrows) == len(clouds) == 21, len(arrows)
+
+from mcap.reader import make_reader
+with open("run.mcap", "rb") as file:
+    channels = {c.topic: c for c in make_reader(file).get_summary().channels.values()}
+scale = float(channels["/contacts"].metadata["metres_per_newton"])
+assert "durability: 1" in channels["/scene"].metadata["offered_qos_profiles"]
+
+for drawn, cloud in zip(arrows, clouds):
+    clear, *drawn = drawn.markers
+    assert clear.action == 3 and all(m.action == 0 and m.type == 0 and m.header.frame_id == "world" for m in drawn)
+    assert cloud.width == len(drawn) and [f.name for f in cloud.fields] == ["x", "y", "z", "fx", "fy", "fz", "gap"]
+    points = numpy.frombuffer(bytes(cloud.data), "<f4").reshape(-1, 7)
+    for marker, point in zip(drawn, points):
+        a, b = [numpy.array([p.x, p.y, p.z]) for p in marker.points]
+        assert abs(a - point[:3]).max() < 1e-6 and abs((b - a) / scale - point[3:6]).max() < 1e-4
+# The contacts of the last step are those of the file beside it, and bear what stands on the table.
+last = [r for r in listed if abs(float(r["t"]) - 0.199) < 1e-9]
+forces = numpy.array([[float(r[k]) for k in ("fx", "fy", "fz")] for r in last])
+assert abs(points[:, 3:6] - forces).max() < 1e-4 and abs(forces[:, 2].sum() - 0.9 * 9.81) < 0.2, forces
+assert {r["a"] for r in last} == {'box of cube', 'sphere of ball'} and {r["b"] for r in last} == {"table"}, last
+# The description cannot say what stands in the world.
+assert [m.type for m in scene.markers][:2] == [1, 1] and all(m.frame_locked for m in scene.markers)
+assert {m.header.frame_id for m in scene.markers} == {"world"}, [m.header.frame_id for m in scene.markers]
+table = scene.markers[1]
+assert [table.scale.x, table.scale.y, table.scale.z] == [0.8, 0.6, 0.04] and table.pose.position.z == 0.4
+
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_typestore
+store = get_typestore(Stores.ROS2_HUMBLE)
+with Reader(pathlib.Path("run.mcap")) as reader:
+    topics = {c.topic: c for c in reader.connections}
+    read = lambda topic: [store.deserialize_cdr(raw, c.msgtype) for c, _, raw in reader.messages([topics[topic]])]
+    assert [len(m.markers) for m in read("/contacts")] == [len(m.markers) for m in arrows]
+    assert [m.width for m in read("/contact_points")] == [c.width for c in clouds]
+    [again] = read("/scene")
+    assert again.markers[1].scale.x == 0.8 and again.markers[0].mesh_use_embedded_materials
+    assert {t.child_frame_id for m in read("/tf") for t in m.transforms} == {"cube", "ball"}
+"#;
+    run_in_python(&here, script);
+}
+
+#[test]
+fn contacts_without_a_log_or_of_another_make_are_refused() {
+    let here = directory("view_contacts");
+    std::fs::write(here.join("table.xml"), TABLE).unwrap();
+    std::fs::write(here.join("odd.csv"), "t,x\n0,1\n").unwrap();
+    simulate(&here, &["table.xml", "--seconds", "0.02", "--log", "run.csv"]);
+    for (words, expected) in [
+        (&["table.xml", "--contacts", "odd.csv"][..], "no log to play"),
+        (
+            &["table.xml", "--play", "run.csv", "--contacts", "odd.csv"],
+            "no column `y`",
+        ),
+        (
+            &["table.xml", "--play", "run.csv", "--contacts", "gone.csv"],
+            "cannot read `gone.csv`",
+        ),
+        (&["arm7", "--ground"], "no collision shapes"),
+        (&["table.xml", "--ground", "--no-contact"], "cannot be used with"),
+    ] {
+        let output = linkwork(&here, &[&["view"], words, &["--export", "x.html"]].concat());
+        let message = text(&output.stderr);
+        assert!(
+            !output.status.success() && message.contains(expected),
+            "{words:?}: {message}"
+        );
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}

@@ -55,7 +55,7 @@ pub use mesh::{Mesh, MeshFormat, MeshProblem, Moments, Soundness};
 pub use native::SCHEMA;
 pub use order::{Order, joint_order};
 pub use report::{Finding, Mode, Refusal, Report, Severity};
-pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Touch, Transmission};
+pub use robot::{FileCoupling, Geometry, Loop, Robot, Role, Shape, Terrain, Touch, Transmission};
 pub use sensors::Sensors;
 pub use write::{Text, write};
 

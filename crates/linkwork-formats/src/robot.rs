@@ -5,11 +5,11 @@ use crate::drives::{Actuator, Sensor, Tendon};
 use crate::keyframe::Keyframe;
 use crate::report::Report;
 use linkwork::Mechanism;
-use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind, Side};
 use linkwork::model::{Law, WORLD};
 use linkwork::spatial::{Pose, Vec3};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 /// A robot as a file describes it.
@@ -21,6 +21,8 @@ pub struct Robot {
     pub geometry: Vec<Geometry>,
     /// How shapes touch, by their places in `geometry`, where the file says so.
     pub touches: BTreeMap<usize, Touch>,
+    /// Height fields, which only touch: nothing draws them.
+    pub terrains: Vec<Terrain>,
     /// Pairs of links that are not to touch.
     pub untouching: Vec<(String, String)>,
     /// The mechanism's couplings, with their names.
@@ -37,11 +39,36 @@ pub struct Robot {
     pub actuators: Vec<Actuator>,
     /// What the file measures; [`Sensors`](crate::Sensors) compute it.
     pub sensors: Vec<Sensor>,
+    /// The volumes of sites that sensors of touch look at, by the names of their frames.
+    pub zones: BTreeMap<String, Shape>,
     /// Its tendons. Springs and the like of those along one joint are part of that joint; those of others are the
     /// [`Drivetrain`](crate::Drivetrain)'s.
     pub tendons: Vec<Tendon>,
     /// What was found in the file.
     pub report: Report,
+}
+
+/// Ground over a grid, fixed to a link or to the world: heights at points, rows along x from the least y.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terrain {
+    /// Its name; often empty.
+    pub name: String,
+    /// The link it is fixed to, or `"world"`.
+    pub link: String,
+    /// Where it is on the link.
+    pub pose: Pose,
+    /// Points along y.
+    pub rows: usize,
+    /// Points along x.
+    pub columns: usize,
+    /// Half its lengths along x and y, in metres.
+    pub half: [f64; 2],
+    /// How far it goes on below zero, in metres.
+    pub base: f64,
+    /// In metres, row by row.
+    pub heights: Vec<f64>,
+    /// How it touches.
+    pub touch: Touch,
 }
 
 /// A shape on a link.
@@ -169,6 +196,8 @@ pub struct Loop {
     pub name: String,
     /// What it keeps the frames from doing.
     pub kind: ConstraintKind,
+    /// Whether it pulls and pushes, or only one of both.
+    pub side: Side,
     /// A link, or `"world"`, and the frame on it.
     pub first: (String, Pose),
     /// Another one.
@@ -227,6 +256,10 @@ impl Robot {
     pub fn closed(&self) -> linkwork::Result<ClosedMechanism> {
         let mut builder = self.mechanism.to_builder();
         let mut constraints = Vec::new();
+        let frames = self.mechanism.frames().iter().map(|frame| &*frame.name);
+        let names: HashSet<&str> = frames
+            .chain(self.mechanism.links().iter().map(|link| &*link.name))
+            .collect();
         for (i, l) in self.loops.iter().enumerate() {
             let name = if l.name.is_empty() {
                 format!("loop{}", i + 1)
@@ -234,14 +267,18 @@ impl Robot {
                 l.name.clone()
             };
             let ends = [("a", &l.first), ("b", &l.second)].map(|(end, (link, pose))| {
-                let taken = |n: &str| n == WORLD || self.mechanism.frame(n).is_ok();
+                let taken = |n: &str| n == WORLD || names.contains(n);
                 (free_name(&format!("{name}_{end}"), taken), link, pose)
             });
             for (frame, link, pose) in &ends {
                 builder = builder.frame(frame.clone(), (*link).clone(), **pose);
             }
             let [(a, ..), (b, ..)] = ends;
-            constraints.push(Constraint::new(name, l.kind, a, b));
+            let side = l.side;
+            constraints.push(Constraint {
+                side,
+                ..Constraint::new(name, l.kind, a, b)
+            });
         }
         ClosedMechanism::new(builder.build()?, constraints)
     }
@@ -266,6 +303,8 @@ impl From<Mechanism> for Robot {
             geometry: Vec::new(),
             touches: BTreeMap::new(),
             untouching: Vec::new(),
+            zones: BTreeMap::new(),
+            terrains: Vec::new(),
             loops: Vec::new(),
             transmissions: Vec::new(),
             keyframes: Vec::new(),

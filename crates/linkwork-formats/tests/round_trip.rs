@@ -3,7 +3,7 @@
 mod support;
 
 use linkwork::Mechanism;
-use linkwork::closed::ConstraintKind;
+use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork_formats::{
@@ -265,21 +265,41 @@ fn the_native_format_loses_nothing() {
             kind: ConstraintKind::Hinge {
                 axis: Vec3::new(0.1, 0.2, 0.3),
             },
+            side: Side::Both,
             first: (first.clone(), Pose::from_translation([0.1, 0.0, 1.0 / 3.0])),
             second: (
                 "world".to_owned(),
                 Pose::from_rotation(Rotation::from_rpy(0.1, 0.2, 0.3)),
             ),
         });
-        for kind in [
-            ConstraintKind::Distance { length: 0.7 },
-            ConstraintKind::Slider {
-                axis: Vec3::new(0.0, 1.0, 0.0),
-            },
+        let (turns, shifts) = ([true, false, true], [false, true, false]);
+        let (axis, normal) = (Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.6, 0.8));
+        for (kind, side) in [
+            (ConstraintKind::Distance { length: 0.7 }, Side::AtMost),
+            (ConstraintKind::Slider { axis }, Side::Both),
+            (ConstraintKind::Directions { turns, shifts }, Side::AtLeast),
+            (ConstraintKind::Rates { turns, shifts }, Side::Both),
+            (
+                ConstraintKind::Rolling {
+                    radius: 0.3,
+                    axis: Some(axis),
+                    normal,
+                },
+                Side::Both,
+            ),
+            (
+                ConstraintKind::Rolling {
+                    radius: 0.1,
+                    axis: None,
+                    normal,
+                },
+                Side::Both,
+            ),
         ] {
             robot.loops.push(Loop {
                 name: String::new(),
                 kind,
+                side,
                 first: (last.clone(), Pose::IDENTITY),
                 second: ("world".to_owned(), Pose::IDENTITY),
             });

@@ -4,9 +4,10 @@ use crate::arrays;
 use crate::errors::{Error, raised};
 use crate::inertia::Inertia;
 use crate::model::Model;
-use linkwork::closed::ConstraintKind;
+use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Coupling, Joint, JointKind, Link};
 use linkwork::spatial::Pose;
+use linkwork::spatial::Vec3;
 use linkwork_formats::Robot;
 use pyo3::prelude::*;
 
@@ -27,6 +28,7 @@ pub(crate) struct Builder(linkwork::model::Builder, Vec<Loop>);
 struct Loop {
     name: String,
     kind: ConstraintKind,
+    side: Side,
     frames: [String; 2],
 }
 
@@ -149,9 +151,23 @@ impl Builder {
         this
     }
 
-    /// Closes a loop: `kind` is what keeps two frames together, "weld", "point", "hinge" (with `axis`), "slider" (with `axis`) or
-    /// "distance" (with `length`).
-    #[pyo3(name = "loop", signature = (name, kind, a, b, *, axis=None, length=None))]
+    /// Constrains two frames: `kind` is what keeps them together.
+    ///
+    /// "weld", "point", "hinge" (with `axis`), "slider" (with `axis`) and "distance" (with `length`) close loops. "directions" holds any
+    /// of the six relative directions, in the axes of frame a: `turns` and `shifts` are letters of axes, so that `shifts="z"` keeps b in
+    /// a plane of a. "rates" holds velocities alone, in the axes of frame b: `shifts="y"` is a blade that does not slip sideways.
+    /// "rolling" is a ball of a `radius` whose centre is b, or with `axis` a thin wheel, on the plane z = 0 of a, or that with `normal`.
+    /// `side` makes one row hold one way only: "at_least" is a floor or a stop, "at_most" a rope.
+    ///
+    /// >>> import linkwork as lw
+    /// >>> b = lw.Builder("bead on a plane").link("bead", lw.Inertia.sphere(1.0, 0.1))
+    /// >>> b = b.joint("free", "free", "world", "bead")
+    /// >>> m = b.loop("floor", "directions", "world", "bead", shifts="z", side="at_least").build()
+    /// >>> fall = m.simulate([0, 0, 0, 1, 0, 0, 0.5], seconds=1.0)
+    /// >>> bool(fall.q[:, 6].min() > -1e-9)
+    /// True
+    #[pyo3(name = "loop", signature = (name, kind, a, b, *, axis=None, length=None, turns="", shifts="", radius=None, normal=None, side=None))]
+    #[allow(clippy::too_many_arguments)]
     fn close<'py>(
         mut this: PyRefMut<'py, Self>,
         name: &str,
@@ -160,12 +176,35 @@ impl Builder {
         b: &str,
         axis: Option<&Bound<'py, PyAny>>,
         length: Option<f64>,
+        turns: &str,
+        shifts: &str,
+        radius: Option<f64>,
+        normal: Option<&Bound<'py, PyAny>>,
+        side: Option<&str>,
     ) -> PyResult<PyRefMut<'py, Self>> {
         let wrong = |problem: String| Error::new_err(format!("loop `{name}`: {problem}"));
         let along = || match axis {
             Some(axis) => Ok(arrays::array::<3>("axis", axis)?.into()),
             None => Err(wrong(format!("a {kind} needs an axis; give axis=[x, y, z]"))),
         };
+        let held = |argument: &str, letters: &str| match letters.chars().all(|c| "xyz".contains(c)) {
+            true => Ok(['x', 'y', 'z'].map(|c| letters.contains(c))),
+            false => Err(wrong(format!(
+                "{argument} is {letters:?}; give letters of axes, such as \"xy\""
+            ))),
+        };
+        let is_of_rows = matches!(kind, "directions" | "rates");
+        if is_of_rows && turns.is_empty() && shifts.is_empty() {
+            return Err(wrong(format!(
+                "{kind} hold nothing; give turns=\"xyz\" or shifts=\"xyz\", or some of their letters"
+            )));
+        }
+        if !(is_of_rows || turns.is_empty() && shifts.is_empty()) {
+            return Err(wrong(format!(
+                "a {kind} has no turns or shifts to choose; leave them out, or make it directions"
+            )));
+        }
+        let (turns, shifts) = (held("turns", turns)?, held("shifts", shifts)?);
         let kind = match kind {
             "weld" => ConstraintKind::Weld,
             "point" => ConstraintKind::Point,
@@ -174,14 +213,42 @@ impl Builder {
             "distance" => ConstraintKind::Distance {
                 length: length.ok_or_else(|| wrong("a distance needs a length, in metres".into()))?,
             },
+            "directions" => ConstraintKind::Directions { turns, shifts },
+            "rates" => ConstraintKind::Rates { turns, shifts },
+            "rolling" => ConstraintKind::Rolling {
+                radius: radius.ok_or_else(|| wrong("rolling needs a radius, in metres".into()))?,
+                axis: axis
+                    .map(|axis| arrays::array::<3>("axis", axis))
+                    .transpose()?
+                    .map(Vec3::from),
+                normal: match normal {
+                    Some(normal) => arrays::array::<3>("normal", normal)?.into(),
+                    None => Vec3::new(0.0, 0.0, 1.0),
+                },
+            },
             _ => {
-                let kinds = "weld, point, hinge, slider and distance";
+                let kinds = "weld, point, hinge, slider, distance, directions, rates and rolling";
                 return Err(wrong(format!("{kind:?} is no kind of loop; there are {kinds}")));
+            }
+        };
+        let side = match side {
+            None => Side::Both,
+            Some("at_least") => Side::AtLeast,
+            Some("at_most") => Side::AtMost,
+            Some(side) => {
+                return Err(wrong(format!(
+                    "side is {side:?}; it must be \"at_least\" or \"at_most\", or None"
+                )));
             }
         };
         let frames = [a.to_owned(), b.to_owned()];
         let name = name.to_owned();
-        this.1.push(Loop { name, kind, frames });
+        this.1.push(Loop {
+            name,
+            kind,
+            side,
+            frames,
+        });
         Ok(this)
     }
 
@@ -207,6 +274,7 @@ impl Builder {
             robot.loops.push(linkwork_formats::Loop {
                 name: closed.name.clone(),
                 kind: closed.kind,
+                side: closed.side,
                 first,
                 second,
             });

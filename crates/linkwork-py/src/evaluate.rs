@@ -134,14 +134,14 @@ pub(crate) fn set<'a, T>(given: &mut Given<'a, T>, input: Input, numbers: &'a [T
 }
 
 /// What is given, and the leading dimensions that all of it has.
-struct Taken<'a, T> {
-    given: Given<'a, T>,
+pub(crate) struct Taken<'a, T> {
+    pub(crate) given: Given<'a, T>,
     leading: &'a [usize],
 }
 
 /// Takes arguments that are names, and plain arrays of one type and of the same leading dimensions; none if any is something else.
 #[inline]
-fn take<'a, T: Element>(
+pub(crate) fn take<'a, T: Element>(
     m: &Mechanism,
     quantity: &Quantity,
     arguments: [Option<&'a Bound<'_, PyAny>>; 5],

@@ -16,8 +16,11 @@ mod model;
 mod motion;
 mod names;
 mod pool;
+mod program;
 mod scene;
+mod sweep;
 mod trajectory;
+mod varied;
 
 use pyo3::prelude::*;
 
@@ -49,9 +52,15 @@ mod _linkwork {
     #[pymodule_export]
     use crate::pool::{set_threads, threads};
     #[pymodule_export]
+    use crate::program::program;
+    #[pymodule_export]
     use crate::scene::_Scene;
     #[pymodule_export]
+    use crate::sweep::{_Sweep, draw, states_digest};
+    #[pymodule_export]
     use crate::trajectory::Trajectory;
+    #[pymodule_export]
+    use crate::varied::{_Models, variations};
 
     use super::*;
 

@@ -58,7 +58,7 @@ impl Model {
     }
 
     /// The same robot with another mechanism: geometry, loops and gears stay where their links and joints do.
-    fn edited(&self, edited: linkwork::Result<Mechanism>) -> PyResult<Self> {
+    pub(crate) fn edited(&self, edited: linkwork::Result<Mechanism>) -> PyResult<Self> {
         let mut robot = Robot::from(edited.map_err(raised)?);
         let m = robot.mechanism.clone();
         let there = |link: &String| m.frame(link).is_ok();

@@ -1,20 +1,22 @@
 //! Configurations as points of a manifold, and motion in time.
 
-use crate::arrays::{flat, slice_mut};
+use crate::arrays::{self, flat, slice_mut};
 use crate::control::{Controller, Drives};
 use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
 use linkwork::batch::{Rollout, RolloutMethod};
-use linkwork::closed::ClosedMotion;
+use linkwork::closed::{ClosedMotion, Target};
 use linkwork::simulate::{
-    DormandPrince, Dynamics, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler,
-    State, Tolerance,
+    DormandPrince, Drive, Dynamics, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4,
+    SemiImplicitEuler, State, Tolerance,
 };
+use linkwork::spatial::{Motion, Pose};
 use linkwork::{Batch, Mechanism};
 use numpy::{Element, PyArrayDyn};
 use pyo3::prelude::*;
+use std::sync::{Arc, Mutex};
 
 /// Steps and differences of configurations, state after state: `what` is "integrate" or "difference".
 #[pyfunction]
@@ -54,6 +56,17 @@ pub(crate) fn manifold(
     done.map_err(raised)
 }
 
+/// How rollouts step, by name.
+pub(crate) fn method(word: &str) -> PyResult<RolloutMethod> {
+    match word {
+        "semi_implicit_euler" => Ok(RolloutMethod::SemiImplicitEuler),
+        "runge_kutta4" => Ok(RolloutMethod::RungeKutta4),
+        _ => Err(Error::new_err(format!(
+            "method is {word:?}; it must be \"semi_implicit_euler\" or \"runge_kutta4\""
+        ))),
+    }
+}
+
 /// Rolls states forward: inputs and results are plain arrays of one type, state after state.
 #[pyfunction]
 #[pyo3(signature = (model, method, dt, steps, q, qd, tau, q_out, qd_out))]
@@ -70,15 +83,7 @@ pub(crate) fn rollout(
     q_out: &Bound<'_, PyAny>,
     qd_out: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let method = match method {
-        "semi_implicit_euler" => RolloutMethod::SemiImplicitEuler,
-        "runge_kutta4" => RolloutMethod::RungeKutta4,
-        _ => {
-            return Err(Error::new_err(format!(
-                "method is {method:?}; it must be \"semi_implicit_euler\" or \"runge_kutta4\""
-            )));
-        }
-    };
+    let method = self::method(method)?;
     let rollout = Rollout { method, dt, steps };
     let arrays = [Some(q), Some(qd), tau, Some(q_out), Some(qd_out)];
     let m = model.get().mechanism();
@@ -180,6 +185,7 @@ fn simulated<E: Equations>(
     state: &mut State,
     record: Record<'_>,
     torques: fn(&E) -> &[f64],
+    mut before: impl FnMut(&mut E, &mut State) -> linkwork::Result<()>,
 ) -> linkwork::Result<()> {
     let Record { q, qd, tau, dt, every } = record;
     let (nq, nv) = (state.q.len(), state.v.len());
@@ -189,7 +195,10 @@ fn simulated<E: Equations>(
             for k in 0..every {
                 let end = ((row - 1) * every + k + 1) as f64 * dt;
                 steps.advance(equations, state, end)?;
+                before(equations, state)?;
             }
+        } else {
+            before(equations, state)?;
         }
         q[row * nq..(row + 1) * nq].copy_from_slice(&state.q);
         equations.velocities(&state.q, &state.v, &mut qd[row * nv..(row + 1) * nv])?;
@@ -201,9 +210,50 @@ fn simulated<E: Equations>(
     Ok(())
 }
 
+/// What becomes of a constraint: at a time, by its name, "on", "off" or "grasp".
+type Switch = (f64, String, String);
+
+/// Does what is due by now.
+fn switch<D: Drive>(due: &mut Vec<Switch>, equations: &mut ClosedMotion<D>, state: &mut State) -> linkwork::Result<()> {
+    // Times are sums of steps.
+    while due
+        .last()
+        .is_some_and(|(t, ..)| *t <= state.t + 1e-12 * state.t.abs().max(1.0))
+    {
+        if let Some((_, name, word)) = due.pop() {
+            match word.as_str() {
+                "grasp" => drop(equations.grasp(&name, state)?),
+                word => equations.switch(&name, word == "on")?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a function of time holds a constraint's frame: a pose, or a pose, its velocity and acceleration, six numbers each.
+fn target(py: Python<'_>, function: &Py<PyAny>, t: f64) -> PyResult<Target> {
+    let given = function.bind(py).call1((t,))?;
+    let Ok((pose, velocity, acceleration)) = given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+    else {
+        return Ok(Target::at(arrays::pose("the prescribed pose", &given)?));
+    };
+    if !given.is_instance_of::<pyo3::types::PyTuple>() || pose.extract::<f64>().is_ok() {
+        return Ok(Target::at(arrays::pose("the prescribed pose", &given)?));
+    }
+    let motion = |argument: &str, object: &Bound<'_, PyAny>| -> PyResult<Motion> {
+        let [a, b, c, x, y, z] = arrays::array::<6>(argument, object)?;
+        Ok(Motion::new([a, b, c], [x, y, z]))
+    };
+    Ok(Target {
+        pose: arrays::pose("the prescribed pose", &pose)?,
+        velocity: motion("the prescribed velocity", &velocity)?,
+        acceleration: motion("the prescribed acceleration", &acceleration)?,
+    })
+}
+
 /// Simulates a model from (q, qd) on: a row for every `every` steps of `dt` seconds, the first being the start.
 #[pyfunction]
-#[pyo3(signature = (model, integrator, dt, every, tolerance, resist, q, qd, drive, q_out, qd_out, tau_out))]
+#[pyo3(signature = (model, integrator, dt, every, tolerance, resist, q, qd, drive, q_out, qd_out, tau_out, switched, prescribed))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -219,6 +269,8 @@ pub(crate) fn simulate(
     q_out: &Bound<'_, PyAny>,
     qd_out: &Bound<'_, PyAny>,
     tau_out: &Bound<'_, PyAny>,
+    mut switched: Vec<Switch>,
+    prescribed: Vec<(String, Py<PyAny>)>,
 ) -> PyResult<()> {
     let model = model.get();
     let m = model.mechanism();
@@ -264,22 +316,58 @@ pub(crate) fn simulate(
             Err(_) => Drives::Function(drive.clone().unbind(), &mut failure),
         },
     };
+    if closed.is_none() && !(switched.is_empty() && prescribed.is_empty()) {
+        let problem = format!(
+            "model `{}` has no constraints to switch or prescribe; add some with `Builder.loop`",
+            m.name()
+        );
+        return Err(Error::new_err(problem));
+    }
+    // The next one last.
+    switched.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let calls = !prescribed.is_empty() || matches!(drives, Drives::Function(..));
+    let raised_in = Arc::new(Mutex::new(None));
     let run = |drives: Drives<'_>| -> linkwork::Result<()> {
         match closed {
             Some(closed) => {
                 let mut equations = ClosedMotion::with(closed, drives, passive);
-                simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
+                for (name, function) in prescribed {
+                    let failed = raised_in.clone();
+                    equations.prescribe(&name, move |t| {
+                        Python::attach(|py| target(py, &function, t)).unwrap_or_else(|problem| {
+                            locked(&failed).get_or_insert(problem);
+                            // It is refused, and ends the run.
+                            Target::at(Pose::from_translation([f64::NAN; 3]))
+                        })
+                    })?;
+                }
+                simulated(
+                    &mut equations,
+                    &mut steps,
+                    &mut state,
+                    record,
+                    |e| e.torques(),
+                    |e, state| switch(&mut switched, e, state),
+                )
             }
             None => {
                 let mut equations = Dynamics::with(m, drives, passive);
-                simulated(&mut equations, &mut steps, &mut state, record, |e| e.torques())
+                simulated(
+                    &mut equations,
+                    &mut steps,
+                    &mut state,
+                    record,
+                    |e| e.torques(),
+                    |_, _| Ok(()),
+                )
             }
         }
     };
-    let done = match drives {
-        Drives::Function(..) => run(drives),
-        _ => py.detach(|| run(drives)),
+    let done = match calls {
+        true => run(drives),
+        false => py.detach(|| run(drives)),
     };
+    let failure = failure.or_else(|| locked(&raised_in).take());
     match (failure, done) {
         (Some(raised), _) => Err(raised),
         (None, done) => done.map_err(raised),

@@ -10,7 +10,7 @@ NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 3
+    assert len(NOTEBOOKS) >= 4
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -14,7 +14,7 @@ import linkwork as lw
 from linkwork import _stubs
 
 PACKAGE = Path(lw.__file__).parent
-MODULES = ["linkwork", "linkwork._linkwork", "linkwork._state", "linkwork._motion", "linkwork._tasks", "linkwork._trajectory", "linkwork._scene", "linkwork._algebra", "linkwork._arrays"]
+MODULES = ["linkwork", "linkwork._linkwork", "linkwork._state", "linkwork._motion", "linkwork._models", "linkwork.sweep", "linkwork._tasks", "linkwork._trajectory", "linkwork._scene", "linkwork._algebra", "linkwork._arrays"]
 
 
 def test_the_stubs_have_the_quantities_of_the_list():

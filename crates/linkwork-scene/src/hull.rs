@@ -34,6 +34,14 @@ impl Hull {
         Self::of_mesh(&mesh)
     }
 
+    /// Corners that are known to be those of a hull.
+    pub(crate) fn of_corners(all: Vec<Vec3>) -> Self {
+        let sum = all.iter().fold(Vec3::ZERO, |sum, p| sum + *p);
+        let centre = sum * (all.len() as f64).recip();
+        let radius = all.iter().fold(0.0, |most: f64, p| most.max((*p - centre).norm()));
+        Self(Arc::new(Corners { all, centre, radius }))
+    }
+
     /// The hull of a mesh, which may be open or hollow.
     pub fn of_mesh(mesh: &Mesh) -> Result<Self, String> {
         if let Some(p) = mesh.vertices.iter().find(|p| !p.is_finite()) {

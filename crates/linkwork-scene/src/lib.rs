@@ -1,7 +1,7 @@
 //! Shapes that touch: from colliders on links to the contacts of a step.
 //!
 //! A [`Scene`] knows a mechanism's colliders and which pairs of them may touch. At a state it finds the contacts that might close
-//! within a step: spheres, capsules, boxes, cylinders, ellipsoids and convex hulls against planes and each other, with points that keep
+//! within a step: spheres, capsules, boxes, cylinders, ellipsoids and convex hulls against planes, height fields and each other, with points that keep
 //! their identity from step to step, so that friction is remembered and steps start where the last one ended.
 //!
 //! ```
@@ -31,6 +31,7 @@
 
 mod broad;
 mod combine;
+mod field;
 mod hull;
 mod meet;
 mod narrow;
@@ -38,12 +39,15 @@ mod robot;
 mod scene;
 mod settle;
 mod shape;
+mod touching;
 mod worlds;
 
 pub use combine::{Matter, combine};
+pub use field::HeightField;
 pub use hull::Hull;
 pub use narrow::{ClosedForm, Narrow, Touch};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};
 pub use shape::Shape;
+pub use touching::Touching;
 pub use worlds::{Fared, Worlds};

@@ -1,6 +1,7 @@
 //! Colliders of robots that were read from files.
 
 use crate::combine::Matter;
+use crate::field::HeightField;
 use crate::hull::Hull;
 use crate::scene::Collider;
 use crate::shape::Shape;
@@ -71,7 +72,8 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
             notes.push(format!("a collision shape of `{}` is left out: {problem}", given.link));
             continue;
         }
-        if frame == FrameId::WORLD {
+        // A plane stands, whichever link a file gives it to.
+        if frame == FrameId::WORLD || shape == Shape::Plane {
             ground = Ground::Present;
         }
         let matter = robot.touches.get(&i).copied().map_or_else(Matter::default, matter);
@@ -85,6 +87,29 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
             shape,
             matter,
         });
+    }
+    for given in &robot.terrains {
+        let frame = robot.mechanism.frame(&given.link)?;
+        let heights = given.heights.clone();
+        match HeightField::new(given.rows, given.columns, given.half, heights, given.base) {
+            Ok(field) => {
+                if frame == FrameId::WORLD {
+                    ground = Ground::Present;
+                }
+                let name = match given.name.is_empty() {
+                    true => format!("height field of {}", given.link),
+                    false => given.name.clone(),
+                };
+                all.push(Collider {
+                    name,
+                    frame,
+                    pose: given.pose,
+                    shape: Shape::HeightField(field),
+                    matter: matter(given.touch),
+                });
+            }
+            Err(problem) => notes.push(format!("the height field of `{}` is left out: {problem}", given.link)),
+        }
     }
     if hulls > 0 {
         notes.push(format!("{hulls} collision meshes touch by their convex hulls"));

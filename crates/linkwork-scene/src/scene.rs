@@ -95,6 +95,8 @@ pub struct Scene {
     frames: Vec<FrameId>,
     bounds: Vec<Bound>,
     poses: Vec<Pose>,
+    /// The configuration of these poses; empty if there is none.
+    placed: Vec<f64>,
     before: Vec<Pose>,
     speeds: Vec<[f64; 2]>,
     touches: Vec<Touch>,
@@ -155,6 +157,7 @@ impl Scene {
             mechanism: mechanism.clone(),
             workspace: mechanism.workspace(),
             poses: vec![Pose::IDENTITY; colliders.len()],
+            placed: Vec::new(),
             before: Vec::new(),
             speeds: vec![[0.0; 2]; frames.len()],
             colliders,
@@ -281,10 +284,15 @@ impl Scene {
 
     /// Where the colliders are at q.
     fn place(&mut self, q: &[f64]) -> Result<()> {
+        if self.placed == q {
+            return Ok(());
+        }
         let mut posed = self.workspace.at(q)?;
+        self.placed.clear();
         for (i, collider) in self.colliders.iter().enumerate() {
             self.poses[i] = posed.pose(collider.frame)? * collider.pose;
         }
+        self.placed.extend_from_slice(q);
         Ok(())
     }
 
@@ -371,8 +379,14 @@ impl Scene {
                 value: step,
             });
         }
-        self.place(q)?;
         let mut posed = self.workspace.at(q)?;
+        if self.placed != q {
+            self.placed.clear();
+            for (i, collider) in self.colliders.iter().enumerate() {
+                self.poses[i] = posed.pose(collider.frame)? * collider.pose;
+            }
+            self.placed.extend_from_slice(q);
+        }
         let mut moving = posed.moving(v)?;
         for (frame, speed) in self.frames.iter().zip(&mut self.speeds) {
             let motion = moving.velocity(*frame, Reference::Aligned)?;

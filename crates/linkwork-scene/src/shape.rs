@@ -1,5 +1,6 @@
 //! Shapes, about the origins of their frames.
 
+use crate::field::HeightField;
 use crate::hull::Hull;
 use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Error, Result};
@@ -38,6 +39,8 @@ pub enum Shape {
     },
     /// The convex hull of points.
     Hull(Hull),
+    /// Ground over a grid.
+    HeightField(HeightField),
     /// All below z = 0.
     Plane,
 }
@@ -52,6 +55,7 @@ impl Shape {
             Self::Cylinder { .. } => "cylinder",
             Self::Ellipsoid { .. } => "ellipsoid",
             Self::Hull(_) => "hull",
+            Self::HeightField(_) => "height field",
             Self::Plane => "plane",
         }
     }
@@ -68,6 +72,7 @@ impl Shape {
                 let (centre, radius) = hull.ball();
                 Some(centre.norm() + radius)
             }
+            Self::HeightField(ref field) => Some(field.reach()),
             Self::Plane => None,
         }
     }
@@ -80,12 +85,12 @@ impl Shape {
             Self::Cylinder { radius, half } => Some(radius.min(half)),
             Self::Ellipsoid { radii } => Some(radii.x.min(radii.y).min(radii.z)),
             // Its origin may lie outside.
-            Self::Hull(_) => Some(0.0),
+            Self::Hull(_) | Self::HeightField(_) => Some(0.0),
             Self::Plane => None,
         }
     }
 
-    /// The farthest point along a direction, of all but a plane.
+    /// The farthest point along a direction, of all that are convex and bounded.
     pub(crate) fn support(&self, d: Vec3) -> Vec3 {
         let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
         match *self {
@@ -103,7 +108,7 @@ impl Shape {
                 Vec3::new(radii.x * r.x, radii.y * r.y, radii.z * r.z) * length.recip()
             }
             Self::Hull(ref hull) => hull.support(d),
-            Self::Plane => Vec3::ZERO,
+            Self::HeightField(_) | Self::Plane => Vec3::ZERO,
         }
     }
 
@@ -115,13 +120,39 @@ impl Shape {
                 let (centre, radius) = hull.ball();
                 Some((at.point(centre), Vec3::new(radius, radius, radius)))
             }
+            Self::HeightField(field) => {
+                let (middle, half) = field.bounds();
+                let along = |e: Vec3| {
+                    let d = at.rotation.inverse_mul(e);
+                    half.x * d.x.abs() + half.y * d.y.abs() + half.z * d.z.abs()
+                };
+                let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|e| along(e.into()));
+                Some((at.point(middle), Vec3::new(x, y, z)))
+            }
+            Self::Sphere { radius } => Some((at.translation, Vec3::new(*radius, *radius, *radius))),
+            Self::Capsule { radius, half } => {
+                let z = at.rotation.z;
+                let along = |z: f64| radius + half * z.abs();
+                Some((at.translation, Vec3::new(along(z.x), along(z.y), along(z.z))))
+            }
+            Self::Cuboid { half } => {
+                let r = &at.rotation;
+                let along = |x: f64, y: f64, z: f64| half.x * x.abs() + half.y * y.abs() + half.z * z.abs();
+                let half = Vec3::new(
+                    along(r.x.x, r.y.x, r.z.x),
+                    along(r.x.y, r.y.y, r.z.y),
+                    along(r.x.z, r.y.z, r.z.z),
+                );
+                Some((at.translation, half))
+            }
             _ => {
                 let half = |e: Vec3| {
                     let d = at.rotation.inverse_mul(e);
                     self.support(d).dot(d)
                 };
-                let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|e| half(e.into()));
-                Some((at.translation, Vec3::new(x, y, z)))
+                let axis = |x, y, z| half(Vec3::new(x, y, z));
+                let half = Vec3::new(axis(1.0, 0.0, 0.0), axis(0.0, 1.0, 0.0), axis(0.0, 0.0, 1.0));
+                Some((at.translation, half))
             }
         }
     }
@@ -144,7 +175,7 @@ impl Shape {
                 ("half axis of an ellipsoid", radii.y),
                 ("half axis of an ellipsoid", radii.z),
             ],
-            Self::Hull(_) | Self::Plane => vec![],
+            Self::Hull(_) | Self::HeightField(_) | Self::Plane => vec![],
         };
         match measures.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
             Some((argument, value)) => Err(Error::Duration { argument, value }),

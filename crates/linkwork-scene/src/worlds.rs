@@ -76,8 +76,12 @@ struct Job<'a> {
 impl Worlds {
     /// Memory for some number of threads, at least one.
     pub fn new(scene: &Scene, settings: Settings, threads: usize) -> Result<Self> {
+        Ok(Self::of(scene, &Stepper::new(scene.mechanism(), settings)?, threads))
+    }
+
+    /// The same with a stepper of the scene's mechanism, as one that keeps loops closed.
+    pub fn of(scene: &Scene, stepper: &Stepper, threads: usize) -> Self {
         let m = scene.mechanism();
-        let stepper = Stepper::new(m, settings)?;
         let roller = |_| Roller {
             scene: scene.clone(),
             stepper: stepper.clone(),
@@ -85,9 +89,9 @@ impl Worlds {
             v: vec![0.0; m.nv()],
             none: vec![0.0; m.nv()],
         };
-        Ok(Self {
+        Self {
             rollers: (0..threads.max(1)).map(roller).collect(),
-        })
+        }
     }
 
     /// Rolls worlds forward by some steps: `q_out` and `v_out` receive, for each world, what every step ends in. `torque` has nv

@@ -2,7 +2,8 @@
 //!
 //! All of them are found before anything is served, and only in the directories a robot's own files may lie in.
 
-use linkwork_formats::{Geometry, Shape};
+use linkwork::model::WORLD;
+use linkwork_formats::{Geometry, Role, Shape};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -16,10 +17,37 @@ const SEARCHED: usize = 64 << 20;
 /// The files of a scene, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Assets {
-    files: Vec<PathBuf>,
-    numbers: HashMap<PathBuf, usize>,
+    files: Vec<File>,
+    numbers: HashMap<File, usize>,
     meshes: Vec<Mesh>,
-    known: HashMap<String, usize>,
+    known: HashMap<(String, Form), usize>,
+}
+
+/// A file as it is, or the convex hull of the mesh in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct File {
+    path: PathBuf,
+    form: Form,
+}
+
+/// What is drawn of a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// All of it.
+    Whole,
+    /// The hull, by which it touches.
+    Hull,
+}
+
+impl Form {
+    /// That of shapes with a role: meshes to be touched are hulls, unless nothing else is there to be seen.
+    pub(crate) fn of(all: &[Geometry]) -> impl Fn(Role) -> Self + use<> {
+        let seen = all.iter().any(|g| g.role == Role::Visual && g.link != WORLD);
+        move |role| match role {
+            Role::Collision if seen => Self::Hull,
+            _ => Self::Whole,
+        }
+    }
 }
 
 /// A mesh of the scene.
@@ -39,22 +67,24 @@ pub struct Mesh {
 
 impl Assets {
     /// The files that shapes need. `home` is the directory of the robot's file.
-    pub fn of<'g>(geometry: impl IntoIterator<Item = &'g Geometry>, home: Option<&Path>) -> Self {
+    pub fn of(geometry: &[Geometry], home: Option<&Path>) -> Self {
         let mut assets = Self::default();
         let home = home.and_then(|h| h.canonicalize().ok());
+        let form = Form::of(geometry);
         for shape in geometry {
             if let Shape::Mesh { uri, path, .. } = &shape.shape {
-                assets.add(uri, path.as_deref(), home.as_deref());
+                assets.add(uri, form(shape.role), path.as_deref(), home.as_deref());
             }
         }
         assets
     }
 
-    fn add(&mut self, uri: &str, path: Option<&Path>, home: Option<&Path>) {
-        if self.known.contains_key(uri) {
+    fn add(&mut self, uri: &str, form: Form, path: Option<&Path>, home: Option<&Path>) {
+        let key = (uri.to_owned(), form);
+        if self.known.contains_key(&key) {
             return;
         }
-        self.known.insert(uri.to_owned(), self.meshes.len());
+        self.known.insert(key, self.meshes.len());
         let kind = end(path.unwrap_or(Path::new(uri))).unwrap_or_default();
         let mut mesh = Mesh {
             uri: uri.to_owned(),
@@ -65,8 +95,11 @@ impl Assets {
         };
         match self.checked(path, &mesh.kind) {
             Ok(path) => {
-                mesh.file = Some(self.number(&path));
-                mesh.others = self.others(&path, &mesh.kind, &root(&path, uri, home));
+                mesh.file = Some(self.number(&path, form));
+                match form {
+                    Form::Whole => mesh.others = self.others(&path, &mesh.kind, &root(&path, uri, home)),
+                    Form::Hull => mesh.kind = "stl".to_owned(),
+                }
             }
             Err(problem) => mesh.problem = problem,
         }
@@ -90,12 +123,16 @@ impl Assets {
         }
     }
 
-    fn number(&mut self, path: &Path) -> usize {
-        if let Some(n) = self.numbers.get(path) {
+    fn number(&mut self, path: &Path, form: Form) -> usize {
+        let file = File {
+            path: path.to_owned(),
+            form,
+        };
+        if let Some(n) = self.numbers.get(&file) {
             return *n;
         }
-        self.files.push(path.to_owned());
-        self.numbers.insert(path.to_owned(), self.files.len() - 1);
+        self.files.push(file.clone());
+        self.numbers.insert(file, self.files.len() - 1);
         self.files.len() - 1
     }
 
@@ -111,15 +148,15 @@ impl Assets {
         }
         for name in names {
             if let Some(file) = within(root, folder, &name) {
-                found.insert(name, self.number(&file));
+                found.insert(name, self.number(&file, Form::Whole));
             }
         }
         found
     }
 
     /// The number of a shape's mesh.
-    pub fn mesh(&self, uri: &str) -> Option<usize> {
-        self.known.get(uri).copied()
+    pub(crate) fn mesh(&self, uri: &str, form: Form) -> Option<usize> {
+        self.known.get(&(uri.to_owned(), form)).copied()
     }
 
     /// All meshes.
@@ -134,9 +171,12 @@ impl Assets {
         number.bytes().all(|b| b.is_ascii_digit()).then(|| content(file))
     }
 
-    /// The contents of all files, in the order of their numbers.
+    /// The contents of all files, in the order of their numbers. A mesh that encloses nothing has no hull, and no bytes.
     pub(crate) fn contents(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
-        self.files.iter().map(|file| content(file))
+        self.files.iter().map(|file| match (content(file), file.form) {
+            (Err(_), Form::Hull) => Ok(Vec::new()),
+            (bytes, _) => bytes,
+        })
     }
 
     /// The meshes, as a scene tells of them.
@@ -153,12 +193,19 @@ fn end(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// A file as a page gets it: as it is, but for MuJoCo's own format, which becomes STL.
-fn content(file: &Path) -> io::Result<Vec<u8>> {
-    if end(file).as_deref() != Some("msh") {
-        return std::fs::read(file);
+/// A file as a page gets it: as it is, but for hulls and MuJoCo's own format, which become STL.
+fn content(file: &File) -> io::Result<Vec<u8>> {
+    if file.form == Form::Whole && end(&file.path).as_deref() != Some("msh") {
+        return std::fs::read(&file.path);
     }
-    let mesh = linkwork_formats::Mesh::load(file).map_err(io::Error::other)?;
+    let mesh = linkwork_formats::Mesh::load(&file.path).map_err(io::Error::other)?;
+    match file.form {
+        Form::Whole => Ok(stl(&mesh)),
+        Form::Hull => Ok(stl(&mesh.hull().map_err(io::Error::other)?)),
+    }
+}
+
+fn stl(mesh: &linkwork_formats::Mesh) -> Vec<u8> {
     let mut out = vec![0; 80];
     out.extend((mesh.triangles.len() as u32).to_le_bytes());
     for triangle in &mesh.triangles {
@@ -171,7 +218,7 @@ fn content(file: &Path) -> io::Result<Vec<u8>> {
         }
         out.extend([0; 2]);
     }
-    Ok(out)
+    out
 }
 
 /// The directory that a mesh's other files must lie in: the robot's, its package's, or the mesh's own.
@@ -326,6 +373,26 @@ mod tests {
             .collect();
         assert_eq!((stl.len(), stl[80]), (134, 1));
         assert_eq!((&numbers[..3], &numbers[3..]), (&[0.0, 0.0, 1.0][..], &corners[..]));
+        std::fs::remove_file(file).unwrap();
+    }
+
+    #[test]
+    fn what_touches_by_its_hull_is_drawn_as_that() {
+        let file = std::env::temp_dir().join(format!("linkwork-hull-{}.obj", std::process::id()));
+        // A tetrahedron with a point inside.
+        let text =
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.1 0.1 0.1\nf 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
+        std::fs::write(&file, text).unwrap();
+        let seen = mesh("a.obj", Some(file.clone()));
+        let touched = Geometry {
+            role: Role::Collision,
+            ..seen.clone()
+        };
+        let both = Assets::of(&[seen, touched.clone()], None);
+        assert_eq!((&*both.meshes()[0].kind, &*both.meshes()[1].kind), ("obj", "stl"));
+        assert_eq!(both.read("1").unwrap().unwrap()[80], 4, "triangles");
+        let alone = Assets::of(&[touched], None);
+        assert_eq!(alone.meshes()[0].kind, "obj", "where nothing else is seen");
         std::fs::remove_file(file).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use crate::assets::Assets;
 use crate::digest::base64;
-use crate::frame::{Framer, Moment};
+use crate::frame::{Arrow, Framer, Moment};
 use crate::recording::{Recording, Row};
 use linkwork::Mechanism;
 use serde_json::{Map, Value, json};
@@ -13,67 +13,52 @@ pub(crate) const RATE: f64 = 60.0;
 /// A file holds no more frames than these; longer motions have fewer per second.
 const MOST: usize = 6000;
 
-/// The page with everything inside. `motion` is what moves in it; without one the robot stands at q.
+/// The page with everything inside. `motion` is what moves in it; where it is of one row, the robot stands there.
 pub fn export(
     page: &[u8],
     mut scene: Map<String, Value>,
     assets: &Assets,
     mechanism: &Mechanism,
-    q: &[f64],
-    motion: Option<&Recording>,
+    motion: &Recording,
 ) -> io::Result<Vec<u8>> {
     let mut framer = Framer::new(mechanism);
     let wrong = |e: linkwork::Error| io::Error::other(e.to_string());
-    let zero = vec![0.0; mechanism.nv()];
-    let (mut states, mut poses) = (Vec::new(), Vec::new());
-    let mut keep = |moment: &Moment<'_>| -> linkwork::Result<()> {
-        framer
-            .state(moment)?
-            .iter()
-            .for_each(|x| states.extend(x.to_le_bytes()));
-        framer
-            .poses(moment.q)?
-            .iter()
-            .for_each(|x| poses.extend(x.to_le_bytes()));
-        Ok(())
-    };
-    let times = motion.map_or_else(|| vec![0.0], moments);
+    let (mut states, mut poses, mut arrows, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let times = moments(motion);
     for t in &times {
-        match motion {
-            Some(log) => {
-                let Row { q, v, tau } = log.at(mechanism, *t).map_err(wrong)?;
-                keep(&Moment {
-                    t: *t,
-                    q: &q,
-                    v: &v,
-                    tau: tau.as_deref(),
-                    arrows: &[],
-                })
-                .map_err(wrong)?;
-            }
-            None => keep(&Moment {
-                t: *t,
-                q,
-                v: &zero,
-                tau: None,
-                arrows: &[],
-            })
-            .map_err(wrong)?,
-        }
+        let Row { q, v, tau } = motion.at(mechanism, *t).map_err(wrong)?;
+        let forces = motion.forces(*t).unwrap_or_default();
+        let moment = Moment {
+            t: *t,
+            q: &q,
+            v: &v,
+            tau: tau.as_deref(),
+            arrows: forces,
+        };
+        let state = framer.state(&moment).map_err(wrong)?;
+        states.extend(state.iter().flat_map(|x| x.to_le_bytes()));
+        let placed = framer.poses(&q).map_err(wrong)?;
+        poses.extend(placed.iter().flat_map(|x| x.to_le_bytes()));
+        arrows.extend(forces.iter().flat_map(Arrow::numbers).flat_map(f32::to_le_bytes));
+        counts.push(forces.len());
     }
     let files: io::Result<Vec<String>> = assets.contents().map(|bytes| Ok(base64(&bytes?))).collect();
     scene.insert("total".into(), framer.has_total_rates().into());
     scene.insert("files".into(), json!(files?));
-    scene.insert(
-        "motion".into(),
-        json!({ "frames": times.len(), "states": base64(&states), "poses": base64(&poses) }),
-    );
+    let motion = json!({
+        "frames": times.len(), "states": base64(&states), "poses": base64(&poses),
+        "arrows": base64(&arrows), "counts": counts,
+    });
+    scene.insert("motion".into(), motion);
     with_scene(page, &Value::from(scene).to_string())
 }
 
 /// The times of frames: evenly from first to last.
 pub(crate) fn moments(log: &Recording) -> Vec<f64> {
     let (first, last) = log.span();
+    if log.rows() == 1 {
+        return vec![first];
+    }
     let frames = (((last - first) * RATE).ceil() as usize).clamp(1, MOST);
     (0..=frames)
         .map(|i| first + (last - first) * i as f64 / frames as f64)

@@ -28,6 +28,14 @@ pub struct Arrow {
     pub force: Vec3,
 }
 
+impl Arrow {
+    /// Its kind, point and force, as pages get them.
+    pub(crate) fn numbers(&self) -> [f32; 7] {
+        let ([x, y, z], [u, v, w]) = (self.point.to_array(), self.force.to_array());
+        [f64::from(self.kind as u8), x, y, z, u, v, w].map(|x| x as f32)
+    }
+}
+
 /// What a force is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrowKind {
@@ -136,10 +144,7 @@ impl Framer {
         doubles(&mut bytes, 1, &self.state(moment)?);
         singles(&mut bytes, 2, &self.poses(moment.q)?);
         if !moment.arrows.is_empty() {
-            let arrows = moment.arrows.iter().flat_map(|a| {
-                let numbers = [&[a.kind as u8 as f64][..], &a.point.to_array(), &a.force.to_array()].concat();
-                numbers.into_iter().map(|x| x as f32)
-            });
+            let arrows = moment.arrows.iter().flat_map(Arrow::numbers);
             singles(&mut bytes, 3, &arrows.collect::<Vec<_>>());
         }
         if shown.articulated {

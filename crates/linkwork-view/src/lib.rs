@@ -36,4 +36,4 @@ pub use recording::{Recording, Row};
 pub use scene::describe;
 pub use server::{Content, Listen, Running, Server};
 pub use show::{Show, Source};
-pub use simulation::{Method, Simulation};
+pub use simulation::{Physics, Simulation, force};

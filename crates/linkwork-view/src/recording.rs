@@ -1,6 +1,10 @@
 //! A motion that was recorded: rows of a log.
 
+use crate::frame::Arrow;
+use crate::simulation::touches;
+use linkwork::simulate::State;
 use linkwork::{Mechanism, Result};
+use linkwork_scene::Scene;
 
 /// States over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +17,8 @@ pub struct Recording {
     pub v: Vec<f64>,
     /// nv numbers for each time, or none.
     pub tau: Vec<f64>,
+    /// Forces for each time, or none.
+    pub arrows: Vec<Vec<Arrow>>,
 }
 
 /// A state of a recording.
@@ -27,6 +33,18 @@ pub struct Row {
 }
 
 impl Recording {
+    /// One row: a configuration at rest, and where bodies of a scene touch.
+    pub fn still(state: &State, scene: Option<&mut Scene>) -> Result<Self> {
+        let touching = scene.map(|scene| touches(scene, &state.q)).transpose()?;
+        Ok(Self {
+            t: vec![0.0],
+            q: state.q.clone(),
+            v: vec![0.0; state.v.len()],
+            tau: Vec::new(),
+            arrows: touching.into_iter().collect(),
+        })
+    }
+
     /// The first and last time; zeros where there is no row.
     pub fn span(&self) -> (f64, f64) {
         (
@@ -43,6 +61,11 @@ impl Recording {
     /// The row at or before a time.
     pub fn row(&self, t: f64) -> usize {
         self.t.partition_point(|x| *x <= t).saturating_sub(1)
+    }
+
+    /// The forces at or before a time; none where they were not recorded.
+    pub fn forces(&self, t: f64) -> Option<&[Arrow]> {
+        self.arrows.get(self.row(t)).map(|list| &**list)
     }
 
     /// The state at a time, between rows along the shortest way.
@@ -81,7 +104,7 @@ mod tests {
             t: vec![1.0, 2.0, 4.0],
             q: vec![0.0, 1.0, 3.0],
             v: vec![1.0, 2.0, 3.0],
-            tau: Vec::new(),
+            ..Recording::default()
         };
         let at = |t: f64| log.at(&robot, t).unwrap().q[0];
         for (t, q) in [

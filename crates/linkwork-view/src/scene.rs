@@ -2,11 +2,13 @@
 //!
 //! Poses are `[x, y, z, qx, qy, qz, qw]`. Links, joints and meshes are told by their numbers; the world is link −1.
 
-use crate::assets::Assets;
+use crate::assets::{Assets, Form};
+use crate::digest::base64;
 use linkwork::Mechanism;
-use linkwork::model::{Joint, JointKind, WORLD};
+use linkwork::closed::ConstraintKind;
+use linkwork::model::{Joint, JointId, JointKind, WORLD};
 use linkwork::spatial::{Inertia, Pose, Vec3};
-use linkwork_formats::{Geometry, Robot, Role, Shape};
+use linkwork_formats::{Geometry, Robot, Role, Shape, Terrain};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -37,10 +39,26 @@ pub fn describe(robot: &Robot, mechanism: &Mechanism, assets: &Assets) -> linkwo
         .frames()
         .iter()
         .map(|frame| json!({ "name": frame.name, "link": number(&frame.link), "pose": pose_of(&frame.pose) }));
-    let shapes = robot.geometry.iter().map(|g| shape_of(g, number(&g.link), assets));
+    let form = Form::of(&robot.geometry);
+    let terrains = robot.terrains.iter().map(|t| terrain_of(t, number(&t.link)));
+    let shapes = robot.geometry.iter().map(|g| {
+        // A plane on a link that stands is part of the world.
+        let standing = (g.shape == Shape::Plane).then(|| fixed(mechanism, &g.link)).flatten();
+        match standing {
+            Some(pose) => {
+                let plane = Geometry {
+                    pose: pose * g.pose,
+                    ..g.clone()
+                };
+                shape_of(&plane, -1, assets, form(g.role))
+            }
+            None => shape_of(g, number(&g.link), assets, form(g.role)),
+        }
+    });
     let loops = robot.loops.iter().map(|l| {
         json!({
             "name": l.name, "kind": l.word(),
+            "rule": rule_of(&l.kind),
             "first": { "link": number(&l.first.0), "pose": pose_of(&l.first.1) },
             "second": { "link": number(&l.second.0), "pose": pose_of(&l.second.1) },
         })
@@ -56,7 +74,7 @@ pub fn describe(robot: &Robot, mechanism: &Mechanism, assets: &Assets) -> linkwo
         "links": links.collect::<Value>(),
         "joints": joints,
         "frames": frames.collect::<Value>(),
-        "geometry": shapes.collect::<Value>(),
+        "geometry": shapes.chain(terrains).collect::<Value>(),
         "loops": loops.collect::<Value>(),
         "meshes": assets.to_json(),
     });
@@ -85,7 +103,16 @@ fn joint_of(mechanism: &Mechanism, joint: &Joint, parent: i64, child: i64) -> li
         JointKind::Planar => vec![Vec3::new(0.0, 0.0, 1.0)],
         _ => Vec::new(),
     };
-    let unit = axes.iter().map(|a| (*a * (1.0 / a.norm())).to_array());
+    let unit = |axes: &[Vec3]| -> Vec<[f64; 3]> { axes.iter().map(|a| (*a * (1.0 / a.norm())).to_array()).collect() };
+    let (turns, pitch) = match joint.kind {
+        JointKind::Universal { axes } => (axes.to_vec(), 0.0),
+        JointKind::Helical { axis, pitch } => (vec![axis], pitch),
+        _ => (axes.clone(), 0.0),
+    };
+    let curve = match mechanism.follows(id)? {
+        Some(leader) => Some(curve(mechanism, id, &mechanism.joints()[leader.index()])?),
+        None => None,
+    };
     Ok(json!({
         "name": joint.name,
         "kind": joint.kind.name(),
@@ -96,13 +123,74 @@ fn joint_of(mechanism: &Mechanism, joint: &Joint, parent: i64, child: i64) -> li
         "v": [v.start, v.end],
         "width": joint.kind.nq(),
         "limits": limits.collect::<Vec<_>>(),
-        "axes": unit.collect::<Vec<_>>(),
+        "axes": unit(&axes),
+        "turns": unit(&turns),
+        "pitch": pitch,
         "follows": follows,
+        "curve": curve,
         "effort": joint.effort_limit.first(),
     }))
 }
 
-fn shape_of(shape: &Geometry, link: i64, assets: &Assets) -> Value {
+/// How a joint follows another: values of the leader's coordinate within its limits, and the follower's with its slope.
+fn curve(mechanism: &Mechanism, follower: JointId, leader: &Joint) -> linkwork::Result<Vec<[f64; 3]>> {
+    const PARTS: u32 = 256;
+    let wide = (-std::f64::consts::PI, std::f64::consts::PI);
+    let (low, high) = leader.position_limits.first().copied().unwrap_or(wide);
+    let (low, high) = (low.max(-1e3), high.min(1e3));
+    let at = |x: f64| mechanism.coupling_at(follower, x).map(|[q, slope, _]| [x, q, slope]);
+    let [first, last] = [at(low)?, at(high)?];
+    // Most are straight, and two points tell all.
+    let straight = |p: [f64; 3]| (first[1] + first[2] * (p[0] - low) - p[1]).abs() < 1e-12;
+    if straight(last) && straight(at(0.3 * low + 0.7 * high)?) {
+        return Ok(vec![first, last]);
+    }
+    (0..=PARTS)
+        .map(|i| at(low + (high - low) * f64::from(i) / f64::from(PARTS)))
+        .collect()
+}
+
+/// What a loop holds, in numbers.
+fn rule_of(kind: &ConstraintKind) -> Value {
+    match kind {
+        ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => json!({ "axis": axis.to_array() }),
+        ConstraintKind::Distance { length } => json!({ "length": length }),
+        ConstraintKind::Directions { turns, shifts } => json!({ "turns": turns, "shifts": shifts }),
+        ConstraintKind::Rolling { radius, axis, normal } => {
+            json!({ "radius": radius, "axis": axis.map(|a| a.to_array()), "normal": normal.to_array() })
+        }
+        _ => json!({}),
+    }
+}
+
+fn terrain_of(terrain: &Terrain, link: i64) -> Value {
+    let heights: Vec<u8> = terrain.heights.iter().flat_map(|h| (*h as f32).to_le_bytes()).collect();
+    let [x, y] = terrain.half;
+    let form = json!({
+        "type": "field", "rows": terrain.rows, "columns": terrain.columns,
+        "size": [2.0 * x, 2.0 * y, terrain.base], "heights": base64(&heights),
+    });
+    json!({
+        "name": terrain.name, "link": link, "role": "visual", "pose": pose_of(&terrain.pose), "colour": null, "shape": form,
+    })
+}
+
+/// Where a link is that fixed joints alone hold in the world.
+fn fixed(mechanism: &Mechanism, link: &str) -> Option<Pose> {
+    let mut pose = Pose::IDENTITY;
+    let mut at = link;
+    while at != WORLD {
+        let joint = mechanism.joints().iter().find(|j| j.child == at)?;
+        if joint.kind.nv() > 0 {
+            return None;
+        }
+        pose = joint.origin * pose;
+        at = &joint.parent;
+    }
+    Some(pose)
+}
+
+fn shape_of(shape: &Geometry, link: i64, assets: &Assets, kind: Form) -> Value {
     let form = match &shape.shape {
         Shape::Cuboid { edges } => json!({ "type": "box", "size": edges.to_array() }),
         Shape::Cylinder { radius, length } => json!({ "type": "cylinder", "radius": radius, "length": length }),
@@ -111,7 +199,7 @@ fn shape_of(shape: &Geometry, link: i64, assets: &Assets) -> Value {
         Shape::Ellipsoid { radii } => json!({ "type": "ellipsoid", "radii": radii.to_array() }),
         Shape::Plane => json!({ "type": "plane" }),
         Shape::Mesh { uri, scale, .. } => {
-            json!({ "type": "mesh", "mesh": assets.mesh(uri), "scale": scale.to_array() })
+            json!({ "type": "mesh", "mesh": assets.mesh(uri, kind), "scale": scale.to_array() })
         }
     };
     json!({

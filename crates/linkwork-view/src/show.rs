@@ -3,14 +3,15 @@
 mod obey;
 
 use crate::command::Command;
-use crate::frame::{Arrow, Framer, Moment, Shown};
+use crate::frame::{Framer, Moment, Shown};
 use crate::hub::Hub;
 use crate::modes::{Mode, modes};
 use crate::recording::{Recording, Row};
 use crate::server::error;
-use crate::simulation::Simulation;
+use crate::simulation::{Simulation, touches};
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
+use linkwork_scene::Scene;
 use serde_json::json;
 use std::fmt;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub enum Source {
 pub struct Show {
     mechanism: Mechanism,
     closed: Option<ClosedMechanism>,
+    /// What may touch, where motion does not tell.
+    scene: Option<Box<Scene>>,
     source: Source,
     framer: Framer,
     hub: Arc<Hub>,
@@ -58,6 +61,8 @@ pub struct Show {
 const RATE: f64 = 60.0;
 /// So much of a frame's time may be spent on simulating; the rest is for frames and commands.
 const SHARE: f64 = 0.7;
+/// So much of it may be spent on commands.
+const HEARING: f64 = 0.15;
 /// So many commands are heard between two frames: more of them wait.
 const HEARD: usize = 32;
 
@@ -87,6 +92,7 @@ impl Show {
         Self {
             mechanism: mechanism.clone(),
             closed: closed.cloned(),
+            scene: None,
             framer: Framer::new(mechanism),
             source,
             hub,
@@ -103,6 +109,12 @@ impl Show {
             about: Vec::new(),
             mode: None,
         }
+    }
+
+    /// Shows where bodies of a scene touch, also where nothing is simulated.
+    pub fn touching(mut self, scene: Option<Scene>) -> Self {
+        self.scene = scene.map(Box::new);
+        self
     }
 
     /// Starts with the motion running.
@@ -131,7 +143,12 @@ impl Show {
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
+            // What pages ask for has its share of the time too, and no more.
+            let heard = begun + frame.mul_f64(HEARING);
             for _ in 1..HEARD {
+                if Instant::now() > heard {
+                    break;
+                }
                 match commands.try_recv() {
                     Ok(command) => changed |= self.obey(command),
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
@@ -245,44 +262,46 @@ impl Show {
     }
 
     fn moment(&mut self) -> linkwork::Result<Vec<u8>> {
-        let zero = vec![0.0; self.mechanism.nv()];
-        let arrows: Vec<Arrow>;
-        match &self.source {
+        let touching = |scene: &mut Option<Box<Scene>>, q: &[f64]| match scene {
+            Some(scene) => touches(scene, q),
+            None => Ok(Vec::new()),
+        };
+        let (t, row, arrows) = match &mut self.source {
             Source::Still => {
-                let moment = Moment {
-                    t: 0.0,
-                    q: &self.q,
-                    v: &zero,
+                let row = Row {
+                    q: self.q.clone(),
+                    v: vec![0.0; self.mechanism.nv()],
                     tau: None,
-                    arrows: &[],
                 };
-                self.framer.frame(&moment, self.shown)
+                (0.0, row, touching(&mut self.scene, &self.q)?)
             }
             Source::Simulation(run) => {
-                arrows = run.arrows()?;
+                let arrows = run.arrows()?;
                 let state = run.state();
-                let tau = Some(run.torques());
-                let moment = Moment {
-                    t: state.t,
-                    q: &state.q,
-                    v: &state.v,
-                    tau,
-                    arrows: &arrows,
+                let row = Row {
+                    q: state.q.clone(),
+                    v: state.v.clone(),
+                    tau: Some(run.torques().to_vec()),
                 };
-                self.framer.frame(&moment, self.shown)
+                (state.t, row, arrows)
             }
             Source::Recording(log) => {
-                let Row { q, v, tau } = log.at(&self.mechanism, self.t)?;
-                let moment = Moment {
-                    t: self.t,
-                    q: &q,
-                    v: &v,
-                    tau: tau.as_deref(),
-                    arrows: &[],
+                let row = log.at(&self.mechanism, self.t)?;
+                let arrows = match log.forces(self.t) {
+                    Some(arrows) => arrows.to_vec(),
+                    None => touching(&mut self.scene, &row.q)?,
                 };
-                self.framer.frame(&moment, self.shown)
+                (self.t, row, arrows)
             }
-        }
+        };
+        let moment = Moment {
+            t,
+            q: &row.q,
+            v: &row.v,
+            tau: row.tau.as_deref(),
+            arrows: &arrows,
+        };
+        self.framer.frame(&moment, self.shown)
     }
 
     /// A mode in motion: for three turns of an oscillation, at most one in a second, or for two seconds; then again.

@@ -2,28 +2,32 @@
 
 use crate::frame::{Arrow, ArrowKind, compliance_at, principal};
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
-use linkwork::model::LinkId;
-use linkwork::simulate::{
-    DormandPrince, Drive, Dynamics, Equations, ImplicitMidpoint, Integrator, Now, PassiveForces, RungeKutta4,
-    SemiImplicitEuler, State,
-};
+use linkwork::contact::{Impulse, Settings};
+use linkwork::model::{FrameId, LinkId};
+use linkwork::simulate::{Advance, Course, Drive, Dynamics, Integrated, Listener, Now, PassiveForces, Run, State};
 use linkwork::spatial::{Force, Vec3};
 use linkwork::workspace::Moving;
 use linkwork::{Mechanism, Reference, Result};
+use linkwork_scene::{Scene, Touching};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How to step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Semi-implicit Euler.
-    Euler,
-    /// Runge–Kutta of order four.
-    RungeKutta,
-    /// The implicit midpoint rule.
-    Midpoint,
-    /// Dormand–Prince with steps of its own.
-    Adaptive,
+/// What the robot's motion follows from.
+#[derive(Debug)]
+pub enum Physics {
+    /// The joints alone, and what resists them.
+    Free(PassiveForces),
+    /// Joints and closed loops.
+    Closed(ClosedMechanism, PassiveForces),
+    /// Joints, loops if there are some, and what touches, by steps of their own.
+    Touching(Box<Scene>, Option<ClosedMechanism>, Settings),
+}
+
+impl Physics {
+    /// Joints, loops if there are some, and what touches.
+    pub fn touching(scene: Scene, closed: Option<ClosedMechanism>, settings: Settings) -> Self {
+        Self::Touching(Box::new(scene), closed, settings)
+    }
 }
 
 /// A spring from a point of a link to a place in the world.
@@ -78,35 +82,110 @@ impl Drive for Pulled {
     }
 }
 
-enum Posing {
-    Dynamics(Box<Dynamics<Pulled>>),
-    Closed(Box<ClosedMotion<Pulled>>),
+/// What takes steps, and tells of them.
+trait Moves: Advance {
+    /// T of the last step.
+    fn torques(&self) -> &[f64];
+
+    /// What bore in the last step.
+    fn contacts(&self) -> Vec<Arrow> {
+        Vec::new()
+    }
+
+    /// Where bodies touch at a configuration.
+    fn touches(&mut self, q: &[f64]) -> Result<Vec<Arrow>> {
+        let _ = q;
+        Ok(Vec::new())
+    }
 }
 
-enum Stepper {
-    Euler(SemiImplicitEuler),
-    RungeKutta(RungeKutta4),
-    Midpoint(ImplicitMidpoint),
-    Adaptive(Box<DormandPrince>),
+impl Moves for Integrated<Dynamics<Pulled>> {
+    fn torques(&self) -> &[f64] {
+        self.equations().torques()
+    }
+}
+
+impl Moves for Integrated<ClosedMotion<Pulled>> {
+    fn torques(&self) -> &[f64] {
+        self.equations().torques()
+    }
+}
+
+impl Moves for Touching<Pulled> {
+    fn torques(&self) -> &[f64] {
+        Touching::torques(self)
+    }
+
+    fn contacts(&self) -> Vec<Arrow> {
+        let bearing = self.report().contacts.iter().filter(|c| c.along > 0.0);
+        bearing
+            .map(|c| Arrow {
+                kind: ArrowKind::Contact,
+                point: c.point,
+                force: force(c, self.step()),
+            })
+            .collect()
+    }
+
+    fn touches(&mut self, q: &[f64]) -> Result<Vec<Arrow>> {
+        touches(self.scene_mut(), q)
+    }
+}
+
+/// The force of a contact on the first of its bodies, or on the second where the first is the world.
+pub fn force(contact: &Impulse, step: f64) -> Vec3 {
+    let force = contact.force(step);
+    if contact.a == FrameId::WORLD { -force } else { force }
+}
+
+/// Bodies nearer than this touch, in metres.
+const NEAR: f64 = 1e-3;
+
+/// Where bodies touch at a configuration: arrows without a force.
+pub(crate) fn touches(scene: &mut Scene, q: &[f64]) -> Result<Vec<Arrow>> {
+    // So short that only what is near now is found.
+    const INSTANT: f64 = 1e-6;
+    let still = vec![0.0; scene.mechanism().nv()];
+    let near = scene.contacts(q, &still, INSTANT)?.iter().filter(|c| c.gap < NEAR);
+    Ok(near
+        .map(|c| Arrow {
+            kind: ArrowKind::Contact,
+            point: c.point,
+            force: Vec3::ZERO,
+        })
+        .collect())
+}
+
+/// Who hears of stretches of time in which nothing changes abruptly: from, until.
+type Stretches = Box<dyn FnMut(f64, f64) + Send>;
+
+struct Hearing(Stretches);
+
+impl Listener for Hearing {
+    fn sample(&mut self, _: &State) {}
+
+    fn stretch(&mut self, from: f64, until: f64) {
+        (self.0)(from, until);
+    }
 }
 
 /// A mechanism in motion.
 pub struct Simulation {
     mechanism: Mechanism,
-    posing: Posing,
-    stepper: Stepper,
-    dt: f64,
-    state: State,
+    by: Box<dyn Moves + Send>,
+    course: Course,
+    hearing: Hearing,
     start: State,
-    end: f64,
     spring: Spring,
+    /// Whether the last step led to the present state.
+    stepped: bool,
 }
 
 impl fmt::Debug for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Simulation")
             .field("mechanism", &self.mechanism.name())
-            .field("state", &self.state)
+            .field("course", &self.course)
             .finish_non_exhaustive()
     }
 }
@@ -115,87 +194,85 @@ impl fmt::Debug for Simulation {
 const STRETCH: f64 = 0.1;
 
 impl Simulation {
-    /// From a state, until a time. `closed` is the mechanism's loops, if it has any.
+    /// From a state, by the steps of a run, whose end may be infinite.
     pub fn new(
         mechanism: &Mechanism,
-        closed: Option<&ClosedMechanism>,
+        physics: Physics,
         start: State,
         drive: Box<dyn Drive + Send>,
-        resistance: PassiveForces,
-        (method, dt): (Method, f64),
-        end: f64,
-    ) -> Self {
+        run: Run,
+    ) -> Result<Self> {
         let spring = Spring::default();
         let drive = Pulled {
             drive,
             spring: spring.clone(),
         };
-        let posing = match closed {
-            Some(closed) => Posing::Closed(Box::new(ClosedMotion::with(closed, drive, resistance))),
-            None => Posing::Dynamics(Box::new(Dynamics::with(mechanism, drive, resistance))),
+        let by: Box<dyn Moves + Send> = match physics {
+            Physics::Closed(closed, resistance) => {
+                let equations = ClosedMotion::with(&closed, drive, resistance);
+                Box::new(Integrated::new(run.method, equations))
+            }
+            Physics::Free(resistance) => {
+                let equations = Dynamics::with(mechanism, drive, resistance);
+                Box::new(Integrated::new(run.method, equations))
+            }
+            Physics::Touching(scene, Some(closed), settings) => {
+                Box::new(Touching::closed(*scene, &closed, settings, drive)?)
+            }
+            Physics::Touching(scene, None, settings) => Box::new(Touching::new(*scene, settings, drive)?),
         };
-        let stepper = match method {
-            Method::Euler => Stepper::Euler(SemiImplicitEuler::new(mechanism)),
-            Method::RungeKutta => Stepper::RungeKutta(RungeKutta4::new(mechanism)),
-            Method::Midpoint => Stepper::Midpoint(ImplicitMidpoint::new(mechanism)),
-            Method::Adaptive => Stepper::Adaptive(Box::new(DormandPrince::new(mechanism))),
-        };
-        Self {
+        Ok(Self {
             mechanism: mechanism.clone(),
-            posing,
-            stepper,
-            dt,
-            state: start.clone(),
+            by,
+            course: Course::new(run, start.clone()),
+            hearing: Hearing(Box::new(|_, _| {})),
             start,
-            end,
             spring,
-        }
+            stepped: false,
+        })
+    }
+
+    /// Tells somebody of every stretch of time in which nothing changes abruptly, before it is stepped through.
+    pub fn hearing(mut self, stretches: Stretches) -> Self {
+        self.hearing = Hearing(stretches);
+        self
     }
 
     /// Where it is.
     pub fn state(&self) -> &State {
-        &self.state
+        self.course.state()
     }
 
     /// When it is over.
     pub fn end(&self) -> f64 {
-        self.end
+        self.course.run().end
     }
 
-    /// T of the last step, resistance included.
+    /// T of the last step: with joints' resistance, but for steps with contact, whose joints resist by themselves.
     pub fn torques(&self) -> &[f64] {
-        match &self.posing {
-            Posing::Dynamics(e) => e.torques(),
-            Posing::Closed(e) => e.torques(),
-        }
+        self.by.torques()
     }
 
     /// One step. After an error the state is as it was.
     pub fn step(&mut self) -> Result<()> {
-        match &mut self.posing {
-            Posing::Dynamics(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
-            Posing::Closed(e) => stepped(&mut self.stepper, &mut **e, &mut self.state, self.dt),
-        }
+        self.course.step(&mut *self.by, &mut self.hearing)?;
+        self.stepped = true;
+        Ok(())
     }
 
     /// Puts the mechanism elsewhere, at rest.
     pub fn place(&mut self, q: &[f64]) {
-        self.state.q.copy_from_slice(q);
-        self.state.v.fill(0.0);
-        self.restart();
+        self.course.put(q, &vec![0.0; self.mechanism.nv()]);
+        self.by.forget();
+        self.stepped = false;
     }
 
     /// Back to the start.
     pub fn reset(&mut self) {
         self.release();
-        self.state = self.start.clone();
-        self.restart();
-    }
-
-    fn restart(&mut self) {
-        if let Stepper::Adaptive(stepper) = &mut self.stepper {
-            stepper.restart();
-        }
+        self.course = Course::new(self.course.run().clone(), self.start.clone());
+        self.by.forget();
+        self.stepped = false;
     }
 
     /// Pulls a point of a link towards a place in the world, by a spring that the steps can follow: no stiffer than a fifth
@@ -206,13 +283,13 @@ impl Simulation {
             Some(old) => (old.stiffness, old.damping),
             None => {
                 let mut workspace = self.mechanism.workspace();
-                let mut posed = workspace.at(&self.state.q)?;
+                let mut posed = workspace.at(&self.course.state().q)?;
                 let at = posed.pose(link)?.rotation * point;
                 let compliance = compliance_at(&mut posed, link, at)?;
                 let ([_, _, most], _) = principal(|i, k| compliance[i][k]);
                 let lightest = if most > 0.0 { 1.0 / most } else { f64::INFINITY };
                 let mass: f64 = self.mechanism.links().iter().map(|l| l.inertia.mass).sum();
-                let stiffness = (mass * 9.81 / STRETCH).min(lightest * (0.2 / self.dt).powi(2));
+                let stiffness = (mass * 9.81 / STRETCH).min(lightest * (0.2 / self.course.run().dt).powi(2));
                 (stiffness, (stiffness * lightest.min(mass)).sqrt())
             }
         };
@@ -223,45 +300,35 @@ impl Simulation {
             stiffness,
             damping,
         });
-        self.restart();
+        self.by.restart();
         Ok(())
     }
 
     /// Lets go.
     pub fn release(&mut self) {
         *lock(&self.spring) = None;
-        self.restart();
+        self.by.restart();
     }
 
-    /// Forces from outside.
-    pub fn arrows(&self) -> Result<Vec<Arrow>> {
+    /// Forces from outside and at contacts; where bodies touch, if no step led here.
+    pub fn arrows(&mut self) -> Result<Vec<Arrow>> {
+        let mut arrows = match self.stepped {
+            true => self.by.contacts(),
+            false => self.by.touches(&self.course.state().q)?,
+        };
         let Some(pull) = *lock(&self.spring) else {
-            return Ok(Vec::new());
+            return Ok(arrows);
         };
         let mut workspace = self.mechanism.workspace();
-        let mut posed = workspace.at(&self.state.q)?;
+        let mut posed = workspace.at(&self.course.state().q)?;
         let point = posed.pose(pull.link)?.point(pull.point);
-        let (_, force) = pull.force(&mut posed.moving(&self.state.v)?)?;
-        Ok(vec![Arrow {
+        let (_, force) = pull.force(&mut posed.moving(&self.course.state().v)?)?;
+        arrows.push(Arrow {
             kind: ArrowKind::Pull,
             point,
             force,
-        }])
-    }
-}
-
-fn stepped(stepper: &mut Stepper, equations: &mut impl Equations, state: &mut State, dt: f64) -> Result<()> {
-    match stepper {
-        Stepper::Euler(s) => s.step(equations, state, dt),
-        Stepper::RungeKutta(s) => s.step(equations, state, dt),
-        Stepper::Midpoint(s) => s.step(equations, state, dt),
-        Stepper::Adaptive(s) => {
-            let until = state.t + dt;
-            while state.t < until {
-                s.step(equations, state, until)?;
-            }
-            Ok(())
-        }
+        });
+        Ok(arrows)
     }
 }
 
@@ -269,19 +336,13 @@ fn stepped(stepper: &mut Stepper, equations: &mut impl Equations, state: &mut St
 mod tests {
     use super::*;
     use linkwork::model::examples;
+    use linkwork::simulate::Method;
 
     fn simulation(mechanism: &Mechanism, method: Method) -> Simulation {
         let start = State::at_rest(mechanism, &mechanism.neutral());
         let resistance = PassiveForces::of(mechanism).unwrap().for_steps(1e-3);
-        Simulation::new(
-            mechanism,
-            None,
-            start,
-            Box::new(()),
-            resistance,
-            (method, 1e-3),
-            f64::INFINITY,
-        )
+        let run = Run::new(method, f64::INFINITY).step(1e-3);
+        Simulation::new(mechanism, Physics::Free(resistance), start, Box::new(()), run).unwrap()
     }
 
     /// Pulls the last link half a metre aside for three seconds; how far its point is from the target at last.
@@ -326,7 +387,7 @@ mod tests {
             .gravity([0.0; 3])
             .build()
             .unwrap();
-        for method in [Method::Euler, Method::RungeKutta, Method::Midpoint, Method::Adaptive] {
+        for method in Method::ALL {
             assert!(pulled(&body, method) < 1e-3, "{method:?}");
         }
     }
@@ -334,7 +395,7 @@ mod tests {
     #[test]
     fn no_pull_shakes_a_robot_to_pieces() {
         for (name, example) in examples::all() {
-            let far = pulled(&example(), Method::RungeKutta);
+            let far = pulled(&example(), Method::RungeKutta4);
             assert!(far.is_finite() && far < 20.0, "{name}: {far}");
         }
     }
@@ -342,7 +403,7 @@ mod tests {
     #[test]
     fn a_reset_brings_back_every_bit() {
         let robot = examples::arm7();
-        let mut run = simulation(&robot, Method::RungeKutta);
+        let mut run = simulation(&robot, Method::RungeKutta4);
         let start = run.state().clone();
         let mut path = Vec::new();
         for _ in 0..2 {
@@ -352,5 +413,64 @@ mod tests {
             assert_eq!(*run.state(), start);
         }
         assert_eq!(path[0], path[1]);
+    }
+
+    /// A box of two kilograms on the ground.
+    fn standing() -> Simulation {
+        let half = Vec3::new(0.1, 0.1, 0.1);
+        let m = Mechanism::builder("box")
+            .link(linkwork::model::Link::new(
+                "box",
+                linkwork::spatial::Inertia::cuboid(2.0, half * 2.0),
+            ))
+            .joint(linkwork::model::Joint::free("free").between("world", "box"))
+            .build()
+            .unwrap();
+        let shape = linkwork_scene::Shape::Cuboid { half };
+        let surface = linkwork::contact::Surface::with_friction(0.5);
+        let colliders = vec![
+            linkwork_scene::Collider::ground(linkwork::spatial::Pose::IDENTITY, surface),
+            linkwork_scene::Collider::on(m.frame("box").unwrap(), shape),
+        ];
+        let scene = Scene::new(&m, colliders).unwrap();
+        let start = State::at_rest(&m, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.1]);
+        let run = Run::new(Method::RungeKutta4, f64::INFINITY).step(1e-3);
+        let physics = Physics::touching(scene, None, Settings::new(1e-3));
+        Simulation::new(&m, physics, start, Box::new(()), run).unwrap()
+    }
+
+    #[test]
+    fn what_stands_is_borne_and_slides_when_it_is_pulled_hard() {
+        let mut run = standing();
+        let points = run.arrows().unwrap();
+        assert!(
+            points.len() == 4 && points.iter().all(|a| a.force == Vec3::ZERO),
+            "{points:?}"
+        );
+        let steps = |run: &mut Simulation, n: usize| (0..n).for_each(|_| run.step().unwrap());
+        steps(&mut run, 200);
+        let arrows = run.arrows().unwrap();
+        let weight: f64 = arrows.iter().map(|a| a.force.z).sum();
+        assert!((weight - 2.0 * 9.81).abs() < 1e-3, "upwards on the box: {weight}");
+        // 196 N/m: 2 cm pull with 4 N, which friction of 10 N holds, and 10 cm with 20 N, which it does not.
+        let link = run.mechanism.link("box").unwrap();
+        let mut slid = |to: f64| {
+            run.pull(link, Vec3::ZERO, Vec3::new(to, 0.0, 0.1)).unwrap();
+            steps(&mut run, 1000);
+            let kinds = run
+                .arrows()
+                .unwrap()
+                .iter()
+                .filter(|a| a.kind == ArrowKind::Pull)
+                .count();
+            assert_eq!(kinds, 1);
+            run.state().q[4]
+        };
+        let (little, much) = (slid(0.02), slid(0.1));
+        assert!(little.abs() < 1e-5, "{little}");
+        assert!(much > 0.03 && much < 0.1, "{much}");
+        run.reset();
+        assert_eq!(run.state().q[4], 0.0);
+        assert!(run.arrows().unwrap().iter().all(|a| a.force == Vec3::ZERO));
     }
 }

@@ -1,10 +1,10 @@
 //! Who may ask the server for what, and what a client cannot do to it.
 
 use linkwork::model::examples;
-use linkwork::simulate::{PassiveForces, State};
+use linkwork::simulate::{Method, PassiveForces, Run, State};
 use linkwork::spatial::{Pose, Vec3};
 use linkwork_formats::{Geometry, Role, Shape};
-use linkwork_view::{Assets, Command, Content, Listen, Method, Running, Server, Show, Simulation, Source};
+use linkwork_view::{Assets, Command, Content, Listen, Physics, Running, Server, Show, Simulation, Source};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ fn served(name: &str) -> Served {
     let content = Content {
         page: b"<html>page</html>".to_vec(),
         scene: b"{}".to_vec(),
-        assets: Assets::of([&shape], Some(&folder.join("robot"))),
+        assets: Assets::of(&[shape], Some(&folder.join("robot"))),
         output: None,
     };
     let running = server.start(content, sender).unwrap();
@@ -248,9 +248,9 @@ fn another_implementation_of_websockets_agrees() {
 fn pace(served: &mut Served) -> f64 {
     let robot = examples::arm7();
     let start = State::at_rest(&robot, &robot.neutral());
-    let resistance = PassiveForces::of(&robot).unwrap().for_steps(1e-3);
-    let steps = (Method::RungeKutta, 1e-3);
-    let run = Simulation::new(&robot, None, start, Box::new(()), resistance, steps, f64::INFINITY);
+    let physics = Physics::Free(PassiveForces::of(&robot).unwrap().for_steps(1e-3));
+    let steps = Run::new(Method::RungeKutta4, f64::INFINITY).step(1e-3);
+    let run = Simulation::new(&robot, physics, start, Box::new(()), steps).unwrap();
     let hub = served.running.hub.clone();
     let mut show = Show::new(&robot, None, Source::Simulation(Box::new(run)), &robot.neutral(), hub).running();
     let stop = Arc::new(AtomicBool::new(false));
@@ -269,13 +269,26 @@ fn pace(served: &mut Served) -> f64 {
 fn clients_that_stall_or_flood_do_not_slow_the_simulation() {
     let mut served = served("hostile");
     let quiet = pace(&mut served);
-    // Ten that read nothing, and one that says as much as it can.
+    // Ten that read nothing, one that stops in the middle of a message, and some that say as much as they can: what costs
+    // something, and what is no command.
     let stalled: Vec<_> = (0..10).map(|_| served.socket(None).expect("room")).collect();
-    let mut loud = served.socket(None).expect("room");
-    let flooding = std::thread::spawn(move || while loud.send(Message::text("{\"do\":\"show\"}")).is_ok() {});
+    let mut halting = served.socket(None).expect("room");
+    halting.get_mut().write_all(&[0x81, 0xfe, 0x10]).expect("it may begin");
+    let flooding: Vec<_> = [
+        r#"{"do":"show","articulated":true,"operational":3}"#,
+        r#"{"do":"pull","link":99,"point":[0,0,0],"target":[9,9,9]}"#,
+        "nonsense",
+    ]
+    .map(|words| {
+        let mut loud = served.socket(None).expect("room");
+        std::thread::spawn(move || while loud.send(Message::text(words)).is_ok() {})
+    })
+    .into();
     let beset = pace(&mut served);
     assert!(beset > 0.8 * quiet, "{beset} beside {quiet}");
-    drop(stalled);
+    drop((stalled, halting));
     drop(served);
-    let _ = flooding.join();
+    for flood in flooding {
+        let _ = flood.join();
+    }
 }

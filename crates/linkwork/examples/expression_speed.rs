@@ -1,10 +1,12 @@
 //! Forward dynamics twice: written by hand, and compiled from `inv(Mass) (T - C)`; the latter also for many states in lanes.
+//! Then changes of torques and accelerations, a grasp, and how long expressions take to compile.
 //!
 //! `cargo run --release --example expression_speed`
 
 use linkwork::Mechanism;
 use linkwork::algebra::{BatchEvaluator, Evaluator, Expression};
-use linkwork::model::{Joint, Link};
+use linkwork::closed::{ClosedMechanism, Constraint};
+use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation};
 use std::hint::black_box;
 use std::time::Instant;
@@ -83,6 +85,112 @@ fn main() -> linkwork::Result<()> {
             compiled / by_hand,
             in_lanes / STATES as f64
         );
+    }
+    changes(&arm(30)?)?;
+    grasp()?;
+    compile()
+}
+
+/// δT and δq̈ of a change of q: by hand, and derived from `Mass qdd + C` and `inv(Mass) (T - C)`.
+fn changes(arm: &Mechanism) -> linkwork::Result<()> {
+    let n = arm.nv();
+    let (q, qd, given, w) = (vec![0.3; n], vec![0.5; n], vec![1.0; n], vec![0.2; n]);
+    let change = [&w[..], &vec![0.0; 2 * n]].concat();
+    let (mut x, mut y, mut second) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    println!("\n{n} links    by hand, ns   derived, ns   ratio");
+    for (name, text, vector) in [
+        ("δT", "d(Mass qdd + C, w)", "qdd"),
+        ("δq̈", "d(inv(Mass) (T - C), w)", "T"),
+    ] {
+        let expression: Expression = text.parse()?;
+        let mut run = Evaluator::new(&expression, arm, &[], &[])?;
+        let (mut workspace, mut other) = (arm.workspace(), arm.workspace());
+        let by_hand = time(50, || {
+            let mut posed = workspace.at(black_box(&q)).expect("a state");
+            let mut moving = posed.moving(&qd).expect("a state");
+            match vector {
+                "T" => moving
+                    .linearized_under(&given, &mut second)
+                    .and_then(|mut l| l.acceleration_change(&change, &mut x)),
+                _ => moving
+                    .linearized(&given)
+                    .and_then(|mut l| l.torque_change(&change, &mut x)),
+            }
+            .expect("sound");
+        });
+        let derived = time(50, || {
+            let mut posed = other.at(black_box(&q)).expect("a state");
+            let mut moving = posed.moving(&qd).expect("a state");
+            let bound: [(&str, &[f64]); 2] = [(vector, &given), ("w", &w)];
+            moving.evaluate(&mut run, &bound, &mut y).expect("sound");
+        });
+        let size = x.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+        assert!(
+            x.iter().zip(&y).all(|(x, y)| (x - y).abs() < 1e-6 * size),
+            "they differ"
+        );
+        println!("{name:<9} {by_hand:13.1} {derived:13.1} {:7.2}", derived / by_hand);
+    }
+    Ok(())
+}
+
+/// Two arms whose hands hold each other: `ClosedMechanism`, and the papers' formula.
+fn grasp() -> linkwork::Result<()> {
+    let arms = examples::dual_arm();
+    let last = |side: &str| {
+        let links = arms.links().iter().rev();
+        links.map(|l| &l.name).find(|name| name.starts_with(side)).cloned()
+    };
+    let (Some(left), Some(right)) = (last("left"), last("right")) else {
+        return Ok(());
+    };
+    let q = arms.neutral();
+    let mut workspace = arms.workspace();
+    let mut posed = workspace.at(&q)?;
+    let (a, b) = (posed.pose(arms.frame(&left)?)?, posed.pose(arms.frame(&right)?)?);
+    let with = arms.to_builder().frame("held", &right, b.inverse() * a).build()?;
+    let closed = ClosedMechanism::new(with, vec![Constraint::weld("grasp", &left, "held")])?;
+    let n = closed.mechanism().nv();
+    let expression: Expression = "
+        let free = inv(Mass) (T - C)
+        lambda = -inv(Jc inv(Mass) Jc^*) (Jc free + Jc_dot qd)
+        qdd = free + inv(Mass) Jc^* lambda
+    "
+    .parse()?;
+    let mut run = Evaluator::closed(&expression, &closed, &[], &[])?;
+    let sweeps = run.algorithm().cost().sweeps;
+    let (qd, tau) = (vec![0.0; n], vec![0.3; n]);
+    let (mut x, mut y) = (vec![0.0; n], vec![0.0; n + 6]);
+    let (mut by_hand, mut other) = (closed.workspace(), closed.workspace());
+    let hand = time(50, || {
+        let mut posed = by_hand.at(black_box(&q)).expect("a state");
+        let mut moving = posed.moving(&qd).expect("a state");
+        moving.forward_dynamics(&tau, &mut x).expect("sound");
+    });
+    let compiled = time(50, || {
+        let mut posed = other.at(black_box(&q)).expect("a state");
+        let mut moving = posed.moving(&qd).expect("a state");
+        moving.tree().evaluate(&mut run, &[("T", &tau)], &mut y).expect("sound");
+    });
+    println!("\ngrasp, {n} joints: ClosedMechanism {hand:.0} ns, compiled in {sweeps} sweeps {compiled:.0} ns");
+    Ok(())
+}
+
+/// How long it takes to compile expressions.
+fn compile() -> linkwork::Result<()> {
+    println!();
+    for text in [
+        "inv(Mass) (T - C)",
+        "(Mass + I)^16 T",
+        "d(Mass qdd + C, w)",
+        "d(inv(Mass) (T - C), w)",
+        "grad(T^* inv(Mass) (T - C))",
+    ] {
+        let start = Instant::now();
+        let expression: Expression = text.parse()?;
+        let sweeps = expression.compile(false, &[]).cost().sweeps;
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        println!("{text:<32} {sweeps:3} sweeps, compiled in {ms:.1} ms");
     }
     Ok(())
 }

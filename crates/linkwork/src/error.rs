@@ -340,7 +340,7 @@ errors! {
         problem: String,
         /// What to do.
         hint: String,
-    } => "column {}: {problem}\n{}\n  {hint}", start + 1, crate::algebra::underlined(text, *start, *end);
+    } => "column {}: {problem}\n{}\n  {hint}", start + 1, underlined(text, *start, *end);
     /// A vector of an expression that is missing, not wanted, or too short or long.
     Binding {
         /// The vector.
@@ -390,3 +390,19 @@ fn ring(links: &[String]) -> String {
 
 /// A result with this crate's error.
 pub type Result<T> = core::result::Result<T, Error>;
+
+/// The expression with carets below the columns; tabs and line breaks become spaces so that they line up.
+fn underlined(text: &str, start: usize, end: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let is_mark = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
+    let wide = |from: usize, to: usize| {
+        let inside = line
+            .chars()
+            .skip(from)
+            .take(to.saturating_sub(from))
+            .filter(|c| !is_mark(c));
+        inside.count()
+    };
+    let carets = wide(start, end).max(1);
+    format!("  {line}\n  {}{}", " ".repeat(wide(0, start)), "^".repeat(carets))
+}

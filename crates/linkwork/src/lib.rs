@@ -16,7 +16,7 @@
 //! - [`simulate`]: motion in time; [`contact`]: steps with contact and friction; [`motion`]: inverse kinematics.
 //! - [`scalar`]: the same sweeps over `f64`, `f32`, dual numbers, and a counter of operations.
 //! - [`quantity`]: every quantity by name, for one state or many; [`Batch`]: many states at once.
-//! - [`closed`]: loops; [`control`] and [`state_space`]: controllers and linear models; [`algebra`]: operators as values.
+//! - [`closed`]: loops; [`control`] and [`state_space`]: controllers and linear models; `algebra`: operators as values.
 //! - [`spatial`]: vectors, rotations, poses, motions, forces and inertias.
 //!
 //! ```
@@ -32,10 +32,25 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 //!
+//! # Features
+//!
+//! None is on by default. `lanes`: [`Batch`] takes several states to a register; without it states are computed one by one,
+//! `f32` through `f64`. `algebra`: the room of that name, expressions of operators and their compiler. Each takes as long to build
+//! as a good part of the rest. `serde`, `nalgebra`, `mint`: spatial types to and from other crates.
+//!
 //! A guide with the first hour, frames and coordinates, dynamics, loops, control, batches, and tables for people who come from
 //! Pinocchio, MuJoCo or Drake is in `docs/guide` of the repository; robot files are read by the crate `linkwork-formats`.
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "algebra", feature = "lanes")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "much of what the algorithms offer is read by these two alone"
+    )
+)]
 
+#[cfg(feature = "algebra")]
 pub mod algebra;
 pub mod batch;
 mod body;

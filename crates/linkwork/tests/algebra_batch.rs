@@ -8,7 +8,7 @@ use linkwork::{Error, Mechanism, Reference};
 use support::coupled::{Case, cases};
 use support::random::{Random, random_state, random_tree};
 
-const EXPRESSIONS: [&str; 7] = [
+const EXPRESSIONS: [&str; 11] = [
     "inv(Mass) (T - C)",
     "H phi (M phi^* (H^* qdd + a) + b)",
     "-inv(Mass) J^* f",
@@ -16,6 +16,10 @@ const EXPRESSIONS: [&str; 7] = [
     "inv(sqrt(D)) (I - H psi K) T",
     "0.5 qd^* Mass qd",
     "P psi^* H^* qd - 2 E_psi E_phi M V",
+    "inv(I + J J^*) f",
+    "pinv(J) f",
+    "d(Mass qdd + C, w)",
+    "dot(ell) T",
 ];
 
 /// Vectors of some states, state after state.

@@ -1,7 +1,7 @@
 //! Long expressions end, with the right numbers.
 
 use linkwork::Mechanism;
-use linkwork::algebra::{Evaluator, Expression};
+use linkwork::algebra::{Evaluator, Expression, Look};
 use linkwork::model::examples;
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,10 @@ fn powers_of_sums_end() {
             "{text}: {:?}",
             algorithm.cost()
         );
+        // A search that ends early says so.
+        let told = algorithm.explain(Look::Plain).contains("cut short");
+        assert_eq!(told, algorithm.is_cut_short(), "{text}");
+        assert!(told || !inverse, "{text}");
         let mut run = Evaluator::<f64>::new(&expression, &arm, &[], &["T"]).unwrap();
         assert!(
             begun.elapsed() < Duration::from_secs(20),

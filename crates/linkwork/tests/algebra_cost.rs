@@ -46,7 +46,7 @@ fn predicted_operations_per_link_are_those_counted() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-const EXPRESSIONS: [&str; 42] = [
+const EXPRESSIONS: [&str; 50] = [
     "T + qdd",
     "2 T - 3 qdd",
     "D T",
@@ -89,4 +89,12 @@ const EXPRESSIONS: [&str; 42] = [
     "m T",
     "ell T",
     "ell^* T + H phi P phi^* H^* qdd",
+    "H crf(V) M H^* T",
+    "H M crm(V) H^* T",
+    "H P_dot(T) H^* qdd",
+    "root_dot(T) qdd",
+    "G^* Upsilon_dot(T) G qdd",
+    "P_dq(V)^* phi^* H^* T",
+    "d(Mass qdd + C, w)",
+    "d(inv(Mass) (T - C), w)",
 ];

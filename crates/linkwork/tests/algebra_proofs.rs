@@ -70,6 +70,44 @@ const PROVED: &[&str] = &[
     "inv(Mass) (T - C) = (I - H psi K)^* inv(D) (T - H psi (K T + P a + b)) - K^* psi^* a",
     "J[left] inv(Mass) J[right]^* = B[left]^* psi^* H^* inv(D) H psi B[right]",
     "Jc inv(Mass) Jc^* = Bc^* psi^* H^* inv(D) H psi Bc",
+    "inv(Mass) (T - C) = (I - H psi K)^* inv(D) (I - H psi K) (T - H phi (M phi^* a + b))",
+    "inv(Mass) (T - C) = (I - H psi K)^* inv(D) (T - H psi (K T + M phi^* a + b))",
+    "phi^* (H^* inv(Mass) (T - C) + a) = psi^* H^* inv(D) (T - H psi (K T + P a + b)) + psi^* a",
+    // Kalman's words: the mass matrix is the covariance of the torques, its factor whitens them.
+    "(I - H psi K) Mass (I - H psi K)^* = D",
+    "(I - H psi K) Mass = D (I + H phi K)^*",
+    "psi P psi^* - psi E_psi P E_psi^* psi^* = P + psi~ P + P psi~^*",
+    // Un-normalized quasi-coordinates.
+    "qd^* Mass qd = ((I + H phi K)^* qd)^* D ((I + H phi K)^* qd)",
+    "((I - H psi K) T)^* (I + H phi K)^* qd = T^* qd",
+    // Closed chains: what constraints leave of a motion, and of a force.
+    "J (I - inv(Mass) J^* Lambda J) = 0 J",
+    "(I - inv(Mass) J^* Lambda J) inv(Mass) J^* = 0 J^*",
+    "(I - J^* Lambda J inv(Mass)) (I - J^* Lambda J inv(Mass)) = I - J^* Lambda J inv(Mass)",
+    // Weights, by Woodbury.
+    "inv(Mass + J^* J) (Mass + J^* J) = I",
+    // The table of rates, and the product rule.
+    "dot(H) = 0 H",
+    "dot(M) = 0 M",
+    "dot(E_phi) = E_phi crf(H^* qd)",
+    "dot(phi) = phi E_phi crf(H^* qd) phi",
+    "dot(phi^*) = -phi^* crm(H^* qd) E_phi^* phi^*",
+    "dot(P) = P_dot(qd)",
+    "dot(P_plus) = tau_bar P_dot(qd) tau_bar^*",
+    "dot(D) = H P_dot(qd) H^*",
+    "dot(G) = tau_bar P_dot(qd) H^* inv(D)",
+    "dot(tau_bar) = -dot(G) H",
+    "dot(K) = E_phi crf(H^* qd) G + E_psi P_dot(qd) H^* inv(D)",
+    "dot(E_psi) = E_phi crf(H^* qd) tau_bar - E_psi P_dot(qd) H^* inv(D) H",
+    "dot(inv(D)) = -inv(D) dot(D) inv(D)",
+    "dot(inv(Mass)) = -inv(Mass) dot(Mass) inv(Mass)",
+    "d(Mass, w) = H phi E_phi crf(H^* w) phi M phi^* H^* - H phi M phi^* crm(H^* w) E_phi^* phi^* H^*",
+    "dot(V) = phi^* H^* qdd - phi^* crm(H^* qd) E_phi^* V",
+    "d(Mass qdd)/dqdd = Mass",
+    "d(inv(Mass) (T - C))/dT = inv(Mass)",
+    "d(inv(Mass) (T - C))/dqd = -inv(Mass) (d(C)/dqd)",
+    "d(J qd)/dqd = J",
+    "grad(0.5 qd^* Mass qd) = 0.5 (d(Mass qd)/dq)^* qd",
 ];
 
 /// Proved where joints have no rotors, and false with them.
@@ -87,7 +125,12 @@ const WITHOUT_ROTORS: &[&str] = &[
 ];
 
 /// True on every robot; not a matter of these laws alone.
-const TRUE: &[&str] = &["J pinv(J) J = J", "pinv(J) J pinv(J) = pinv(J)"];
+const TRUE: &[&str] = &[
+    "J pinv(J) J = J",
+    "pinv(J) J pinv(J) = pinv(J)",
+    "dot(m) m^* + m dot(m)^* = dot(Mass)",
+    "dot(P - E_psi P E_phi^*) = 0 M",
+];
 
 const FALSE: &[&str] = &[
     "Mass = H psi M psi^* H^*",

@@ -334,6 +334,9 @@ fn compiled_expressions_run_in_place() {
         "sqrt(D)' (I + H phi K)^* qd",
         "P phi^* E_psi^* Υ ψ (b + M a) - E_phi^2 b",
         "V",
+        "d(inv(Mass) (T - C))/dq T",
+        "grad(qd^* ell T)",
+        "dot(m)^* qd",
     ] {
         let expression: Expression = text.parse().unwrap();
         let mut run = Evaluator::new(&expression, &mechanism, &frames, &[]).unwrap();

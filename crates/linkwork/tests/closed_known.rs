@@ -427,3 +427,26 @@ fn an_arm_grasps_throws_and_grasps_again() {
     step_to(&mut motion, &m, &mut state, 0.7, 1e-3);
     assert!((relative(&state).translation - other.translation).norm() < 1e-12);
 }
+
+#[test]
+fn a_stop_that_a_slider_leaves_asks_for_nothing() {
+    let lift = body(
+        Inertia::point(2.0, [0.0; 3]),
+        [0.0, 0.0, -G],
+        Joint::prismatic("lift", [0.0, 0.0, 1.0]),
+    );
+    let stop = Constraint::directions("stop", "world", "body", [false; 3], [false, false, true]).at_least();
+    let closed = ClosedMechanism::new(lift, vec![stop]).unwrap();
+    let mut workspace = closed.workspace();
+    let mut posed = workspace.at(&[0.0]).unwrap();
+    let mut tau = [0.0];
+    // On its way up it may fall back; at rest on the stop it may not.
+    let mut moving = posed.moving(&[1.0]).unwrap();
+    moving.inverse_dynamics(&[-5.0], &[0], &mut tau).unwrap();
+    assert!((tau[0] - 2.0 * (G - 5.0)).abs() < 1e-12, "{tau:?}");
+    let mut qdd = [0.0];
+    moving.forward_dynamics(&tau, &mut qdd).unwrap();
+    assert!((qdd[0] + 5.0).abs() < 1e-12, "{qdd:?}");
+    let mut resting = posed.moving(&[0.0]).unwrap();
+    assert!(resting.inverse_dynamics(&[-5.0], &[0], &mut tau).is_err());
+}

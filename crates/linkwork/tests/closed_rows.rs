@@ -396,6 +396,15 @@ fn constraints_that_are_off_hold_nothing() {
     assert_eq!((rows, rank), (rows_of_one, rank_of_one));
     assert_close("q̈", &qdd, &expect, 1e-13);
     assert_close("λ", &lambda, &[0.0, 0.0, 0.0, multiplier[0]], 1e-12);
+    // Inverse dynamics knows the switches too, in a workspace that has done nothing else.
+    let actuated: Vec<usize> = (0..m.nv()).collect();
+    let (mut torques, mut again) = (vec![0.0; m.nv()], vec![0.0; m.nv()]);
+    let mut workspace = closed.workspace();
+    let mut posed = workspace.at(&q).unwrap();
+    let mut moving = posed.moving(&qd).unwrap();
+    moving.inverse_dynamics(&qdd, &actuated, &mut torques).unwrap();
+    moving.forward_dynamics(&torques, &mut again).unwrap();
+    assert_close("q̈ again", &again, &qdd, 1e-9);
     let mut all = closed.clone();
     all.switch("first", true).unwrap();
     assert_eq!(accelerations(&all).0, 4);

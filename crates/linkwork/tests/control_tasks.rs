@@ -78,8 +78,7 @@ fn frames_get_what_they_want_in_order_of_priority() {
         let mut law = boundless(&m, control);
         let tau = drive(&m, &mut law, &q, &v);
         let got = accelerations(&m, &q, &v, &tau, &["flange"])[0];
-        // Two directions are lost to the elbow, which costs digits.
-        assert_close("hand", &got.to_array(), &wanted.to_array(), 1e-6);
+        assert_close("hand", &got.to_array(), &wanted.to_array(), 1e-10);
     }
     // Alone, the elbow has its way.
     let push = Motion::new(Vec3::ZERO, Vec3::new(0.3, 0.2, -0.4));
@@ -110,10 +109,10 @@ fn frames_get_what_they_want_in_order_of_priority() {
     let mut law = boundless(&m, control);
     let tau = drive(&m, &mut law, &q, &v);
     let got = accelerations(&m, &q, &v, &tau, &["flange", "link4"]);
-    assert_close("hand", &got[0].linear.to_array(), &wanted.linear.to_array(), 1e-6);
+    assert_close("hand", &got[0].linear.to_array(), &wanted.linear.to_array(), 1e-10);
     let reach = law.controller().reach()[1];
     if reach > 1e-3 {
-        assert_close("elbow", &got[1].linear.to_array(), &push.linear.to_array(), 1e-6);
+        assert_close("elbow", &got[1].linear.to_array(), &push.linear.to_array(), 1e-10);
     }
 }
 
@@ -390,7 +389,8 @@ fn gains(m: &Mechanism, by: f64) -> Vec<f64> {
 #[test]
 fn what_slotine_and_li_prove_falls() {
     let m = examples::arm7();
-    for adaptation in [Adaptation::Plain(0.5), Adaptation::Natural(0.5)] {
+    // Natural adaptation moves parameters in proportion to what they are, and these are slow to learn.
+    for (adaptation, left) in [(Adaptation::Plain(0.5), 0.1), (Adaptation::Natural(0.5), 0.7)] {
         let law = Adaptive::slotine_li(&m, Box::new(course), 5.0, &gains(&m, 30.0), adaptation).unwrap();
         let (values, [first, last]) = learn(&m, law, 0.6, 2e-3);
         for (i, w) in values.windows(2).enumerate() {
@@ -401,7 +401,7 @@ fn what_slotine_and_li_prove_falls() {
                 w[1]
             );
         }
-        assert!(last < first, "{adaptation:?}: {first} to {last}");
+        assert!(last < left * first, "{adaptation:?}: {first} to {last}");
     }
 }
 

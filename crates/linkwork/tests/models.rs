@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::batch::{Models, Rollout, RolloutMethod};
+use linkwork::batch::{Models, Rollout, RolloutMethod, Variation};
 use linkwork::model::{Coupling, Joint, Link, Mechanism, examples};
 use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Error, Result};
@@ -255,4 +255,74 @@ fn floats_are_as_exact_as_they_can_be() {
     for (x, y) in out.iter().zip(expect) {
         assert!((f64::from(*x) - y).abs() < 1e-4, "{x} {y}");
     }
+}
+
+/// Lists of all that models of a tree may differ in, of the models one after another.
+fn lists(each: &[Mechanism]) -> [Vec<f64>; 6] {
+    let own: Vec<_> = each.iter().map(Variation::own).collect();
+    std::array::from_fn(|kind| own.iter().flat_map(|lists| lists[kind].clone()).collect())
+}
+
+#[test]
+fn a_variation_makes_the_models_that_have_its_numbers() {
+    let mut trees = 0;
+    for seed in 0..30 {
+        let base = random_tree(seed, 9);
+        let (each, [q, qd, tau, _]) = fleet(&base, 5, seed);
+        if each.len() < 5 || base.nv() == 0 {
+            continue;
+        }
+        trees += 1;
+        let [_, inertia, origin, armature, damping, gravity] = &lists(&each);
+        let variation = Variation {
+            mass: None,
+            inertia: Some(inertia),
+            origin: Some(origin),
+            armature: Some(armature),
+            damping: Some(damping),
+            gravity: Some(gravity),
+        };
+        // Inertias of random models belong to no body: the tree must not mind.
+        let tree = base.to_builder().any_positive_inertia().build().unwrap();
+        let (n, mut found, mut wanted) = (each.len(), vec![0.0; tau.len()], vec![0.0; tau.len()]);
+        let mut varied = Models::varied(&tree, &variation, n).unwrap();
+        varied.forward_dynamics(&q, &qd, &tau, &mut found).unwrap();
+        models_of(&base, &each)
+            .forward_dynamics(&q, &qd, &tau, &mut wanted)
+            .unwrap();
+        for (i, (a, b)) in found.iter().zip(&wanted).enumerate() {
+            assert!((a - b).abs() <= 1e-7 * (1.0 + b.abs()), "seed {seed}, {i}: {a} {b}");
+        }
+    }
+    assert!(trees > 10, "{trees} trees");
+}
+
+#[test]
+fn a_variation_that_does_not_fit_is_told() {
+    let arm = examples::arm7();
+    let [mass, inertia, ..] = Variation::own(&arm);
+    let short = Variation {
+        mass: Some(&mass[1..]),
+        ..Variation::default()
+    };
+    assert!(matches!(
+        Models::<f64>::varied(&arm, &short, 1),
+        Err(Error::Length { argument: "mass", .. })
+    ));
+    let both = Variation {
+        mass: Some(&mass),
+        inertia: Some(&inertia),
+        ..Variation::default()
+    };
+    assert!(matches!(both.model(&arm, 0), Err(Error::Models { model: 0, .. })));
+    let negative: Vec<f64> = mass.iter().map(|m| -m).collect();
+    let heavy_and_less = [mass.clone(), negative].concat();
+    let variation = Variation {
+        mass: Some(&heavy_and_less),
+        ..Variation::default()
+    };
+    assert!(matches!(
+        Models::<f64>::varied(&arm, &variation, 2),
+        Err(Error::Models { model: 1, .. })
+    ));
 }

@@ -43,7 +43,15 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     let rival = Rival::prepared(root)?;
     if !cargo(
         root,
-        &["build", "--quiet", "--release", "--package", "linkwork-cli"],
+        &[
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            "linkwork-cli",
+            "--features",
+            "lanes",
+        ],
         &[],
     )? {
         return Ok(false);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// What a state is made of, by the keys that users write.
-const KEYS: [(&str, Input); 6] = [
+pub(super) const KEYS: [(&str, Input); 6] = [
     ("q", Input::Q),
     ("v", Input::Qd),
     ("a", Input::Qdd),
@@ -62,6 +62,11 @@ impl State {
             list.resize(needed, 0.0);
         }
         checked
+    }
+
+    /// Its numbers, in the order of the keys.
+    pub(crate) fn lists(&self) -> &[Vec<f64>; 6] {
+        &self.lists
     }
 
     fn list(&mut self, key: &str) -> Option<&mut Vec<f64>> {

@@ -3,6 +3,7 @@
 use super::control::Stretch;
 use super::log::Log;
 use super::record::{Recorder, Summary};
+use super::touching::{Bearing, Forces};
 use anyhow::Result;
 use linkwork::simulate::State;
 use std::io::IsTerminal;
@@ -19,21 +20,34 @@ const FLUSH: Duration = Duration::from_millis(500);
 /// So many parcels may wait: a simulation does not outrun its logs.
 pub(super) const WAITING: usize = 64;
 
+/// States, and what bears at each if anything can touch.
+#[derive(Default)]
+pub(super) struct Parcel {
+    states: Vec<State>,
+    contacts: Vec<Vec<Bearing>>,
+    /// What sensors give, where that takes more than a state.
+    measured: Vec<Vec<f64>>,
+}
+
+/// Rows of a log, and what bears at each.
+pub(super) type Rows = (Vec<f64>, Vec<Vec<Bearing>>);
+
 /// Records states as they come, and hands their rows on.
-pub(super) fn listen(
-    mut recorder: Recorder,
-    states: &Receiver<Vec<State>>,
-    rows: &SyncSender<Vec<f64>>,
-) -> Result<Summary> {
-    for states in states {
+pub(super) fn listen(mut recorder: Recorder, parcels: &Receiver<Parcel>, rows: &SyncSender<Rows>) -> Result<Summary> {
+    for Parcel {
+        states,
+        contacts,
+        measured,
+    } in parcels
+    {
         // A writer that failed says why itself.
-        let _ = rows.send(recorder.add(&states)?);
+        let _ = rows.send((recorder.add(&states, &measured)?, contacts));
     }
     Ok(recorder.finish())
 }
 
 /// Writes rows to logs as they come. Where that fails, the run stops; the other logs keep what they have.
-pub(super) fn keep(mut logs: Vec<Log>, rows: &Receiver<Vec<f64>>, stop: &AtomicBool) -> Result<()> {
+pub(super) fn keep(mut logs: Vec<Log>, rows: &Receiver<Rows>, stop: &AtomicBool) -> Result<()> {
     let done = write(&mut logs, rows);
     if done.is_err() {
         stop.store(true, Relaxed);
@@ -52,11 +66,11 @@ pub(super) fn keep(mut logs: Vec<Log>, rows: &Receiver<Vec<f64>>, stop: &AtomicB
     ended
 }
 
-fn write(logs: &mut [Log], rows: &Receiver<Vec<f64>>) -> Result<()> {
+fn write(logs: &mut [Log], rows: &Receiver<Rows>) -> Result<()> {
     let mut flushed = Instant::now();
     loop {
         match rows.recv_timeout(FLUSH) {
-            Ok(rows) => logs.iter_mut().try_for_each(|log| log.add(&rows))?,
+            Ok((rows, contacts)) => logs.iter_mut().try_for_each(|log| log.add(&rows, &contacts))?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
@@ -69,8 +83,10 @@ fn write(logs: &mut [Log], rows: &Receiver<Vec<f64>>) -> Result<()> {
 
 /// Hands states on, and shows progress on a terminal when a run takes long.
 pub(super) struct Listener {
-    sender: SyncSender<Vec<State>>,
-    parcel: Vec<State>,
+    sender: SyncSender<Parcel>,
+    parcel: Parcel,
+    /// What bears now, if anything can touch.
+    forces: Option<Forces>,
     sent: Instant,
     end: f64,
     begun: Instant,
@@ -81,11 +97,18 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(super) fn new(sender: SyncSender<Vec<State>>, end: f64, stretch: Stretch, stop: &'static AtomicBool) -> Self {
+    pub(super) fn new(
+        sender: SyncSender<Parcel>,
+        end: f64,
+        stretch: Stretch,
+        forces: Option<Forces>,
+        stop: &'static AtomicBool,
+    ) -> Self {
         let now = Instant::now();
         Self {
             sender,
-            parcel: Vec::with_capacity(PARCEL),
+            parcel: Parcel::default(),
+            forces,
             sent: now,
             end,
             begun: now,
@@ -97,7 +120,7 @@ impl Listener {
     }
 
     fn send(&mut self) {
-        let full = std::mem::replace(&mut self.parcel, Vec::with_capacity(PARCEL));
+        let full = std::mem::take(&mut self.parcel);
         // A recorder that failed says why itself.
         let _ = self.sender.send(full);
         self.sent = Instant::now();
@@ -113,8 +136,12 @@ impl Listener {
 
 impl linkwork::simulate::Listener for Listener {
     fn sample(&mut self, state: &State) {
-        self.parcel.push(state.clone());
-        if self.parcel.len() == PARCEL || self.sent.elapsed() >= PATIENCE {
+        self.parcel.states.push(state.clone());
+        if let Some((contacts, measured)) = self.forces.as_ref().map(Forces::get) {
+            self.parcel.contacts.push(contacts);
+            self.parcel.measured.extend(measured);
+        }
+        if self.parcel.states.len() == PARCEL || self.sent.elapsed() >= PATIENCE {
             self.send();
         }
     }
@@ -139,18 +166,24 @@ impl Listener {
         if !self.shown || self.begun.elapsed() < PATIENCE {
             return;
         }
-        let (end, begun) = (self.end, self.begun);
-        let bar = self.bar.get_or_insert_with(|| {
-            let form = "{wide_bar} {percent:>3} %, {msg}";
-            let style = indicatif::ProgressStyle::with_template(form).expect("the form is right");
-            indicatif::ProgressBar::new(PARTS as u64).with_style(style)
-        });
         // What is left at the pace so far: the bar's own estimate knows only what it has seen.
-        let left = begun.elapsed().as_secs_f64() * (end - t) / t.max(1e-9 * end);
-        bar.set_message(format!(
-            "{} left",
-            indicatif::HumanDuration(Duration::from_secs_f64(left.min(1e9)))
-        ));
-        bar.set_position((PARTS * t / end) as u64);
+        let left = self.begun.elapsed().as_secs_f64() * (self.end - t) / t.max(1e-9 * self.end);
+        let left = indicatif::HumanDuration(Duration::from_secs_f64(left.min(1e9)));
+        let (done, told) = ((PARTS * t / self.end) as u64, format!("{left} left"));
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(done);
+                bar.set_message(told);
+            }
+            None => {
+                let form = "{wide_bar} {percent:>3} %, {msg}";
+                let style = indicatif::ProgressStyle::with_template(form).expect("the form is right");
+                let bar = indicatif::ProgressBar::new(PARTS as u64).with_style(style);
+                // Nothing is drawn before both are known.
+                let bar = bar.with_position(done).with_message(told);
+                bar.tick();
+                self.bar = Some(bar);
+            }
+        }
     }
 }

@@ -9,15 +9,18 @@ mod csv;
 mod described;
 mod joint_states;
 mod journal;
+mod markers;
 mod mcap;
 mod parquet;
 mod sink;
 
 pub(crate) use csv::quoted;
 pub(crate) use described::{Described, NATIVE};
-pub(crate) use mcap::identifier;
+pub(crate) use markers::FIELDS;
+pub(crate) use mcap::{CONTACT_POINTS, identifier};
 
 use super::record::Record;
+use super::touching::Bearing;
 use crate::complaint::Complaint;
 use crate::whole;
 use anyhow::{Context, Result};
@@ -52,8 +55,8 @@ impl Format {
 
 /// What takes rows as they come.
 trait Stream: Send {
-    /// Takes some rows, one after another.
-    fn add(&mut self, rows: &[f64]) -> Result<()>;
+    /// Takes some rows, one after another, and what bears at each if anything can.
+    fn add(&mut self, rows: &[f64], contacts: &[Vec<Bearing>]) -> Result<()>;
     /// Hands all rows so far to the system, such that they can be read.
     fn flush(&mut self) -> Result<()>;
     /// Writes what is left.
@@ -94,8 +97,8 @@ impl Log {
         })
     }
 
-    pub(crate) fn add(&mut self, rows: &[f64]) -> Result<()> {
-        self.stream.add(rows).with_context(|| self.told())
+    pub(crate) fn add(&mut self, rows: &[f64], contacts: &[Vec<Bearing>]) -> Result<()> {
+        self.stream.add(rows, contacts).with_context(|| self.told())
     }
 
     pub(crate) fn flush(&mut self) -> Result<()> {

@@ -126,9 +126,9 @@ impl Machinery {
     }
 }
 
-/// Sensors of a run; none where the file has none that are modelled. Contact and loops add forces that accelerations of
-/// joints alone do not tell.
-pub(crate) fn sensors(robot: &Robot, mechanism: &Mechanism, plain: bool) -> Result<Option<Sensors>> {
+/// Sensors of a run; none where the file has none that are modelled. Pushes, and loops without contact, add forces that
+/// accelerations of joints alone do not tell.
+pub(crate) fn sensors(robot: &Robot, mechanism: &Mechanism, told: bool) -> Result<Option<Sensors>> {
     if robot.sensors.is_empty() {
         return Ok(None);
     }
@@ -137,8 +137,9 @@ pub(crate) fn sensors(robot: &Robot, mechanism: &Mechanism, plain: bool) -> Resu
         ..robot.clone()
     };
     let mut sensors = Sensors::new(&robot)?;
-    if !plain {
-        sensors = sensors.without_accelerations("accelerations are not measured in runs with contact or closed loops");
+    if !told {
+        let why = "accelerations are not measured in runs with pushes, or with closed loops that touch nothing";
+        sensors = sensors.without_accelerations(why);
     }
     tell(sensors.left_out());
     Ok((sensors.width() > 0).then_some(sensors))

@@ -269,12 +269,12 @@ impl Recorder {
         }
     }
 
-    /// Works out the rows of some states, and gives them.
-    pub(crate) fn add(&mut self, states: &[State]) -> linkwork::Result<Vec<f64>> {
+    /// Works out the rows of some states, and gives them. What sensors give at each, where the run itself has measured.
+    pub(crate) fn add(&mut self, states: &[State], measured: &[Vec<f64>]) -> linkwork::Result<Vec<f64>> {
         let width = self.form.width();
         let mut rows = Vec::with_capacity(states.len() * width);
-        for state in states {
-            self.row(state, &mut rows)?;
+        for (i, state) in states.iter().enumerate() {
+            self.row(state, measured.get(i).map(|row| &row[..]), &mut rows)?;
         }
         for row in rows.chunks(width) {
             self.energy.add(row[width - 2], row[width - 1]);
@@ -294,7 +294,7 @@ impl Recorder {
         Ok(rows)
     }
 
-    fn row(&mut self, State { t, q, v }: &State, row: &mut Vec<f64>) -> linkwork::Result<()> {
+    fn row(&mut self, State { t, q, v }: &State, measured: Option<&[f64]>, row: &mut Vec<f64>) -> linkwork::Result<()> {
         let mut posed = self.workspace.at(q)?;
         match self.scaling {
             None => self.qd.copy_from_slice(v),
@@ -329,13 +329,15 @@ impl Recorder {
         if let Some(machinery) = &mut self.driver.machinery {
             let force = |i: usize| machinery.drives().actuator(i).map_or(0.0, |[.., force]| force);
             row.extend((0..machinery.actuators().len()).map(force));
-            if let Some(sensors) = self.sensors.as_mut().filter(|_| self.whole) {
+            if let Some(measured) = measured {
+                self.measured.copy_from_slice(measured);
+            } else if let Some(sensors) = self.sensors.as_mut().filter(|_| self.whole) {
                 let now = Now { t: *t, q, v: &self.qd };
                 machinery.look(now, &mut moving)?;
                 if sensors.need_accelerations() {
                     moving.forward_dynamics(&self.tau, &mut self.qdd)?;
                 }
-                sensors.measure(now, &mut moving, machinery.drives(), &self.qdd, &mut self.measured)?;
+                sensors.measure(now, &mut moving, machinery.drives(), &self.qdd, &[], &mut self.measured)?;
             }
             row.extend_from_slice(&self.measured);
         }

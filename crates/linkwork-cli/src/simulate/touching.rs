@@ -5,28 +5,32 @@ use crate::complaint::Complaint;
 use crate::style;
 use anyhow::{Context, Result};
 use clap::Args;
+use linkwork::closed::ClosedMechanism;
 use linkwork::contact::{Report, Settings, Stepper, Surface};
-use linkwork::simulate::{Drive, Ended, Listener, Now, Outcome, Run, State};
-use linkwork::spatial::Pose;
-use linkwork_formats::Robot;
+use linkwork::model::FrameId;
+use linkwork::simulate::{Advance, Now, State};
+use linkwork::spatial::{Pose, Vec3};
+use linkwork::{Mechanism, Workspace};
+use linkwork_formats::{Robot, Sensors};
 use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, colliders};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the robot stands on.
 #[derive(Args)]
 pub(crate) struct Surroundings {
     /// Leave out contact: nothing touches, even where the file has collision shapes and a ground.
-    #[arg(long, conflicts_with_all = ["ground", "contact_log"])]
+    #[arg(long, conflicts_with = "ground")]
     no_contact: bool,
     /// Add a ground for the robot's collision shapes, at a height in metres: 0 if none is given.
     #[arg(long, value_name = "Z", num_args = 0..=1, default_missing_value = "0", allow_negative_numbers = true)]
     ground: Option<f64>,
-    /// Write the contacts of every step: time, colliders, point, gap, force and what it is doing, as .csv.
-    #[arg(long, value_name = "FILE")]
-    contact_log: Option<PathBuf>,
+    /// Move a start that is inside something out of it, by as little as the masses say.
+    #[arg(long, conflicts_with = "no_contact")]
+    settle: bool,
 }
 
 /// Deeper than this at the start is an error, in metres.
@@ -34,10 +38,15 @@ const DEEP: f64 = 0.01;
 
 impl Surroundings {
     /// The scene, if there is anything to touch and to stand on.
-    pub(crate) fn scene(&self, robot: &Robot) -> Result<Option<Scene>> {
+    pub(crate) fn scene(&self, robot: &Robot, mechanism: &Mechanism) -> Result<Option<Scene>> {
         if self.no_contact {
             return Ok(None);
         }
+        // Frames are those of the mechanism that is stepped.
+        let robot = &Robot {
+            mechanism: mechanism.clone(),
+            ..robot.clone()
+        };
         let (mut all, present, notes) = colliders(robot)?;
         if let Some(height) = self.ground {
             if all.is_empty() {
@@ -75,12 +84,37 @@ impl Surroundings {
         Ok((scene.pairs() > 0).then_some(scene))
     }
 
-    /// A run in a scene.
-    pub(crate) fn run(&self, scene: Scene, driver: Driver, dt: f64, ideal: bool, no_limits: bool) -> Result<Touching> {
-        let mut settings = Settings::new(dt);
-        (settings.passive, settings.joint_friction) = (!ideal, !ideal);
-        settings.joint_limits = !ideal && !no_limits;
-        let log = match &self.contact_log {
+    /// A start that is not deep inside anything: moved there if that was asked for, else an error that names the pair.
+    pub(crate) fn settle(&self, scene: &mut Scene, closed: Option<&ClosedMechanism>, state: &mut State) -> Result<()> {
+        if self.settle {
+            let depth = scene.settle(&mut state.q)?;
+            if let Some(closed) = closed {
+                super::closed::settle(closed, state)?;
+            }
+            if depth > 0.0 {
+                let word = style::paint(style::HEAD, "note");
+                anstream::eprintln!("{word}: the start was {depth:.3} m inside something, and was moved out of it");
+            }
+        }
+        check_start(scene, &state.q)
+    }
+
+    /// The height of a ground that was asked for.
+    pub(crate) fn ground(&self) -> Option<f64> {
+        self.ground
+    }
+}
+
+impl Touching {
+    /// A run in a scene, of a mechanism whose loops may be closed, with the contacts of every step written to a file.
+    pub(crate) fn new(
+        scene: Scene,
+        closed: Option<&ClosedMechanism>,
+        driver: Driver,
+        settings: Settings,
+        log: Option<&Path>,
+    ) -> Result<Self> {
+        let log = match log {
             Some(path) => {
                 let file = File::create(path).with_context(|| format!("cannot write to `{}`", path.display()))?;
                 let mut log = BufWriter::new(file);
@@ -89,14 +123,27 @@ impl Surroundings {
             }
             None => None,
         };
-        Ok(Touching {
-            stepper: Stepper::new(scene.mechanism(), settings)?,
-            scene,
-            driver,
+        Ok(Self {
+            inner: match closed {
+                Some(closed) => linkwork_scene::Touching::closed(scene, closed, settings, driver)?,
+                None => linkwork_scene::Touching::new(scene, settings, driver)?,
+            },
+            open: closed.map(|_| 0.0),
+            measuring: None,
             log,
             summary: Summary::default(),
+            steps: 0,
+            forces: Forces::default(),
         })
     }
+}
+
+/// How steps with contact are made.
+pub(crate) fn settings(dt: f64, [ideal, no_limits]: [bool; 2]) -> Settings {
+    let mut settings = Settings::new(dt);
+    (settings.passive, settings.joint_friction) = (!ideal, !ideal);
+    settings.joint_limits = !ideal && !no_limits;
+    settings
 }
 
 /// What touching came to.
@@ -146,94 +193,168 @@ impl Summary {
     }
 }
 
-/// A scene that is stepped.
+/// A scene that is stepped, and what is told of it.
 pub(crate) struct Touching {
-    scene: Scene,
-    stepper: Stepper,
-    driver: Driver,
+    inner: linkwork_scene::Touching<Driver>,
     log: Option<BufWriter<File>>,
     pub(crate) summary: Summary,
+    steps: u64,
+    forces: Forces,
+    /// The widest gap of loops, if there are some.
+    open: Option<f64>,
+    measuring: Option<Measuring>,
+}
+
+/// Sensors of a run with contact: positions and velocities of a state, accelerations and forces of the step that led there.
+struct Measuring {
+    sensors: Sensors,
+    workspace: Workspace,
+}
+
+impl Measuring {
+    fn row(&mut self, state: &State, stepper: &mut Stepper, driver: &mut Driver) -> linkwork::Result<Vec<f64>> {
+        let mut row = vec![0.0; self.sensors.width()];
+        let Some(machinery) = &mut driver.machinery else {
+            return Ok(row);
+        };
+        let felt = stepper.felt()?;
+        let (t, q, v) = (state.t, &state.q, &state.v);
+        let mut posed = self.workspace.at(q)?;
+        let mut moving = posed.moving(v)?;
+        machinery.look(Now { t, q, v }, &mut moving)?;
+        let (qdd, pushes) = (felt.acceleration(), felt.pushes());
+        self.sensors
+            .measure(Now { t, q, v }, &mut moving, machinery.drives(), qdd, pushes, &mut row)?;
+        Ok(row)
+    }
 }
 
 impl Touching {
-    /// An error if something starts deep inside something else.
-    pub(crate) fn check_start(&mut self, q: &[f64]) -> Result<()> {
-        match self.scene.deepest(q)? {
-            Some((a, b, depth)) if depth > DEEP => {
-                let [a, b] = [a, b].map(|i| &self.scene.colliders()[i].name);
-                Err(Complaint::usage(
-                    format!("`{a}` starts {depth:.3} m inside `{b}`"),
-                    "start elsewhere with --q, put the --ground lower, or leave contact out with --no-contact",
-                ))
-            }
-            _ => Ok(()),
-        }
+    /// Measures with sensors from now on; at the start what the first step takes.
+    pub(crate) fn measure(&mut self, sensors: Sensors, start: &State) -> Result<()> {
+        let workspace = self.inner.scene().mechanism().workspace();
+        let mut measuring = Measuring { sensors, workspace };
+        let row = self
+            .inner
+            .look(start, |stepper, driver| measuring.row(start, stepper, driver))?;
+        self.forces.measured(row);
+        self.measuring = Some(measuring);
+        Ok(())
     }
 
-    /// Runs from a state; an error in it ends the course, and what came before stays.
-    pub(crate) fn course(&mut self, plan: &Run, start: State, listener: &mut impl Listener) -> Outcome {
-        let (mut state, mut steps) = (start, 0);
-        listener.sample(&state);
-        let done = self.steps(plan, &mut state, &mut steps, listener);
-        Outcome {
-            steps,
-            rejected: 0,
-            ended: match done {
-                Ok(()) if state.t < plan.end - 1e-9 * plan.dt => Ended::Stopped,
-                Ok(()) => Ended::Whole,
-                Err(error) => Ended::Failed(error),
-            },
-            state,
-        }
+    /// The widest gap of closed loops, in rad or m.
+    pub(crate) fn closure(&self) -> Option<f64> {
+        self.open
     }
 
-    fn steps(
-        &mut self,
-        plan: &Run,
-        state: &mut State,
-        steps: &mut u64,
-        listener: &mut impl Listener,
-    ) -> linkwork::Result<()> {
-        let dt = plan.dt;
-        let stride = (1.0 / (plan.rate * dt)).round().max(1.0) as u64;
-        while state.t < plan.end - 1e-9 * dt {
-            if !listener.goes_on(state, *steps) {
-                return Ok(());
-            }
-            listener.stretch(state.t, state.t + dt);
-            let contacts = self.scene.contacts(&state.q, &state.v, dt)?;
-            let (t, q, v, driver) = (state.t, state.q.clone(), state.v.clone(), &mut self.driver);
-            let report = self
-                .stepper
-                .step_driven(&mut state.q, &mut state.v, contacts, |moving, tau| {
-                    driver.drive(Now { t, q: &q, v: &v }, moving, tau)
-                })?;
-            self.summary.add(report, dt, *steps);
-            self.summary.crossed += usize::from(self.scene.crossed(&state.q)?.is_some());
-            if let Some(log) = &mut self.log {
-                // A log that cannot be written any longer ends with what it has.
-                if write(log, &self.scene, t, dt, report).is_err() {
-                    self.log = None;
-                }
-            }
-            *steps += 1;
-            state.t = *steps as f64 * dt;
-            if steps.is_multiple_of(stride) || state.t >= plan.end - 1e-9 * dt {
-                listener.sample(state);
-            }
+    /// What bears in the last step, as it goes on.
+    pub(crate) fn forces(&self) -> Forces {
+        self.forces.clone()
+    }
+}
+
+/// Says that something knows no contact.
+pub(crate) fn warn_without(what: &str) {
+    let word = style::paint(style::HEAD, "warning");
+    anstream::eprintln!("{word}: {what} know no contact: the robot falls through what it stands on");
+}
+
+/// An error if something starts deep inside something else.
+pub(crate) fn check_start(scene: &mut Scene, q: &[f64]) -> Result<()> {
+    match scene.deepest(q)? {
+        Some((a, b, depth)) if depth > DEEP => {
+            // What moves is inside of what does not.
+            let fixed = scene.colliders()[a].frame == FrameId::WORLD;
+            let [a, b] = if fixed { [b, a] } else { [a, b] }.map(|i| &scene.colliders()[i].name);
+            Err(Complaint::usage(
+                format!("`{a}` starts {depth:.3} m inside `{b}`"),
+                "move it out with --settle, start elsewhere with --q, put the --ground lower, or leave contact out with --no-contact",
+            ))
         }
-        if let Some(log) = &mut self.log {
-            let _ = log.flush();
+        _ => Ok(()),
+    }
+}
+
+impl Advance for Touching {
+    fn advance(&mut self, state: &mut State, h: f64) -> linkwork::Result<()> {
+        let t = state.t;
+        self.inner.advance(state, h)?;
+        let crossed = self.inner.crossed().is_some();
+        let report = self.inner.report();
+        self.summary.add(report, h, self.steps);
+        self.summary.crossed += usize::from(crossed);
+        self.forces.set(report, h);
+        self.open = self.open.map(|most| most.max(report.residuals.closure));
+        self.steps += 1;
+        // A log that cannot be written any longer ends with what it has.
+        if let Some(log) = &mut self.log
+            && write(log, self.inner.scene(), t, h, report).is_err()
+        {
+            self.log = None;
+        }
+        if let Some(measuring) = &mut self.measuring {
+            let now = State {
+                t: t + h,
+                ..state.clone()
+            };
+            let (stepper, driver) = self.inner.parts();
+            self.forces.measured(measuring.row(&now, stepper, driver)?);
         }
         Ok(())
     }
 }
 
-/// A row per contact that bears something.
+/// A force at a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bearing {
+    /// Where, in the world.
+    pub(crate) point: Vec3,
+    /// On the first of the two, or on the other where the first is the world; along the world's axes.
+    pub(crate) force: Vec3,
+    /// The distance before the step; negative inside.
+    pub(crate) gap: f64,
+}
+
+/// What bears in the last step, for who keeps samples of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Forces(Arc<Mutex<Told>>);
+
+/// What bears, and what sensors give, if there are some.
+type Told = (Vec<Bearing>, Option<Vec<f64>>);
+
+impl Forces {
+    fn set(&self, report: &Report, dt: f64) {
+        let inside = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).0;
+        inside.clear();
+        let bearing = report.contacts.iter().filter(|c| c.along > 0.0);
+        inside.extend(bearing.map(|c| Bearing {
+            point: c.point,
+            force: linkwork_view::force(c, dt),
+            gap: c.gap,
+        }));
+    }
+
+    /// What sensors give.
+    fn measured(&self, row: Vec<f64>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(row);
+    }
+
+    /// What bears, and what sensors give, if there are some.
+    pub(crate) fn get(&self) -> Told {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A row per contact that bears something: the force on a, which is not the world.
 fn write(log: &mut impl Write, scene: &Scene, t: f64, dt: f64, report: &Report) -> std::io::Result<()> {
     for c in report.contacts.iter().filter(|c| c.along > 0.0) {
-        let (f, p, n) = (c.force(dt), c.point, c.normal);
-        let name = |i: usize| scene.colliders_of(c.id).map_or("", |pair| &*pair[i].name);
+        let turned = c.a == FrameId::WORLD;
+        let (f, p) = (linkwork_view::force(c, dt), c.point);
+        let n = if turned { -c.normal } else { c.normal };
+        let name = |i: usize| {
+            let i = if turned { 1 - i } else { i };
+            scene.colliders_of(c.id).map_or("", |pair| &*pair[i].name)
+        };
         writeln!(
             log,
             "{t},{},{:?},{:?},{},{},{},{},{},{},{},{},{},{},{},{:?}",

@@ -1,12 +1,12 @@
 //! The page while it is served.
 
 use super::{Page, Stage, html};
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
 use linkwork_view::{Content, Listen, Server, Show, Source};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
 
@@ -34,7 +34,8 @@ pub(super) fn serve(page: &Page, mut stage: Stage, source: Source) -> Result<Exi
         source,
         &stage.state.q,
         running.hub.clone(),
-    );
+    )
+    .touching(stage.touching);
     ctrlc::set_handler(|| {
         if STOP.swap(true, Relaxed) {
             std::process::exit(130);

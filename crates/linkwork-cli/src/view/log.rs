@@ -1,6 +1,7 @@
 //! Logs of `linkwork simulate`, read back.
 
 mod columns;
+mod contacts;
 mod mcap;
 mod npz;
 mod parquet;
@@ -10,7 +11,7 @@ use crate::robot::{Loaded, Loading};
 use crate::simulate::record::labels;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
-use linkwork_view::Recording;
+use linkwork_view::{Arrow, Recording};
 use std::path::{Path, PathBuf};
 
 /// A log: columns over time, and the robot if the log tells.
@@ -18,6 +19,8 @@ pub(super) struct Log {
     file: String,
     columns: Vec<Column>,
     robot: Option<Described>,
+    /// What bore at each time, if the log tells.
+    arrows: Vec<Vec<Arrow>>,
 }
 
 /// A number over time.
@@ -60,21 +63,39 @@ impl Log {
             return Err(Complaint::usage(format!("`{file}` is no log"), hint));
         }
         let bytes = std::fs::read(path).with_context(|| format!("cannot read `{file}`"))?;
-        let mut robot = None;
+        let (mut robot, mut arrows) = (None, Vec::new());
         let columns = match &*end(path) {
             "csv" => columns::csv(&bytes),
             "npz" => npz::read(&bytes),
             "parquet" => parquet::read(&bytes),
-            _ => mcap::read(&bytes).map(|(columns, described)| {
-                robot = described;
-                columns
+            _ => mcap::read(&bytes).map(|read| {
+                (robot, arrows) = (read.robot, read.arrows);
+                read.columns
             }),
         };
         let columns = columns.map_err(|problem| {
             let hint = "logs are those that `linkwork simulate --log` writes";
             Complaint::failure(format!("`{file}`: {problem}"), hint)
         })?;
-        Ok(Self { file, columns, robot })
+        Ok(Self {
+            file,
+            columns,
+            robot,
+            arrows,
+        })
+    }
+
+    /// The same with the contacts of a file of `--contact-log`.
+    pub(super) fn with_contacts(mut self, path: &Path) -> Result<Self> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{file}`"))?;
+        let times = self.columns.iter().find(|c| c.name == "t");
+        let times = times.map_or(&[][..], |c| &c.numbers);
+        self.arrows = contacts::listed(&text, times).map_err(|problem| {
+            let hint = "such files are those that `linkwork simulate --contact-log` writes";
+            Complaint::failure(format!("`{file}`: {problem}"), hint)
+        })?;
+        Ok(self)
     }
 
     /// The robot that the log is of, and the directory its meshes are in.
@@ -90,7 +111,9 @@ impl Log {
 
     /// The motion of a mechanism; an error if the log is of another.
     pub(super) fn fitted(self, mechanism: &Mechanism) -> Result<Recording> {
-        let Self { file, columns, .. } = self;
+        let Self {
+            file, columns, arrows, ..
+        } = self;
         let refuse = |problem: String| {
             let hint = "give the robot that was simulated, with the same --floating and --ignore-couplings";
             Complaint::failure(format!("`{file}` does not fit `{}`: {problem}", mechanism.name()), hint)
@@ -149,6 +172,7 @@ impl Log {
             q: woven(&gather("q.", &q)?)?,
             v: woven(&gather("v.", &v)?)?,
             tau: tau?,
+            arrows,
         };
         for row in recording.q.chunks_exact_mut(mechanism.nq().max(1)) {
             mechanism.normalise(row).map_err(|e| refuse(e.to_string()))?;

@@ -1,6 +1,7 @@
 //! Files, pictures and films.
 
 use super::{Stage, html, live, recorded};
+use crate::ExitCode;
 use crate::complaint::Complaint;
 use crate::numbers::positive;
 use anyhow::{Context, Result};
@@ -8,7 +9,6 @@ use clap::Args;
 use linkwork_view::{Assets, Content, Headless, Recording, Source, export, find_browser};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -102,19 +102,19 @@ impl Output {
     }
 
     /// Writes all that is asked for.
-    pub(super) fn write(&self, stage: Stage, source: Source, seconds: f64) -> Result<ExitCode> {
-        let motion = match source {
-            Source::Still => None,
-            Source::Recording(recording) => Some(recording),
-            Source::Simulation(run) => Some(recorded(*run, seconds)?),
-        };
-        if self.video.is_some() && motion.is_none() {
+    pub(super) fn write(&self, mut stage: Stage, source: Source, seconds: f64) -> Result<ExitCode> {
+        if self.video.is_some() && matches!(source, Source::Still) {
             let hint = "add --simulate, or a log with --play";
             return Err(Complaint::usage("a film needs something that moves", hint));
         }
+        let motion = &match source {
+            Source::Still => Recording::still(&stage.state, stage.touching.as_mut())?,
+            Source::Recording(recording) => recording,
+            Source::Simulation(run) => recorded(*run, seconds)?,
+        };
         let page = &html()?;
         if let Some(path) = &self.export {
-            let file = self.file(page, &stage, motion.as_ref(), None)?;
+            let file = self.file(page, &stage, motion, None)?;
             save(path, &file)?;
         }
         for (path, kind) in [(&self.snapshot, "picture"), (&self.video, "film")] {
@@ -123,24 +123,18 @@ impl Output {
                 "kind": kind, "format": end(path), "width": self.size.0, "height": self.size.1,
                 "fps": self.fps, "at": self.at, "layers": self.layers,
             });
-            let file = self.file(page, &stage, motion.as_ref(), Some(task))?;
+            let file = self.file(page, &stage, motion, Some(task))?;
             save(path, &taken(file, self.size)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn file(
-        &self,
-        page: &[u8],
-        stage: &Stage,
-        motion: Option<&Recording>,
-        task: Option<serde_json::Value>,
-    ) -> Result<Vec<u8>> {
+    fn file(&self, page: &[u8], stage: &Stage, motion: &Recording, task: Option<serde_json::Value>) -> Result<Vec<u8>> {
         let mut scene = stage.scene.clone();
         if let Some(task) = task {
             scene.insert("task".into(), task);
         }
-        let file = export(page, scene, &stage.assets, &stage.mechanism, &stage.state.q, motion);
+        let file = export(page, scene, &stage.assets, &stage.mechanism, motion);
         file.context("cannot put the scene into one file")
     }
 }

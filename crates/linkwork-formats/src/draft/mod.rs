@@ -13,8 +13,8 @@ mod tree;
 use crate::Options;
 use crate::drives::{Actuator, Sensor, Tendon};
 use crate::keyframe::KeyDraft;
-use crate::report::{Findings, Remedy, Severity};
-use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Touch, Transmission};
+use crate::report::{Findings, Remedy, Report, Severity};
+use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Terrain, Touch, Transmission};
 use crate::roots::Roots;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
@@ -52,6 +52,9 @@ pub(crate) struct Draft {
     /// How shapes touch, by their places in `geometry`.
     pub(crate) touches: BTreeMap<usize, Touch>,
     pub(crate) untouching: Vec<(String, String)>,
+    pub(crate) terrains: Vec<Terrain>,
+    /// The volumes of sites, by the names of their frames.
+    pub(crate) zones: BTreeMap<String, Shape>,
     pub(crate) couplings: Vec<Placed<FileCoupling>>,
     pub(crate) loops: Vec<Loop>,
     pub(crate) transmissions: Vec<Transmission>,
@@ -293,7 +296,7 @@ impl Draft {
         let follows: HashSet<&str> = mechanism.couplings().iter().map(|c| &*c.follower).collect();
         let couplings = self.couplings.into_iter().map(|c| c.item);
         let couplings = couplings.filter(|c| follows.contains(&*c.follower)).collect();
-        Robot {
+        let mut robot = Robot {
             keyframes,
             actuators: self.actuators,
             sensors: self.sensors,
@@ -302,11 +305,18 @@ impl Draft {
             geometry: self.geometry,
             touches: self.touches,
             untouching: self.untouching,
+            zones: self.zones,
+            terrains: self.terrains,
             couplings,
             loops: self.loops,
             transmissions: self.transmissions,
-            report: f.report,
+            report: Report::default(),
+        };
+        if robot.loops.len() > FEW_LOOPS {
+            many_loops(&robot, &mut f);
         }
+        robot.report = f.report;
+        robot
     }
 
     /// Reports what the builder refused, at the place of what it names.
@@ -327,6 +337,25 @@ impl Draft {
         f.error(at.unwrap_or(At::FILE), "mechanism", problem.to_string(), "");
     }
 }
+
+/// Warns of loops that are slow to solve, or too many to be solved.
+fn many_loops(robot: &Robot, f: &mut Findings) {
+    let advice = "leave some out, or let joints follow others where a loop is short";
+    match robot.closed() {
+        Ok(closed) if closed.rows_together() > MANY_ROWS => {
+            let rows = closed.rows_together();
+            let message = format!("loops that share links make {rows} equations, solved together in every step");
+            f.doubt(At::FILE, "many-loops", message, advice);
+        }
+        Ok(_) => {}
+        Err(problem) => f.doubt(At::FILE, "many-loops", problem.to_string(), advice),
+    }
+}
+
+/// So many loops are never slow.
+const FEW_LOOPS: usize = 100;
+/// So many equations take about a tenth of a second.
+const MANY_ROWS: usize = 600;
 
 /// How often joints that nothing resists are looked for.
 const MOST_ROUNDS: usize = 20;

@@ -3,6 +3,7 @@
 use super::Model;
 use super::compiler::Compiler;
 use super::orientation::quaternion;
+use super::terrain::Field;
 use crate::mesh::{Mesh, Moments};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
@@ -57,6 +58,7 @@ pub(super) struct Filled {
 pub(super) struct Assets {
     pub(super) meshes: HashMap<String, MeshAsset>,
     pub(super) colours: HashMap<String, [f64; 4]>,
+    pub(super) fields: HashMap<String, Field>,
 }
 
 impl Assets {
@@ -70,6 +72,13 @@ impl Assets {
                     let stem = Path::new(&*file).file_stem().map(|s| s.to_string_lossy().into_owned());
                     let name = e.attribute("name").map(|n| n.into_owned()).or(stem).unwrap_or_default();
                     this.meshes.insert(name, mesh(model, e, &d, f));
+                }
+                "hfield" => {
+                    let file = e.attribute("file").unwrap_or_default();
+                    let stem = Path::new(&*file).file_stem().map(|s| s.to_string_lossy().into_owned());
+                    let name = e.attribute("name").map(|n| n.into_owned()).or(stem).unwrap_or_default();
+                    this.fields
+                        .extend(Field::read(model, e, &d, f).map(|field| (name, field)));
                 }
                 "material" => {
                     let colour = colour(d.with("rgba"), e.at(), f);
@@ -206,7 +215,7 @@ fn inline(e: Element<'_>, f: &mut Findings) -> Option<Mesh> {
 }
 
 /// A mesh's file, as found from the directory of the robot's own.
-fn uri(model: &Model<'_>, file: &str) -> String {
+pub(super) fn uri(model: &Model<'_>, file: &str) -> String {
     let Compiler {
         mesh_directory, strip, ..
     } = &model.compiler;

@@ -5,7 +5,7 @@ use super::expand::{Item, Tree};
 use super::orientation::{plain_pose, pose};
 use super::stand::Coordinate;
 use super::weight::{self, Weight};
-use super::{Model, geom, joint, touch};
+use super::{Model, geom, joint, terrain, touch};
 use crate::draft::Draft;
 use crate::draft::{Placed, free_name};
 use crate::numbers::{self, Range};
@@ -111,6 +111,15 @@ impl<'a> Bodies<'a> {
                         roots: self.roots,
                         weighs: weight.is_some(),
                     };
+                    if d.attribute("type").as_deref() == Some("hfield") {
+                        if let Some(mut read) = terrain::read(place, e, &d, f) {
+                            read.name = tree.name(item).unwrap_or_default();
+                            read.link = link.to_owned();
+                            read.pose = tree.pose(item) * read.pose;
+                            draft.terrains.push(read);
+                        }
+                        continue;
+                    }
                     let read = match place.weighs {
                         true => geom::read(place, e, &d, f),
                         false => f.leniently(|f| geom::read(place, e, &d, f)),
@@ -136,6 +145,9 @@ impl<'a> Bodies<'a> {
                         let d = model.defaults.apply(e, item.class, f);
                         let place = tree.pose(item) * pose(&model.compiler, &d, e.at(), f);
                         self.sites.insert(name.clone(), (link.to_owned(), place));
+                        if let Some(zone) = geom::zone(&d, e.at(), f) {
+                            draft.zones.insert(name.clone(), zone);
+                        }
                         draft.frames.push(Placed {
                             item: Frame::new(name, link, place),
                             spot: e.spot(),
@@ -160,6 +172,9 @@ impl<'a> Bodies<'a> {
                 let wish = format!("{}_site", frame.item.name);
                 let new = free_name(&wish, |n| taken.contains(n) || self.sites.contains_key(n));
                 self.frame_names.insert(frame.item.name.clone(), new.clone());
+                if let Some(zone) = draft.zones.remove(&frame.item.name) {
+                    draft.zones.insert(new.clone(), zone);
+                }
                 frame.item.name = new;
             }
         }

@@ -10,7 +10,7 @@ use crate::report::Findings;
 use crate::robot::{FileCoupling, Loop};
 use crate::source::{At, shortened};
 use crate::xml::Element;
-use linkwork::closed::ConstraintKind;
+use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::WORLD;
 use linkwork::spatial::{Pose, Rotation};
 
@@ -103,6 +103,7 @@ fn closed(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) ->
         return Some(Loop {
             name,
             kind,
+            side: Side::Both,
             first,
             second,
         });
@@ -134,6 +135,7 @@ fn closed(item: &Item<'_>, bodies: &Bodies<'_>, at: At<'_>, f: &mut Findings) ->
     Some(Loop {
         name,
         kind,
+        side: Side::Both,
         first: (first, first_at),
         second: (second, second_at),
     })

@@ -203,6 +203,19 @@ fn fitted(kind: &str, mesh: &Filled, bounds: bool, scale: f64, own: Pose) -> Opt
 }
 
 /// A shape of the format's own, whose sizes are halves; `fromto` gives both its length and its place.
+/// The volume of a site: a small ball unless it says otherwise.
+pub(super) fn zone(d: &Defaulted<'_>, at: At<'_>, f: &mut Findings) -> Option<Shape> {
+    const SMALL: f64 = 0.005;
+    let kind = d.attribute("type").unwrap_or("sphere".into());
+    let known = ["sphere", "capsule", "ellipsoid", "cylinder", "box"];
+    let mut size = numbers::list(f, d.with("size"), "size", at, Range::Usable).unwrap_or_default();
+    size.resize(3, SMALL);
+    if !known.contains(&&*kind) || size.iter().any(|x| *x <= 0.0) {
+        return None;
+    }
+    primitive(&kind, &size, d, Pose::IDENTITY, false, at, f).map(|(shape, _)| shape)
+}
+
 fn primitive(
     kind: &str,
     size: &[f64],

@@ -20,6 +20,7 @@ mod motor;
 mod names;
 mod orientation;
 mod stand;
+mod terrain;
 mod touch;
 mod weight;
 

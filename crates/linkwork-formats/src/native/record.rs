@@ -1,7 +1,7 @@
 //! The parts of a native file.
 
 use crate::robot::{Geometry, Loop, Role, Shape};
-use linkwork::closed::ConstraintKind;
+use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Frame, Joint, JointKind, Link, Motor};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use serde::{Deserialize, Serialize};
@@ -241,29 +241,77 @@ pub(super) struct LoopRecord {
     axis: Option<Numbers>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     length: Option<f64>,
+    /// Letters of the axes about which turns are held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<String>,
+    /// Letters of the axes along which shifts are held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shifts: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    radius: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    normal: Option<Numbers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    side: Option<String>,
     first: End,
     second: End,
 }
 
+/// The letters of the axes that are held.
+fn letters(held: [bool; 3]) -> String {
+    "xyz"
+        .chars()
+        .zip(held)
+        .filter(|(_, held)| *held)
+        .map(|(c, _)| c)
+        .collect()
+}
+
+/// The axes whose letters are given; none if there are others.
+fn axes(letters: &str) -> Option<[bool; 3]> {
+    let known = letters.chars().all(|c| "xyz".contains(c));
+    known.then(|| ['x', 'y', 'z'].map(|c| letters.contains(c)))
+}
+
 impl From<&Loop> for LoopRecord {
     fn from(l: &Loop) -> Self {
-        let (axis, length) = match l.kind {
-            ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => (Some(axis.to_array()), None),
-            ConstraintKind::Distance { length } => (None, Some(length)),
-            _ => (None, None),
-        };
         let end = |(link, pose): &(String, Pose)| End {
             link: link.clone(),
             pose: (*pose).into(),
         };
-        Self {
+        let mut record = Self {
             name: l.name.clone(),
             kind: l.word().to_owned(),
-            axis,
-            length,
+            axis: None,
+            length: None,
+            turns: None,
+            shifts: None,
+            radius: None,
+            normal: None,
+            side: match l.side {
+                Side::Both => None,
+                Side::AtLeast => Some("at_least".to_owned()),
+                Side::AtMost => Some("at_most".to_owned()),
+            },
             first: end(&l.first),
             second: end(&l.second),
+        };
+        match l.kind {
+            ConstraintKind::Hinge { axis } | ConstraintKind::Slider { axis } => record.axis = Some(axis.to_array()),
+            ConstraintKind::Distance { length } => record.length = Some(length),
+            ConstraintKind::Directions { turns, shifts } | ConstraintKind::Rates { turns, shifts } => {
+                record.turns = Some(letters(turns));
+                record.shifts = Some(letters(shifts));
+            }
+            ConstraintKind::Rolling { radius, axis, normal } => {
+                record.radius = Some(radius);
+                record.axis = axis.map(Vec3::to_array);
+                record.normal = Some(normal.to_array());
+            }
+            // Welds and points have no numbers.
+            _ => {}
         }
+        record
     }
 }
 
@@ -279,10 +327,34 @@ impl LoopRecord {
             "distance" => ConstraintKind::Distance {
                 length: self.length.ok_or_else(|| missing("a length"))?,
             },
-            _ => return Err(missing("a kind that is known: weld, point, hinge, slider or distance")),
+            "directions" | "rates" => {
+                let held = |given: &Option<String>| axes(given.as_deref().unwrap_or(""));
+                let both = held(&self.turns).zip(held(&self.shifts));
+                let (turns, shifts) = both.ok_or_else(|| missing("turns and shifts of the letters x, y and z"))?;
+                match &*self.kind {
+                    "rates" => ConstraintKind::Rates { turns, shifts },
+                    _ => ConstraintKind::Directions { turns, shifts },
+                }
+            }
+            "rolling" => ConstraintKind::Rolling {
+                radius: self.radius.ok_or_else(|| missing("a radius"))?,
+                axis: self.axis.map(Vec3::from),
+                normal: self.normal.map(Vec3::from).ok_or_else(|| missing("a normal"))?,
+            },
+            _ => {
+                let kinds = "a kind that is known: weld, point, hinge, slider, distance, directions, rates or rolling";
+                return Err(missing(kinds));
+            }
+        };
+        let side = match self.side.as_deref() {
+            None => Side::Both,
+            Some("at_least") => Side::AtLeast,
+            Some("at_most") => Side::AtMost,
+            Some(_) => return Err(missing("a side of at_least or at_most, or none")),
         };
         Ok(Loop {
             kind,
+            side,
             name: self.name,
             first: (self.first.link, self.first.pose.pose()),
             second: (self.second.link, self.second.pose.pose()),

@@ -8,7 +8,7 @@ use crate::draft::{Draft, Placed, free_name};
 use crate::report::Findings;
 use crate::robot::{FileCoupling, Loop};
 use crate::source::{At, shortened};
-use linkwork::closed::ConstraintKind;
+use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Joint, JointKind, Link, WORLD};
 use linkwork::spatial::{Pose, Vec3};
 use std::collections::HashSet;
@@ -321,6 +321,7 @@ impl Maker<'_, '_> {
         let constraint = |name: &str, kind: ConstraintKind, on: [Pose; 2]| Loop {
             name: name.to_owned(),
             kind,
+            side: Side::Both,
             first: end(edge.ends[0], on[0]),
             second: end(edge.ends[1], on[1]),
         };

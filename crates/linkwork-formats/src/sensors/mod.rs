@@ -4,11 +4,13 @@
 //! body that carries the site, with actuators on joints and sites and tendons over joints as part of the joint. Noise is left to the reader.
 
 mod object;
+mod zone;
 
 use crate::drives::Sensor;
 use crate::drivetrain::{Drivetrain, Line};
-use crate::robot::Robot;
+use crate::robot::{Robot, Shape};
 use crate::source::shortened;
+use linkwork::contact::Push;
 use linkwork::model::{JointKind, WORLD};
 use linkwork::simulate::Now;
 use linkwork::spatial::Vec3;
@@ -31,7 +33,7 @@ use object::{Object, Seen, Subtree};
 /// let mut moving = posed.moving(&v)?;
 /// drives.at(&q, &v, &mut moving)?;
 /// let mut out = vec![0.0; sensors.width()];
-/// sensors.measure(Now { t: 0.0, q: &q, v: &v }, &mut moving, &drives, &qdd, &mut out)?;
+/// sensors.measure(Now { t: 0.0, q: &q, v: &v }, &mut moving, &drives, &qdd, &[], &mut out)?;
 /// assert_eq!(out, [3.0, 0.0, 9.81, 0.2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -80,13 +82,15 @@ enum What {
     Accelerometer(Object),
     Force(Object, Subtree),
     Moment(Object, Subtree),
+    /// A site, its link's number, and its volume.
+    Touch(Object, usize, Shape),
     Com(Subtree),
     ComVelocity(Subtree),
     AngularMomentum(Subtree),
 }
 
 /// Kinds of sensors that are modelled.
-pub(crate) const KINDS: [&str; 31] = [
+pub(crate) const KINDS: [&str; 32] = [
     "clock",
     "e_kinetic",
     "e_potential",
@@ -115,6 +119,7 @@ pub(crate) const KINDS: [&str; 31] = [
     "accelerometer",
     "force",
     "torque",
+    "touch",
     "subtreecom",
     "subtreelinvel",
     "subtreeangmom",
@@ -208,6 +213,15 @@ impl What {
             "accelerometer" => Self::Accelerometer(object()?),
             "force" => Self::Force(object()?, carried()?),
             "torque" => Self::Moment(object()?, carried()?),
+            "touch" => {
+                let site = object()?;
+                let zone = robot.zones.get(&target()?.name);
+                let zone = zone.ok_or("its site has no volume that is known")?;
+                let link = m
+                    .link_of(site.frame)
+                    .map_err(|_| "its site is fixed to the world".to_owned())?;
+                Self::Touch(site, link.index(), zone.clone())
+            }
             "subtreecom" => Self::Com(carried()?),
             "subtreelinvel" => Self::ComVelocity(carried()?),
             "subtreeangmom" => Self::AngularMomentum(carried()?),
@@ -229,7 +243,8 @@ impl What {
             | Self::TendonPosition(_)
             | Self::TendonVelocity(_)
             | Self::TendonForce(_)
-            | Self::JointForce(_) => ONE,
+            | Self::JointForce(_)
+            | Self::Touch(..) => ONE,
             Self::BallTurn(_) | Self::Turn(..) => QUATERNION,
             _ => VECTOR,
         }
@@ -243,6 +258,7 @@ impl What {
                 | Self::Accelerometer(_)
                 | Self::Force(..)
                 | Self::Moment(..)
+                | Self::Touch(..)
         )
     }
 
@@ -321,13 +337,15 @@ impl Sensors {
         self
     }
 
-    /// Measures, at a state that `moving` and the drivetrain are at, with accelerations q̈.
+    /// Measures, at a state that `moving` and the drivetrain are at, with accelerations q̈ and what contacts and loops push; see
+    /// [`Stepper::felt`](linkwork::contact::Stepper::felt).
     pub fn measure(
         &mut self,
         now: Now<'_>,
         moving: &mut Moving<'_>,
         drives: &Drivetrain,
         qdd: &[f64],
+        pushes: &[Push],
         out: &mut [f64],
     ) -> Result<()> {
         let m = moving.mechanism();
@@ -342,7 +360,7 @@ impl Sensors {
             let mut at = 0;
             for sensor in &self.all {
                 let width = sensor.what.parts().len();
-                sensor.feel(m, drives, &accelerating, &mut out[at..at + width])?;
+                sensor.feel(m, (drives, pushes), &accelerating, &mut out[at..at + width])?;
                 at += width;
             }
         }
@@ -466,7 +484,10 @@ impl Measured {
                 all.look(moving)?;
                 all.angular_momentum().to_array()
             }
-            What::LinearAcceleration(object) | What::AngularAcceleration(object) | What::Accelerometer(object) => {
+            What::LinearAcceleration(object)
+            | What::AngularAcceleration(object)
+            | What::Accelerometer(object)
+            | What::Touch(object, ..) => {
                 self.seen = Some(object.seen(moving)?);
                 return Ok(());
             }
@@ -481,7 +502,13 @@ impl Measured {
     }
 
     /// What does.
-    fn feel(&self, m: &Mechanism, drives: &Drivetrain, accelerating: &Accelerating<'_>, out: &mut [f64]) -> Result<()> {
+    fn feel(
+        &self,
+        m: &Mechanism,
+        pulled: (&Drivetrain, &[Push]),
+        accelerating: &Accelerating<'_>,
+        out: &mut [f64],
+    ) -> Result<()> {
         let gravity = m.gravity();
         let Some(seen) = &self.seen else { return Ok(()) };
         let own = |x: Vec3| seen.pose.rotation.inverse_mul(x);
@@ -489,8 +516,15 @@ impl Measured {
             What::LinearAcceleration(object) => object.acceleration(seen, accelerating)?.linear - gravity,
             What::AngularAcceleration(object) => object.acceleration(seen, accelerating)?.angular,
             What::Accelerometer(object) => own(object.acceleration(seen, accelerating)?.linear - gravity),
-            What::Force(_, all) => own(all.force(seen.pose.translation, m, drives, accelerating)?[1]),
-            What::Moment(_, all) => own(all.force(seen.pose.translation, m, drives, accelerating)?[0]),
+            What::Force(_, all) => own(all.force(seen.pose.translation, m, pulled, accelerating)?[1]),
+            What::Moment(_, all) => own(all.force(seen.pose.translation, m, pulled, accelerating)?[0]),
+            What::Touch(_, link, zone) => {
+                let on = |push: &&Push| m.link_of(push.frame).is_ok_and(|on| on.index() == *link);
+                // Outwards from the link, as it pushes.
+                let in_zone = |push: &&Push| zone::meets(zone, &seen.pose, push.point, -push.normal.1);
+                let pushes = pulled.1.iter().filter(|push| push.normal.0 > 0.0).filter(on);
+                return single(out, pushes.filter(in_zone).map(|push| push.normal.0).sum());
+            }
             _ => return Ok(()),
         };
         out.copy_from_slice(&vector.to_array());

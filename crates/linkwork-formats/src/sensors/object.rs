@@ -5,6 +5,7 @@ use crate::drivetrain::Drivetrain;
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;
 use linkwork::Mechanism;
+use linkwork::contact::Push;
 use linkwork::model::{FrameId, WORLD};
 use linkwork::spatial::{Inertia, Motion, Pose, Reference, Vec3};
 use linkwork::workspace::{Accelerating, Moving};
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 /// A frame, or something fixed to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object {
-    frame: FrameId,
+    pub(super) frame: FrameId,
     on: Pose,
     /// Whether its axes are known: not so of the principal axes of a body.
     pub(super) turned: bool,
@@ -164,12 +165,13 @@ impl Subtree {
         -each.sum::<f64>()
     }
 
-    /// Moment about a point, and force, that it takes to move all of it so, against gravity and tendons that pull at it.
+    /// Moment about a point, and force, that it takes to move all of it so, against gravity, tendons that pull at it, and what
+    /// contacts and loops push.
     pub(super) fn force(
         &self,
         about: Vec3,
         m: &Mechanism,
-        drives: &Drivetrain,
+        (drives, pushes): (&Drivetrain, &[Push]),
         accelerating: &Accelerating<'_>,
     ) -> linkwork::Result<[Vec3; 2]> {
         let (mut sum, gravity) = ([Vec3::ZERO; 2], m.gravity());
@@ -182,6 +184,10 @@ impl Subtree {
                     sum[1] += force;
                 }
             }
+        }
+        for push in pushes.iter().filter(|push| inside(push.frame)) {
+            sum[0] -= push.moment + (push.point - about).cross(push.force);
+            sum[1] -= push.force;
         }
         for ((object, i), seen) in self.links.iter().zip(&self.seen) {
             let (a, omega) = (object.acceleration(seen, accelerating)?, seen.velocity.angular);

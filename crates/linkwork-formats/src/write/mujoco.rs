@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// MuJoCo refuses moving bodies of less, in kg and kg m².
+/// Ten times what MuJoCo takes of moving bodies at least (`mjMINVAL`, 1e-15), in kg and kg m².
 pub(super) const LEAST_MASS: f64 = 1e-14;
 /// MuJoCo refuses `fullinertia` whose least principal moment is below 1e-14, in kg m²; here with room for its rounding.
 const LEAST_FULL: f64 = 2e-14;

@@ -6,7 +6,7 @@ use crate::robot::{Geometry, Robot, Role, Shape, Transmission};
 use crate::source::At;
 use linkwork::model::{Joint, JointKind, WORLD};
 use linkwork::spatial::{Pose, Vec3};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Where a limit is asked for and there is none.
@@ -56,8 +56,9 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
             );
         }
     }
+    let joints: HashSet<&str> = m.joints().iter().map(|joint| &*joint.name).collect();
     for frame in m.frames() {
-        let name = crate::draft::free_name(&format!("{}_fixed", frame.name), |n| m.joint(n).is_ok());
+        let name = crate::draft::free_name(&format!("{}_fixed", frame.name), |n| joints.contains(n));
         let weld = Joint::fixed(name).between(&frame.link, &frame.name).placed(frame.pose);
         joint(&mut out, robot, &weld, 0.0, f);
     }

@@ -34,12 +34,16 @@ from ._linkwork import (
 )
 from . import _quantities, _show, _trajectory
 from ._algebra import Expression, Operator, derive
+from . import _models
+from ._models import Models
 from ._motion import Motion
 from ._scene import Contacts, Rollout, Scene, Shape, Step, StepDerivatives
 from ._state import Moving, State
 from ._tasks import Solution, Task
+from ._view import Page, view
 
 _quantities.attach(Model, (), lambda q: True)
+_quantities.attach(Models, (), lambda q: not q["of_loops"], _models.evaluate)
 _quantities.attach_aliases(Model)
 
 
@@ -57,9 +61,11 @@ __all__ = [
     "FileError",
     "Inertia",
     "Model",
+    "Models",
     "Motion",
     "Moving",
     "Operator",
+    "Page",
     "Rollout",
     "Scene",
     "Shape",
@@ -78,4 +84,5 @@ __all__ = [
     "read",
     "set_threads",
     "threads",
+    "view",
 ]

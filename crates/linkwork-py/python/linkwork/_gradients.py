@@ -7,16 +7,23 @@ gradient g is the one with Φ*g = the tangent gradient that does not change a qu
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ._linkwork import Model
 
 
+_LAYOUTS: WeakKeyDictionary[Model, list[tuple[str, slice, slice]]] = WeakKeyDictionary()
+
+
 def layout(model: Model) -> list[tuple[str, slice, slice]]:
     """Kind and places in q and v of every joint that has coordinates."""
-    joints = ((model.joint(j)["kind"], model.q_slice(j), model.v_slice(j)) for j in model.moving_joint_names)
-    return list(joints)
+    known = _LAYOUTS.get(model)
+    if known is None:
+        known = [(model.joint(j)["kind"], model.q_slice(j), model.v_slice(j)) for j in model.moving_joint_names]
+        _LAYOUTS[model] = known
+    return known
 
 
 def is_flat(model: Model) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._models import Models
 from ._motion import Motion
 from ._scene import Shape
 from ._state import State
@@ -76,7 +77,19 @@ class Builder:
     def frame(self, name: str, link: str, at: ArrayLike | None = None) -> Builder: ...
     def couple(self, follower: str, leader: str, coefficients: Sequence[float]) -> Builder: ...
     def loop(
-        self, name: str, kind: str, a: str, b: str, *, axis: ArrayLike | None = None, length: float | None = None
+        self,
+        name: str,
+        kind: str,
+        a: str,
+        b: str,
+        *,
+        axis: ArrayLike | None = None,
+        length: float | None = None,
+        turns: str = "",
+        shifts: str = "",
+        radius: float | None = None,
+        normal: ArrayLike | None = None,
+        side: Literal["at_least", "at_most"] | None = None,
     ) -> Builder: ...
     def any_positive_inertia(self) -> Builder: ...
     def build(self) -> Model: ...
@@ -201,6 +214,33 @@ class Trajectory:
     def from_polynomials(
         model: Model, times: ArrayLike, starts: ArrayLike, coefficients: ArrayLike
     ) -> Trajectory: ...
+
+class _Sweep:
+    def __new__(
+        cls,
+        model: Model,
+        what: list[str],
+        named: dict[str, str],
+        roll: tuple[float, int, int, str] | None,
+        drawn: tuple[int, int, float, float, dict[str, float]] | None,
+        given: tuple[int, list[str], str] | None,
+        out: str,
+        chunk: int,
+    ) -> Self: ...
+    def open(self) -> None: ...
+    def missing(self) -> list[int]: ...
+    def range(self, index: int) -> tuple[int, int]: ...
+    def compute(self, index: int, given: dict[str, Any] | None) -> int: ...
+
+class _Models:
+    def __new__(cls, model: Model, count: int, lists: list[Any]) -> Self: ...
+    def model(self, index: int) -> Model: ...
+    def evaluate(
+        self, index: int, out: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, e: Any = None
+    ) -> None: ...
+    def rollout(
+        self, method: str, dt: float, steps: int, q: Any, qd: Any, tau: Any, q_out: Any, qd_out: Any
+    ) -> None: ...
 
 class _Scene:
     def __new__(
@@ -356,6 +396,17 @@ class Model:
         steps: int | None = None,
         method: str = "semi_implicit_euler",
     ) -> tuple[Array, Array]: ...
+    def varied(
+        self,
+        *,
+        mass: ArrayLike = ...,
+        inertia: ArrayLike = ...,
+        origin: ArrayLike = ...,
+        armature: ArrayLike = ...,
+        damping: ArrayLike = ...,
+        gravity: ArrayLike = ...,
+    ) -> Models: ...
+    def variation(self, name: str) -> NDArray[np.float64]: ...
     def simulate(
         self,
         q: ArrayLike,
@@ -368,6 +419,8 @@ class Model:
         every: int = 1,
         resist: bool = True,
         tolerance: float = 1e-8,
+        switched: Mapping[str, Sequence[tuple[float, bool | Literal["grasp"]]]] | None = None,
+        prescribed: Mapping[str, Callable[[float], Any]] | None = None,
     ) -> Motion: ...
     def linearize(
         self,
@@ -512,6 +565,12 @@ def evaluate(
     model: Model, index: int, out: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, e: Any = None
 ) -> Any: ...
 def dimensions(model: Model, index: int, joint: str | None = None) -> list[int]: ...
+def variations(model: Model) -> list[tuple[str, int, NDArray[np.float64]]]: ...
+def draw(
+    model: Model, drawn: tuple[int, int, float, float, dict[str, float]], names: list[str], first: int, count: int
+) -> dict[str, NDArray[np.float64]]: ...
+def states_digest(given: dict[str, Any]) -> str: ...
+def program(arguments: list[str]) -> int: ...
 def manifold(model: Model, what: str, a: Any, b: Any, out: Any) -> None: ...
 def rollout(
     model: Model, method: str, dt: float, steps: int, q: Any, qd: Any, tau: Any, q_out: Any, qd_out: Any
@@ -529,6 +588,8 @@ def simulate(
     q_out: Any,
     qd_out: Any,
     tau_out: Any,
+    switched: list[tuple[float, str, str]],
+    prescribed: list[tuple[str, Any]],
 ) -> None: ...
 def linearize(model: Model, q: Any, qd: Any = None, tau: Any = None) -> StateSpace: ...
 def linearize_step(model: Model, q: Any, qd: Any, tau: Any, dt: float, method: str) -> StateSpace: ...

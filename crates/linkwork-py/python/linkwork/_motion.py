@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from . import _arrays, _linkwork
 from ._linkwork import Controller, Error, Model, StateSpace
+from ._models import spread
 from ._tasks import inverse_kinematics
 
 
@@ -84,29 +85,51 @@ def rollout(
     >>> q.shape
     (100, 50, 7)
     """
+    def run(*arguments: Any) -> None:
+        _linkwork.rollout(self, *arguments)
+
+    return rolled(self, run, q, qd, tau, dt, steps, method)
+
+
+def rolled(
+    model: Model,
+    run: Callable[..., None],
+    q: Any,
+    qd: Any,
+    tau: Any,
+    dt: float,
+    steps: int | None,
+    method: str,
+    shape: tuple[int, ...] | None = None,
+) -> tuple[Any, Any]:
+    """Makes arrays plain, and rolls their states forward; `shape` are the leading dimensions that they must have, if any."""
     if not isinstance(dt, (int, float)) or isinstance(dt, bool):
         raise TypeError(f"dt must be a number, not {type(dt).__name__}")
     arrays = {
-        "q": (_arrays.numbers("q", q), self.nq, "nq"),
-        "qd": (_arrays.numbers("qd", qd), self.nv, "nv"),
+        "q": (_arrays.numbers("q", q), model.nq, "nq"),
+        "qd": (_arrays.numbers("qd", qd), model.nv, "nv"),
     }
     if tau is not None:
         torques = _arrays.numbers("tau", tau)
-        if torques.ndim < 2 or torques.shape[-1] != self.nv:
-            raise Error(f"tau has shape {torques.shape}, but it must be (…, steps, nv) with nv = {self.nv}")
+        if torques.ndim < 2 or torques.shape[-1] != model.nv:
+            raise Error(f"tau has shape {torques.shape}, but it must be (…, steps, nv) with nv = {model.nv}")
         if steps is not None and steps != torques.shape[-2]:
             raise Error(f"steps is {steps}, but tau is given for {torques.shape[-2]} steps")
         steps = torques.shape[-2]
-        length = steps * self.nv
+        length = steps * model.nv
         arrays["tau"] = (torques.reshape(*torques.shape[:-2], length), length, "steps × nv")
     if steps is None:
         raise Error("give steps, or torques for every step")
-    batch, dtype, flat = _arrays.stacked(arrays)
-    q_out = np.empty((*batch, steps, self.nq), dtype)
-    qd_out = np.empty((*batch, steps, self.nv), dtype)
+    if shape is None:
+        batch, dtype, flat = _arrays.stacked(arrays)
+    else:
+        batch = shape
+        dtype, flat = spread(shape, arrays)
+    q_out = np.empty((*batch, steps, model.nq), dtype)
+    qd_out = np.empty((*batch, steps, model.nv), dtype)
     given = flat[2] if tau is not None else None
     try:
-        _linkwork.rollout(self, method, float(dt), steps, flat[0], flat[1], given, q_out, qd_out)
+        run(method, float(dt), steps, flat[0], flat[1], given, q_out, qd_out)
     except Error as problem:
         problem.result = (q_out, qd_out)
         raise
@@ -200,6 +223,17 @@ class Motion:
 Drive: TypeAlias = Controller | Callable[[float, Any, Any], Any] | None
 
 
+Switched: TypeAlias = bool | Literal["grasp"]
+
+
+def _switch(name: str, to: Any) -> str:
+    if to == "grasp":
+        return "grasp"
+    if isinstance(to, (bool, np.bool_)):
+        return "on" if to else "off"
+    raise Error(f"`{name}` is switched to {to!r}; it must be True, False or \"grasp\"")
+
+
 def simulate(
     self: Model,
     q: Any,
@@ -212,6 +246,8 @@ def simulate(
     every: int = 1,
     resist: bool = True,
     tolerance: float = 1e-8,
+    switched: Mapping[str, Sequence[tuple[float, Switched]]] | None = None,
+    prescribed: Mapping[str, Callable[[float], Any]] | None = None,
 ) -> Motion:
     """A motion in time, from a configuration at rest or with a velocity.
 
@@ -219,6 +255,10 @@ def simulate(
     limits) is added unless `resist` is false; the motion's torques contain it. `integrator` is "semi_implicit_euler",
     "runge_kutta4", "implicit_midpoint" or "adaptive" (steps as long as `tolerance` allows). A row is kept for every `every` steps of
     `dt` seconds. Loops are kept closed.
+
+    Constraints may change on the way: `switched={"rope": [(0.0, False), (1.5, True)]}` switches one off at the start and on after 1.5 s;
+    "grasp" instead of True holds the frames as they are then. `prescribed={"hand": f}` moves the frame that a constraint ties to: f(t) is
+    its pose against the other frame (a shift or 4 × 4), or a tuple of pose, velocity and acceleration, [angular; linear].
 
     >>> import numpy as np, linkwork as lw
     >>> m = lw.Model.example("double_pendulum")
@@ -252,6 +292,8 @@ def simulate(
         q_out,
         qd_out,
         tau_out,
+        [(float(t), name, _switch(name, to)) for name, times in (switched or {}).items() for t, to in times],
+        list((prescribed or {}).items()),
     )
     t = np.arange(rows) * (dt * every)
     return Motion(self, t, q_out, qd_out, tau_out)

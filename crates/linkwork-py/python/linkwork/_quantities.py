@@ -36,7 +36,7 @@ def documentation(quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
     return "\n".join(lines)
 
 
-def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) -> str:
+def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = (), many: bool = False) -> str:
     """A function of one quantity: plain arrays take the short way."""
     name, inputs = quantity["name"], quantity["inputs"]
     head = ", ".join(["self", *parameters(inputs, known), "*", "out=None"])
@@ -56,6 +56,9 @@ def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) ->
         )
         return f"def {name}({head}):\n{body}"
     values = ", ".join(inputs)
+    if many:
+        body = f"    return evaluate(self, {index}, {tuple(inputs)!r}, ({values},), out)\n"
+        return f"def {name}({head}):\n{body}"
     return (
         f"def {name}({head}):\n"
         f"    result = plain(self, {index}, out, {values})\n"
@@ -65,13 +68,13 @@ def source(index: int, quantity: dict[str, Any], known: tuple[str, ...] = ()) ->
     )
 
 
-def attach(cls: Any, known: tuple[str, ...], chosen: Any) -> None:
-    """Makes the methods of a class."""
+def attach(cls: Any, known: tuple[str, ...], chosen: Any, evaluate: Any = None) -> None:
+    """Makes the methods of a class; `evaluate` is what they call where it is of many models."""
     for index, quantity in enumerate(_linkwork.quantities()):
         if not chosen(quantity):
             continue
-        scope: dict[str, Any] = {"plain": _linkwork.evaluate, "evaluate": _arrays.evaluate}
-        text = source(index, quantity, known)
+        scope: dict[str, Any] = {"plain": _linkwork.evaluate, "evaluate": evaluate or _arrays.evaluate}
+        text = source(index, quantity, known, evaluate is not None)
         exec(compile(text, f"<linkwork quantity {quantity['name']}>", "exec"), scope)
         function = scope[quantity["name"]]
         function.__doc__ = documentation(quantity, known)

@@ -38,6 +38,7 @@ def stubs() -> dict[str, list[list[str]]]:
 
     return {
         "_linkwork.pyi": [of((), lambda q: True)],
+        "_models.pyi": [of((), lambda q: not q["of_loops"])],
         "_state.pyi": [
             of(("q",), lambda q: "qd" not in q["inputs"]),
             of(("q", "qd"), lambda q: "qd" in q["inputs"]),

@@ -7,24 +7,27 @@ computed again elsewhere, and a second start computes what is missing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import ray
 
 from . import _linkwork
-from ._linkwork import Model
-from .sweep import Job, Report, Roll, States, compute, plan
+from ._linkwork import Error, Model
+from .sweep import Job, Progress, Report, Roll, States, compute, finished, plan, shown
 
 
 @ray.remote(num_cpus=1, max_retries=8)  # type: ignore[misc, unused-ignore]
-def _chunk(job: Job, index: int) -> int:
+def _chunk(job: Job, index: int) -> tuple[int, int, str | None]:
+    """Computes a chunk where Ray puts it: its number, how many states failed, and what went wrong, if all did."""
     # One thread for every processor of Ray's.
     if _linkwork.threads() != 1:
         _linkwork.set_threads(1)
     if job.part(index).exists():
-        return 0
-    return compute(job, index)
+        return index, 0, None
+    try:
+        return index, compute(job, index), None
+    except (Error, OSError) as problem:
+        return index, 0, str(problem)
 
 
 def sweep(
@@ -34,12 +37,12 @@ def sweep(
     what: Sequence[str],
     out: str | os.PathLike[str],
     chunk: int = 65536,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Progress = None,
     **named: str,
 ) -> Report:
     """Computes quantities of many states into a directory, on all processors of the cluster; what is there already is kept.
 
-    `progress` is called with how many chunks are done and how many there are.
+    `progress` is called with how many chunks are done and how many there are; without one, a terminal shows it, unless it is False.
     """
     return _run(plan(model, states, what=what, out=os.path.abspath(out), chunk=chunk, roll=None, **named), progress)
 
@@ -54,22 +57,26 @@ def rollouts(
     every: int = 1,
     method: str = "semi_implicit_euler",
     chunk: int = 4096,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Progress = None,
 ) -> Report:
     """Rolls many states forward into a directory, on all processors of the cluster, as `linkwork.sweep.rollouts` does in one process."""
     roll = Roll(float(dt), int(steps), int(every), method)
     return _run(plan(model, states, what=(), out=os.path.abspath(out), chunk=chunk, roll=roll), progress)
 
 
-def _run(job: Job, progress: Callable[[int, int], Any] | None) -> Report:
+def _run(job: Job, progress: Progress) -> Report:
     """Computes what is missing, wherever there is a processor."""
     missing = job.missing()
+    tell = shown(progress)
     shared = ray.put(job)
     waiting = [_chunk.remote(shared, index) for index in missing]
-    failed = 0
+    failed, lost = 0, {}
     while waiting:
         done, waiting = ray.wait(waiting, num_returns=1)
-        failed += sum(ray.get(done))
-        if progress is not None:
-            progress(job.chunks - len(waiting), job.chunks)
+        for index, states, problem in ray.get(done):
+            failed += states
+            if problem is not None:
+                lost[index] = problem
+        tell(job.chunks - len(waiting), job.chunks)
+    finished(job, dict(sorted(lost.items())))
     return Report(job.chunks, len(missing), failed)

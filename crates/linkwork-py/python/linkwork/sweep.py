@@ -7,7 +7,8 @@ A sweep is a manifest and a part for every chunk:
     out/failed-00008.json     the states of a chunk that could not be computed, and why; the others are in its part
 
 Parts are written under another name and then renamed: one that is there is whole. A second start computes what is missing. States have
-numbers and are drawn by them, so that no result depends on who computed it. Parquet needs `pyarrow`.
+numbers and are drawn by them, so that no result depends on who computed it. `linkwork sweep` of the command line writes the same
+directories, byte for byte. Reading them back needs `pyarrow`.
 
 >>> import linkwork as lw, tempfile
 >>> from linkwork.sweep import Random, sweep
@@ -20,49 +21,53 @@ numbers and are drawn by them, so that no result depends on who computed it. Par
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import _linkwork
+from . import _arrays, _linkwork
 from ._linkwork import Error, Model
+
+Progress = Callable[[int, int], Any] | bool | None
 
 
 @dataclass(frozen=True)
 class Random:
-    """So many states at random: configurations within limits, velocities and torques normal with these deviations."""
+    """So many states at random: configurations within limits, velocities and torques normal with these deviations.
+
+    `vary` gives every state a model of its own: `{"mass": 0.2}` lets the mass of every link be up to a fifth more or less; "origin",
+    "armature", "damping" and "gravity" vary the same way.
+    """
 
     total: int
     seed: int = 0
     velocity: float = 1.0
     torque: float = 1.0
+    vary: Mapping[str, float] = field(default_factory=dict)
 
     def draw(self, model: Model, first: int, count: int) -> dict[str, Any]:
-        """The states from a number on."""
-        drawn = {"q": model.random(self.seed + first, count=count)}
-        normal = np.empty((count, 3, model.nv))
-        for i in range(count):
-            # Every state has a generator of its own.
-            normal[i] = np.random.Generator(np.random.Philox(key=[self.seed, first + i])).normal(size=(3, model.nv))
-        scale = {"qd": self.velocity, "qdd": self.velocity, "tau": self.torque}
-        drawn |= {name: normal[:, k] * s for k, (name, s) in enumerate(scale.items())}
-        return drawn
+        """The states from a number on, and what varies, by name."""
+        return _linkwork.draw(model, self._told(), list(_arrays.NUMBERS), first, count)
 
-    def told(self) -> dict[str, Any]:
-        """What the manifest says of it."""
-        return {"kind": "random", **asdict(self)}
+    def _told(self) -> tuple[int, int, float, float, dict[str, float]]:
+        for name, value in (("total", self.total), ("seed", self.seed)):
+            if not 0 <= value < 2**64:
+                raise Error(f"{name} is {value}; it must be a whole number from 0 on")
+        return self.total, self.seed, self.velocity, self.torque, dict(self.vary)
 
 
 @dataclass(frozen=True)
 class Given:
-    """States in arrays, (total, nq) and (total, nv), by the names of inputs: `Given({"q": q, "qd": qd})`."""
+    """States in arrays, (total, nq) and (total, nv), by the names of inputs: `Given({"q": q, "qd": qd})`.
+
+    What `Model.varied` takes may be given for every state, too: `Given({"q": q, "mass": masses})`.
+    """
 
     arrays: dict[str, Any]
 
@@ -71,17 +76,17 @@ class Given:
         return len(next(iter(self.arrays.values())))
 
     def draw(self, model: Model, first: int, count: int) -> dict[str, Any]:
-        return {name: np.asarray(array[first : first + count], np.float64) for name, array in self.arrays.items()}
-
-    def told(self) -> dict[str, Any]:
-        digest = hashlib.sha256()
-        for name in sorted(self.arrays):
-            digest.update(name.encode())
-            digest.update(np.ascontiguousarray(self.arrays[name], np.float64).tobytes())
-        return {"kind": "given", "total": self.total, "sha256": digest.hexdigest()}
+        """The states from a number on."""
+        names = sorted(self.arrays, key=_place)
+        return {name: _plain(name, self.arrays[name][first : first + count]) for name in names}
 
 
 States = Random | Given
+
+
+def _plain(name: str, value: Any) -> Any:
+    array = np.require(_arrays.numbers(name, value), np.float64, ["C", "A"])
+    return array.reshape(len(array), -1)
 
 
 @dataclass(frozen=True)
@@ -92,28 +97,6 @@ class Roll:
     steps: int
     every: int = 1
     method: str = "semi_implicit_euler"
-
-    def columns(self, model: Model, given: dict[str, Any]) -> dict[str, Any]:
-        """Where the states of a chunk go: (count, rows, nq) and (count, rows, nv)."""
-        count, rows = len(given["q"]), self.steps // self.every
-        places, rates = np.empty((count, rows, model.nq)), np.empty((count, rows, model.nv))
-        q, qd = given["q"], given["qd"]
-        tau = np.broadcast_to(given["tau"][:, None, :], (count, self.every, model.nv))
-        problem = None
-        for row in range(rows):
-            try:
-                q_all, qd_all = model.rollout(q, qd, tau, dt=self.dt, method=self.method)
-            except Error as error:
-                # Those that failed are NaN from here on.
-                problem = problem or error
-                q_all, qd_all = error.result
-            q, qd = q_all[:, -1], qd_all[:, -1]
-            places[:, row], rates[:, row] = q, qd
-        columns = {"q_path": places, "qd_path": rates}
-        if problem is not None:
-            problem.result = columns
-            raise problem
-        return columns
 
 
 @dataclass(frozen=True)
@@ -127,10 +110,21 @@ class Job:
     out: str
     chunk: int
     roll: Roll | None = None
+    digest: str = ""
 
     @property
     def chunks(self) -> int:
         return -(-self.states.total // self.chunk)
+
+    def compiled(self) -> _linkwork._Sweep:
+        """The compiled half of it."""
+        roll = None if self.roll is None else (self.roll.dt, self.roll.steps, self.roll.every, self.roll.method)
+        drawn, given = None, None
+        if isinstance(self.states, Random):
+            drawn = self.states._told()
+        else:
+            given = (self.states.total, sorted(self.states.arrays, key=_place), self.digest)
+        return _linkwork._Sweep(self.model, list(self.what), self.named, roll, drawn, given, self.out, self.chunk)
 
     def part(self, index: int) -> Path:
         """Where a chunk's results go."""
@@ -139,6 +133,12 @@ class Job:
     def missing(self) -> list[int]:
         """The chunks that are not there yet."""
         return [i for i in range(self.chunks) if not self.part(i).exists()]
+
+
+def _place(name: str) -> int:
+    """The order of inputs, and then of what varies."""
+    order = [*_arrays.NUMBERS, "mass", "inertia", "origin", "armature", "damping", "gravity"]
+    return order.index(name) if name in order else len(order)
 
 
 @dataclass(frozen=True)
@@ -161,118 +161,47 @@ def plan(
     **named: str,
 ) -> Job:
     """Checks what is asked, and writes the manifest, or compares it with the one that is there."""
-    if chunk < 1:
+    if not isinstance(chunk, int) or chunk < 1:
         raise Error(f"chunk is {chunk}; it must be at least 1")
+    if isinstance(states, Given):
+        states = _used(model, states, what, roll)
     if states.total < 1:
         raise Error("there are no states to compute")
-    known = {q["name"]: q for q in _linkwork.quantities()}
-    for name in what:
-        if name not in known:
-            raise Error(f"there is no quantity `{name}`; `linkwork.quantities()` lists them")
-        lost = [i for i in known[name]["inputs"] if i in ("frame", "joint") and i not in named]
-        if lost:
-            raise Error(f"`{name}` needs {' and '.join(lost)}; give it by name")
-    if roll is not None:
-        if roll.steps < 1 or roll.every < 1 or roll.steps % roll.every:
-            raise Error(f"steps is {roll.steps} and every {roll.every}; steps must be a positive multiple of every")
-        # What is wrong with it is told before anything is written.
-        model.rollout(model.neutral(), np.zeros(model.nv), dt=roll.dt, steps=1, method=roll.method)
-    job = Job(model, states, tuple(what), dict(named), os.fspath(out), chunk, roll)
-    text = model.text()
-    manifest = {
-        "linkwork": _linkwork.__version__,
-        "model": model.name,
-        "model_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "states": states.told(),
-        "what": list(what),
-        "named": dict(named),
-        "chunk": chunk,
-        "chunks": job.chunks,
-        "rollout": None if roll is None else asdict(roll),
-    }
-    Path(out).mkdir(parents=True, exist_ok=True)
-    path = Path(out) / "manifest.json"
-    if path.exists():
-        there = json.loads(path.read_text())
-        differ = [k for k in manifest if there.get(k) != manifest[k]]
-        if differ:
-            raise Error(f"{path} is of another sweep ({', '.join(differ)} differ); give another directory, or remove it")
-    else:
-        _written(path, json.dumps(manifest, indent=1).encode())
+    digest = ""
+    if isinstance(states, Given):
+        arrays = {name: _plain(name, states.arrays[name]) for name in sorted(states.arrays, key=_place)}
+        digest = _linkwork.states_digest(arrays)
+    job = Job(model, states, tuple(what), dict(named), os.fspath(out), chunk, roll, digest)
+    job.compiled().open()
     return job
 
 
-def _written(path: Path, data: bytes) -> None:
-    """Under another name first: a file that has its own is whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+def _used(model: Model, states: Given, what: Sequence[str], roll: Roll | None) -> Given:
+    """Those of the arrays that are asked for; an error unless all have numbers for as many states."""
+    if not states.arrays:
+        raise Error("there are no states to compute")
+    known = {q["name"]: q for q in _linkwork.quantities()}
+    used = {name for w in what for name in known.get(w, {"inputs": []})["inputs"]}
+    used |= {"q", "qd", "tau"} if roll is not None else set()
+    lengths = {name: _arrays.length_of(model, name) for name in _arrays.NUMBERS}
+    varies = {name: length for name, length, _ in _linkwork.variations(model)}
+    for name, array in states.arrays.items():
+        length = {**lengths, **varies}.get(name)
+        if length is None:
+            raise Error(f"`{name}` is neither an input nor anything that varies; there are {', '.join([*lengths, *varies])}")
+        shape = np.shape(array)
+        if len(shape) < 2 or shape[0] != states.total or int(np.prod(shape[1:])) != length:
+            raise Error(f"{name} has shape {shape}, but {states.total} states have ({states.total}, {length})")
+    return Given({name: array for name, array in states.arrays.items() if name in used or name in varies})
 
 
 def compute(job: Job, index: int) -> int:
     """Computes one chunk and writes its part; how many of its states failed."""
-    import pyarrow
-    import pyarrow.parquet
-
-    first = index * job.chunk
-    count = min(job.chunk, job.states.total - first)
-    given = job.states.draw(job.model, first, count)
-    known = {q["name"]: q for q in _linkwork.quantities()}
-    columns: dict[str, Any] = {"state": np.arange(first, first + count, dtype=np.int64)}
-    used = {name for w in job.what for name in known[w]["inputs"]}
-    if job.roll is not None:
-        used |= {"q", "qd", "tau"}
-    columns |= {name: array for name, array in given.items() if name in used}
-    failures: dict[str, str] = {}
-    if job.roll is not None:
-        lost = [name for name in ("q", "qd", "tau") if name not in given]
-        if lost:
-            raise Error(f"rollouts need {', '.join(lost)}, which the states do not have")
-        try:
-            rolled = job.roll.columns(job.model, given)
-        except Error as problem:
-            rolled = problem.result
-            for i in np.flatnonzero(np.isnan(rolled["q_path"].reshape(count, -1)).any(-1)):
-                failures[str(first + int(i))] = f"rollout: {problem}"
-        columns |= rolled
-    for name in job.what:
-        lost = [i for i in known[name]["inputs"] if i not in given and i not in job.named and i != "reference"]
-        if lost:
-            raise Error(f"`{name}` needs {', '.join(lost)}, which the states do not have")
-        arguments = {**given, "reference": "local", **job.named}
-        inputs = [arguments[i] for i in known[name]["inputs"]]
-        try:
-            columns[name] = getattr(job.model, name)(*inputs)
-        except Error as problem:
-            result = getattr(problem, "result", None)
-            if result is None:
-                raise
-            columns[name] = result
-            bad = np.flatnonzero(np.isnan(result.reshape(count, -1)).any(-1))
-            for i in bad:
-                failures.setdefault(str(first + int(i)), f"{name}: {problem}")
-    table = {}
-    for name, array in columns.items():
-        flat = np.ascontiguousarray(array.reshape(count, -1))
-        if array.ndim == 1:
-            table[name] = pyarrow.array(array)
-        else:
-            table[name] = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(flat.ravel()), flat.shape[1])
-    sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.table(table), sink)
-    if failures:
-        report = Path(job.out) / f"failed-{index:05}.json"
-        _written(report, json.dumps(failures, indent=1).encode())
-    _written(job.part(index), sink.getvalue().to_pybytes())
-    return len(failures)
+    sweep = job.compiled()
+    if isinstance(job.states, Random):
+        return sweep.compute(index, None)
+    first, count = sweep.range(index)
+    return sweep.compute(index, job.states.draw(job.model, first, count))
 
 
 def sweep(
@@ -283,17 +212,16 @@ def sweep(
     out: str | os.PathLike[str],
     chunk: int = 65536,
     only: Iterable[int] | None = None,
+    progress: Progress = None,
     **named: str,
 ) -> Report:
     """Computes quantities of many states into a directory, in this process; what is there already is kept.
 
     `frame`, `reference` and `joint` are given by name. `only` are the chunks to compute here, as one task of an array job does:
-    `only=range(i, 10**9, n)` takes every n-th from i on.
+    `only=range(i, 10**9, n)` takes every n-th from i on. `progress` is called with how many chunks are done and how many there are;
+    without one, a terminal shows it, unless it is False. A chunk that cannot be computed at all is told in the end, when the others are there.
     """
-    job = plan(model, states, what=what, out=out, chunk=chunk, roll=None, **named)
-    chosen = job.missing() if only is None else [i for i in job.missing() if i in only]
-    failed = sum(compute(job, index) for index in chosen)
-    return Report(job.chunks, len(chosen), failed)
+    return _here(plan(model, states, what=what, out=out, chunk=chunk, roll=None, **named), only, progress)
 
 
 def rollouts(
@@ -307,23 +235,60 @@ def rollouts(
     method: str = "semi_implicit_euler",
     chunk: int = 4096,
     only: Iterable[int] | None = None,
+    progress: Progress = None,
 ) -> Report:
     """Rolls many states forward into a directory, in this process: `steps` of `dt` under each state's torques, which are held.
 
-    Columns q_path and qd_path have a row of nq and nv numbers for every `every` steps.
+    Columns q_path and qd_path have a row of nq and nv numbers for every `every` steps. Where models vary, their damping acts, too.
 
     >>> import linkwork as lw, tempfile
     >>> from linkwork.sweep import Random, rollouts, read
     >>> m = lw.Model.example("arm7")
     >>> with tempfile.TemporaryDirectory() as out:
     ...     rollouts(m, Random(100, seed=1), dt=1e-3, steps=20, every=10, out=out, chunk=64).computed, read(out)["q_path"].shape
-    (2, (100, 14))
+    (2, (100, 2, 7))
     """
     roll = Roll(float(dt), int(steps), int(every), method)
-    job = plan(model, states, what=(), out=out, chunk=chunk, roll=roll)
-    chosen = job.missing() if only is None else [i for i in job.missing() if i in only]
-    failed = sum(compute(job, index) for index in chosen)
+    return _here(plan(model, states, what=(), out=out, chunk=chunk, roll=roll), only, progress)
+
+
+def _here(job: Job, only: Iterable[int] | None, progress: Progress) -> Report:
+    """Computes what is missing, one chunk after another."""
+    missing = job.missing()
+    chosen = missing if only is None else [i for i in missing if i in only]
+    tell = shown(progress)
+    failed, lost = 0, {}
+    for done, index in enumerate(chosen):
+        try:
+            failed += compute(job, index)
+        except (Error, OSError) as problem:
+            lost[index] = str(problem)
+        tell(job.chunks - len(missing) + done + 1, job.chunks)
+    finished(job, lost)
     return Report(job.chunks, len(chosen), failed)
+
+
+def finished(job: Job, lost: dict[int, str]) -> None:
+    """Tells which chunks could not be computed, if any."""
+    if not lost:
+        return
+    index, problem = next(iter(lost.items()))
+    first, last = index * job.chunk, min((index + 1) * job.chunk, job.states.total) - 1
+    more = f" (and {len(lost) - 1} more chunks: {', '.join(map(str, list(lost)[1:9]))} …)" if len(lost) > 1 else ""
+    raise Error(f"chunk {index}, states {first} to {last}: {problem}{more}; the other chunks are there")
+
+
+def shown(progress: Progress) -> Callable[[int, int], Any]:
+    """What is called with how many chunks are done."""
+    if callable(progress):
+        return progress
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return lambda done, of: None
+
+    def line(done: int, of: int) -> None:
+        print(f"\r{done} of {of} chunks", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    return line
 
 
 def read(out: str | os.PathLike[str]) -> dict[str, Any]:
@@ -339,8 +304,9 @@ def read(out: str | os.PathLike[str]) -> dict[str, Any]:
     for part in parts:
         table = pyarrow.parquet.read_table(part)
         for name in table.column_names:
-            chunks = table[name].combine_chunks()
-            rows = len(chunks)
-            values = chunks.flatten().to_numpy() if hasattr(chunks, "flatten") and chunks.type.num_fields else chunks.to_numpy()
-            columns.setdefault(name, []).append(values.reshape(rows, -1) if values.size != rows else values)
+            column = table[name].combine_chunks()
+            is_list = pyarrow.types.is_list(column.type)
+            values = (column.flatten() if is_list else column).to_numpy()
+            shape = manifest["shapes"].get(name, [-1] if is_list else [])
+            columns.setdefault(name, []).append(values.reshape(len(column), *shape))
     return {name: np.concatenate(arrays) for name, arrays in columns.items()}

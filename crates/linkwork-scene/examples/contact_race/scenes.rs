@@ -1,7 +1,7 @@
 //! The scenes of the race, as files that both sides read.
 
 use linkwork::Result;
-use linkwork::contact::{Report, Settings, Stepper};
+use linkwork::contact::{Change, Report, Settings, Stepper};
 use linkwork_formats::{Format, Options, read};
 use linkwork_scene::{ClosedForm, Scene, Worlds, colliders};
 use std::f64::consts::PI;
@@ -156,6 +156,59 @@ impl Ready {
         let first = m.frame(&m.links()[0].name)?;
         told.height = m.workspace().at(&q)?.pose(first)?.translation.z;
         Ok(told)
+    }
+
+    /// The same scene with contacts that are softer and looser tolerances, as deep as the other side's.
+    pub(crate) fn softened(&self, rho: f64) -> Result<Self> {
+        let mut settings = *self.stepper.settings();
+        (settings.rho, settings.sigma) = (rho, rho);
+        (settings.tolerance, settings.coulomb_tolerance) = (1e-6, 1e-3);
+        let mut stepper = self.stepper.clone();
+        stepper.set(settings)?;
+        Ok(Self {
+            scene: self.scene.clone(),
+            stepper,
+            q: self.q.clone(),
+            v: self.v.clone(),
+            ..*self
+        })
+    }
+
+    /// Microseconds for the matrices of a step's derivatives, and for a product with them; how many contacts bear.
+    pub(crate) fn measure_derivatives(&self) -> Result<(f64, f64, usize)> {
+        let mut scene = self.scene.clone();
+        let mut settings = *self.stepper.settings();
+        settings.gyroscopic = false;
+        let mut stepper = Stepper::new(scene.mechanism(), settings)?;
+        let all = scene.contacts(&self.q, &self.v, STEP)?.to_vec();
+        // Those that are differentiated: what lies on the ground.
+        let (mut contacts, mut meetings) = (Vec::new(), Vec::new());
+        for contact in all {
+            if let Ok(meeting) = scene.meetings(&[contact]) {
+                contacts.push(contact);
+                meetings.extend(meeting);
+            }
+        }
+        let nv = self.v.len();
+        let (torque, ones) = (vec![0.0; nv], vec![1.0; nv]);
+        let [mut by_q, mut by_v, mut by_torque] = [(); 3].map(|()| vec![0.0; nv * nv]);
+        let (mut matrices, mut product) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..200 {
+            let clock = Instant::now();
+            let mut step = stepper.derivatives(&self.q, &self.v, &torque, &contacts, &meetings)?;
+            step.matrices(&mut by_q, &mut by_v, &mut by_torque)?;
+            matrices = matrices.min(1e6 * clock.elapsed().as_secs_f64());
+            let clock = Instant::now();
+            let change = Change {
+                q: Some(&ones),
+                v: Some(&ones),
+                ..Change::default()
+            };
+            step.change(&change, &mut by_q[..nv])?;
+            product = product.min(1e6 * clock.elapsed().as_secs_f64());
+        }
+        let bearing = stepper.report().contacts.iter().filter(|c| c.along > 0.0).count();
+        Ok((matrices, product, bearing))
     }
 
     /// Microseconds per world and step of many worlds that start here, each a little different, and the most that a world went inside.

@@ -56,7 +56,7 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
             }
             super::convex::thin(out, first, &super::convex::tangents(normal));
         }
-        Shape::Plane => {}
+        Shape::HeightField(_) | Shape::Plane => {}
     }
 }
 

@@ -6,6 +6,7 @@ mod boxes;
 mod convex;
 mod flat;
 mod gjk;
+mod ground;
 mod round;
 
 use crate::Shape;
@@ -33,16 +34,17 @@ pub trait Narrow {
     fn knows(&self, a: &Shape, b: &Shape) -> bool;
 }
 
-/// Closed forms where there are some: everything against planes, spheres, capsules and boxes against each other, spheres and
+/// Closed forms where there are some: everything against planes and the triangles of height fields, spheres, capsules and boxes against each other, spheres and
 /// capsules against cylinders. All other pairs by the nearest points of convex shapes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosedForm;
 
 impl Narrow for ClosedForm {
     fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool {
-        use Shape::{Capsule, Cuboid, Cylinder, Plane, Sphere};
+        use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
         match (a, b) {
-            (Plane, Plane) => return false,
+            (Plane | HeightField(_), Plane | HeightField(_)) => return false,
+            (_, HeightField(field)) => ground::on_field(a, at, field, bt, margin, out),
             (_, Plane) => flat::on_plane(a, at, bt, margin, out),
             (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => {
                 round::rounds(a, at, b, bt, margin, out)
@@ -54,7 +56,7 @@ impl Narrow for ClosedForm {
                 round::capsule_on(*radius, *half, at, b, bt, margin, out);
             }
             (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
-            (Plane, _) | (Cuboid { .. } | Cylinder { .. }, Sphere { .. } | Capsule { .. }) => {
+            (Plane | HeightField(_), _) | (Cuboid { .. } | Cylinder { .. }, Sphere { .. } | Capsule { .. }) => {
                 let first = out.len();
                 let known = self.touch(b, bt, a, at, margin, out);
                 for touch in &mut out[first..] {
@@ -68,6 +70,7 @@ impl Narrow for ClosedForm {
     }
 
     fn knows(&self, a: &Shape, b: &Shape) -> bool {
-        !matches!((a, b), (Shape::Plane, Shape::Plane))
+        let ground = |shape: &Shape| matches!(shape, Shape::Plane | Shape::HeightField(_));
+        !(ground(a) && ground(b))
     }
 }

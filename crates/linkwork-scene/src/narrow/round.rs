@@ -170,7 +170,8 @@ pub(super) fn ball_on(
     }
 }
 
-/// A capsule on a box or cylinder: its ends, and the point between them that is nearest, if it is nearer than both.
+/// A capsule on a box or cylinder: its ends, and the point between them that is nearest, if it is nearer than both; with its axis
+/// inside, the shortest way out.
 pub(super) fn capsule_on(
     radius: f64,
     half: f64,
@@ -180,6 +181,7 @@ pub(super) fn capsule_on(
     margin: f64,
     out: &mut Vec<Touch>,
 ) {
+    let first = out.len();
     let place = |t: f64| at.translation + at.rotation.z * t;
     let distance = |t: f64| outside(shape, bt.rotation.inverse_mul(place(t) - bt.translation)).0;
     ball_on(place(-half), radius, 0, shape, bt, margin, out);
@@ -196,6 +198,11 @@ pub(super) fn capsule_on(
         }
     }
     let middle = 0.5 * (low + high);
+    // An axis that goes inside: how deep its points are says too little of how far all of it has to go.
+    if distance(middle) < 0.0 {
+        out.truncate(first);
+        return super::convex::convex(&Shape::Capsule { radius, half }, at, shape, bt, margin, out);
+    }
     let ends = distance(-half).min(distance(half));
     if distance(middle) < ends - 1e-3 * radius {
         ball_on(place(middle), radius, 2, shape, bt, margin, out);

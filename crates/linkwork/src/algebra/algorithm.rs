@@ -1,5 +1,6 @@
 //! A compiled expression: rewritten, scheduled, and costed.
 
+use super::by::{by, held};
 use super::cost::Cost;
 use super::expression::Expression;
 use super::graph::{Graph, Sharing};
@@ -81,6 +82,40 @@ fn plan(sums: &[&Sum], given: &[String]) -> (Graph, Schedule, Cost) {
     }
 }
 
+/// What an expression costs by itself, in one number.
+pub(crate) fn cost_of(sum: &Sum) -> f64 {
+    plan(&[sum], &[]).2.total() as f64
+}
+
+/// Rewrites vectors that stand inside of factors, each by itself; equal ones become equal.
+struct Inner<'a> {
+    rotors: bool,
+    given: &'a [String],
+    known: Vec<(Sum, Sum)>,
+}
+
+impl Inner<'_> {
+    fn rewrite(&mut self, sum: &mut Sum) {
+        for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+            match factor {
+                Factor::Sum(inner) => self.rewrite(inner),
+                Factor::By(_, inner) | Factor::Held(inner, _) => {
+                    if let Some((_, found)) = self.known.iter().find(|(given, _)| *given == **inner) {
+                        **inner = found.clone();
+                        continue;
+                    }
+                    let given = (**inner).clone();
+                    self.rewrite(inner);
+                    let cost = |sum: &Sum| plan(&[sum], self.given).2.total() as f64;
+                    **inner = rewrite::cheapest(inner, self.rotors, &cost).sum;
+                    self.known.push((given, (**inner).clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
 impl Algorithm {
     pub(crate) fn new(expression: &Expression, rotors: bool, given: &[&str]) -> Self {
         let given: Vec<String> = given.iter().map(|g| (*g).to_owned()).collect();
@@ -88,6 +123,14 @@ impl Algorithm {
             .sums()
             .map(|sum| laws::resolved(&defined(sum, &given), rotors))
             .collect();
+        let mut inner = Inner {
+            rotors,
+            given: &given,
+            known: Vec::new(),
+        };
+        for sum in &mut sums {
+            inner.rewrite(sum);
+        }
         let forms = match &sums[..] {
             [one] => forms(one, rotors),
             _ => None,
@@ -253,6 +296,11 @@ pub(crate) fn defined(sum: &Sum, given: &[String]) -> Sum {
                     None => Sum::of(factor.clone()),
                 },
                 Factor::Sum(inner) => defined(inner, given),
+                Factor::By(kind, inner) => by(*kind, &defined(inner, given)),
+                Factor::Held(inner, adjoint) => {
+                    let vector = held(defined(inner, given));
+                    if *adjoint { vector.adjoint() } else { vector }
+                }
                 other => Sum::of(other.clone()),
             };
             out = sum.times(&out);
@@ -262,7 +310,7 @@ pub(crate) fn defined(sum: &Sum, given: &[String]) -> Sum {
     Sum::of_terms(sum.range, sum.domain, terms)
 }
 
-fn definition(name: &str) -> Option<Sum> {
+pub(crate) fn definition(name: &str) -> Option<Sum> {
     let op = |op| Factor::op(op);
     let star = |op| Factor::Op(op, true);
     let vector = |name: &str, space| {

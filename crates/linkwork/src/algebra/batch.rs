@@ -3,11 +3,13 @@
 use super::algorithm::Algorithm;
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
-use crate::batch::engine::{Failures, MOST_LANES, load, part, replace};
-use crate::batch::{Real, check_states, share_out};
+use super::solve::Inverter;
+use crate::batch::Real;
+use crate::batch::lanes::{Lost, clear, in_groups, load, narrow, part, widen};
+use crate::batch::share::{Failures, Team, check_states, count_states};
 use crate::model::{FrameId, Mechanism};
 use crate::simd::Lanes;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
 use crate::simd::{F32x8, F64x4, Instructions};
 use crate::spatial::Reference;
 use crate::workspace::Workspace;
@@ -33,7 +35,7 @@ use crate::{Error, Result};
 pub struct BatchEvaluator<T: Evaluates = f64> {
     /// For what is asked of no state.
     one: Evaluator,
-    engines: Vec<Box<dyn Engine<T>>>,
+    team: Team<Box<dyn Engine<T>>>,
 }
 
 impl<T: Evaluates> BatchEvaluator<T> {
@@ -45,14 +47,13 @@ impl<T: Evaluates> BatchEvaluator<T> {
         given: &[&str],
     ) -> Result<Self> {
         let one = Evaluator::new(expression, mechanism, frames, given)?;
-        let engines = Vec::new();
-        Self { one, engines }.with_threads(rayon::current_num_threads())
+        let team = Team::new(rayon::current_num_threads());
+        Ok(Self { one, team })
     }
 
     /// The same with another number of threads; at least one.
     pub fn with_threads(mut self, threads: usize) -> Result<Self> {
-        let engine = |_| T::evaluates(&self.one);
-        self.engines = (0..threads.max(1)).map(engine).collect::<Result<_>>()?;
+        self.team = self.team.with_threads(threads);
         Ok(self)
     }
 
@@ -75,11 +76,7 @@ impl<T: Evaluates> BatchEvaluator<T> {
     pub fn evaluate(&mut self, q: &[T], given: &[(&str, &[T])], out: &mut [T]) -> Result<()> {
         let (one, nq, size) = (&self.one, self.one.mechanism.nq(), self.one.len());
         one.check_names(given.iter().map(|(name, _)| *name))?;
-        let states = match (nq, size) {
-            (0, 0) => 0,
-            (0, size) => out.len() / size,
-            _ => q.len() / nq,
-        };
+        let states = count_states([q.len(), nq], [out.len(), size]);
         check_states("q", q.len(), nq, states)?;
         check_states("out", out.len(), size, states)?;
         let mut inputs = Vec::new();
@@ -104,8 +101,10 @@ impl<T: Evaluates> BatchEvaluator<T> {
             inputs: &inputs,
             size,
         };
-        let run = |engine: &mut Box<dyn Engine<T>>, first: usize, out: &mut [T]| engine.run(&job, first, out);
-        share_out(&mut self.engines, states, size, out, run)
+        let make = |_: Option<&_>| T::evaluates(one);
+        self.team.run(states, [size], [out], make, |engine, first, [out]| {
+            engine.run(&job, first, out)
+        })
     }
 }
 
@@ -114,7 +113,7 @@ impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<T> {
         f.debug_struct("BatchEvaluator")
             .field("mechanism", &self.one.mechanism.name())
             .field("expression", &self.algorithm().expression().to_string())
-            .field("threads", &self.engines.len())
+            .field("threads", &self.team.threads())
             .finish_non_exhaustive()
     }
 }
@@ -145,8 +144,8 @@ macro_rules! engines {
     ($float:ty, $avx2:ty, alone $alone:ident) => {
         impl Evaluates for $float {
             fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>> {
-                #[cfg(target_arch = "x86_64")]
-                if !one.mechanism.is_coupled() && !one.is_solving() && Instructions::detect().avx2() {
+                #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+                if !one.mechanism.is_coupled() && !one.runs_alone() && Instructions::detect().avx2() {
                     return Ok(Box::new(InLanes::<$avx2>::new(one)?));
                 }
                 Ok(Box::new($alone::new(one)?))
@@ -162,13 +161,16 @@ engines!(f64, F64x4, alone Alone);
 engines!(f32, F32x8, alone Through64);
 
 /// As many states as a register has lanes.
-struct InLanes<S: 'static> {
+struct InLanes<S: Lanes + 'static> {
     workspace: Workspace<S>,
     evaluator: Evaluator<S>,
     q: Vec<S>,
     /// The vectors, in the order of the program.
     inputs: Vec<Vec<S>>,
     out: Vec<S>,
+    /// A matrix of one lane, and what its inverse needs.
+    lane: Vec<S::Element>,
+    inverter: Inverter<S::Element>,
 }
 
 impl<S: Lanes> InLanes<S> {
@@ -181,6 +183,8 @@ impl<S: Lanes> InLanes<S> {
             q: vec![S::ZERO; mechanism.nq()],
             inputs: inputs.map(|(v, _)| vec![S::ZERO; evaluator.size(v.space)]).collect(),
             out: vec![S::ZERO; evaluator.len()],
+            lane: Vec::new(),
+            inverter: Inverter::default(),
             evaluator,
         })
     }
@@ -188,13 +192,10 @@ impl<S: Lanes> InLanes<S> {
 
 impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
-        let mut failures = Failures::default();
-        if job.size > 0 {
-            for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
-                self.group(job, first + i * S::LANES, out, &mut failures);
-            }
-        }
-        failures
+        let states = out.len().checked_div(job.size).unwrap_or(0);
+        in_groups(S::LANES, first, states, [job.size], [out], |first, [out], failures| {
+            self.group(job, first, out, failures);
+        })
     }
 }
 
@@ -204,37 +205,28 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
         let states = out.len() / job.size;
         let mechanism = self.workspace.mechanism();
         let q = part(job.q, mechanism.nq(), first, states);
-        let mut bad = [const { None }; MOST_LANES];
         let inputs = job.inputs.iter().map(|(each, x)| part(x, *each, first, states));
-        for (lane, bad) in bad.iter_mut().enumerate().take(states) {
-            *bad = self.problem(job, first + lane).err();
-        }
+        let mut lost = Lost::new(states, |lane| self.problem(job, first + lane));
         load(Some(q), &mut self.q);
         for (lanes, x) in self.inputs.iter_mut().zip(inputs) {
             load(Some(x), lanes);
         }
-        for lane in (0..states).filter(|&lane| bad[lane].is_some()) {
-            // Any sound state will do.
-            replace(&mut self.q, lane, &mechanism.neutral());
-            self.inputs.iter_mut().for_each(|x| replace(x, lane, &[]));
-        }
+        lost.stand_in(mechanism, &mut self.q, |lane| {
+            self.inputs.iter_mut().for_each(|x| clear(x, lane));
+        });
         if const { S::LANES == 1 } && (mechanism.is_coupled() || self.evaluator.is_solving()) {
             // Such states come one by one.
-            bad[0] = bad[0].take().or(self.run_alone().err());
+            let done = self.run_alone();
+            lost.find(0, |_| done.clone());
         } else {
-            self.run_lanes(&mut bad[..states]);
+            self.run_lanes(&mut lost);
         }
         S::store(&self.out, out, job.size);
-        for (lane, bad) in bad.into_iter().enumerate().take(states) {
-            if let Some(problem) = bad {
-                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
-            }
-        }
+        lost.tell(first, 1, [job.size], [out], failures);
     }
 
     /// Runs on what is loaded.
-    fn run_lanes(&mut self, bad: &mut [Option<Error>]) {
+    fn run_lanes(&mut self, lost: &mut Lost) {
         for (i, x) in self.inputs.iter().enumerate() {
             let (space, slot) = {
                 let (vector, slot) = &self.evaluator.algorithm().program.inputs[i];
@@ -244,15 +236,32 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
         }
         match self.workspace.at(&self.q) {
             Ok(mut posed) => {
+                let (one, memory) = (&mut self.lane, &mut self.inverter);
+                // Dense inverses lane by lane, each with pivots of its own.
+                let solved = self.evaluator.solve_by(&mut posed, &mut |x, of, _| {
+                    for lane in 0..S::LANES {
+                        one.clear();
+                        one.extend(x.iter().map(|x| x.element(lane)));
+                        if let Err(problem) = of.invert(one, memory) {
+                            lost.find(0, |l| if l == lane { Err(problem.clone()) } else { Ok(()) });
+                            one.fill(S::Element::ZERO);
+                        }
+                        for (x, y) in x.iter_mut().zip(&*one) {
+                            *x = S::from_lanes(|l| if l == lane { *y } else { x.element(l) });
+                        }
+                    }
+                    Ok(())
+                });
+                if let Err(problem) = solved {
+                    lost.find(0, |_| Err(problem.clone()));
+                }
                 self.evaluator.execute(&mut posed);
                 if self.evaluator.algorithm().program.keeps.gains && !posed.is_sound() {
-                    for (lane, bad) in bad.iter_mut().enumerate() {
-                        *bad = bad.take().or(posed.check_lane(lane).err());
-                    }
+                    lost.find(0, |lane| posed.check_lane(lane));
                 }
             }
             // Every lane is sound by now.
-            Err(problem) => bad[0] = Some(problem),
+            Err(problem) => lost.find(0, |_| Err(problem.clone())),
         }
         self.evaluator.read(&mut self.out);
     }
@@ -303,13 +312,8 @@ impl Through64 {
 impl Engine<f32> for Through64 {
     fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
         let mut failures = Failures::default();
-        let widen = |wide: &mut [f64], narrow: &[f32]| {
-            wide.iter_mut()
-                .zip(narrow)
-                .for_each(|(wide, narrow)| *wide = f64::from(*narrow));
-        };
         for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
-            let nq = self.q.len();
+            let nq = self.inner.q.len();
             widen(&mut self.q, part(job.q, nq, first + i, 1));
             for (wide, (each, x)) in self.inputs.iter_mut().zip(job.inputs) {
                 widen(wide, part(x, *each, first + i, 1));
@@ -323,9 +327,7 @@ impl Engine<f32> for Through64 {
             if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
                 failures.add(first + i, problem);
             }
-            out.iter_mut()
-                .zip(&self.out)
-                .for_each(|(narrow, wide)| *narrow = *wide as f32);
+            narrow(out, &self.out);
         }
         failures
     }

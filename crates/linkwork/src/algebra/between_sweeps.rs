@@ -7,7 +7,7 @@ use crate::dynamics::augmented::Tree;
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
-use crate::spatial::{Force, Motion};
+use crate::spatial::{Force, Motion, Reference};
 use crate::stage::Stages;
 
 pub(super) fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
@@ -134,6 +134,29 @@ pub(crate) fn whole_steps<S: Scalar>(
                 memory.flat_mut(Space::Tip, *to).fill(S::ZERO);
                 for i in 0..6 {
                     memory.tip[at][i] = memory.frame[from * 6 + i];
+                }
+            }
+            Step::Cross {
+                force, by, from, to, ..
+            } => {
+                for i in 0..tips {
+                    let by = Motion::from_array(memory.tip[by * tips + i]);
+                    let x = memory.tip[from * tips + i];
+                    memory.tip[to * tips + i] = match force {
+                        true => by.cross_force(Force::from_array(x)).to_array(),
+                        false => by.cross(Motion::from_array(x)).to_array(),
+                    };
+                }
+            }
+            Step::Seen { from, to } => {
+                for i in 0..tips {
+                    let x = memory.tip[from * tips + i];
+                    let kept = match memory.references[i] {
+                        Reference::Local => 0,
+                        Reference::Aligned => 3,
+                        Reference::World => 6,
+                    };
+                    memory.tip[to * tips + i] = core::array::from_fn(|j| if j < kept { x[j] } else { S::ZERO });
                 }
             }
             Step::Tie { from, to } => {

@@ -57,6 +57,15 @@ const FULL: Cost = operations(36, 30);
 const RICCATI: Cost = operations(116, 100);
 const UPSILON: Cost = operations(534, 402);
 
+/// The Riccati recursion and that of Υ together.
+pub(super) const OF_UPSILON: (usize, usize) = (
+    RICCATI.multiplications + UPSILON.multiplications,
+    RICCATI.additions + UPSILON.additions,
+);
+/// Ṗ, and the gradient by the joints' rates of what is linear in it.
+const P_RATE: Cost = operations(300, 303);
+const P_RATE_ADJOINT: Cost = operations(426, 345);
+
 /// The stages that must be there.
 pub(crate) fn stages(keeps: Keeps) -> Cost {
     let mut total = Cost::default();
@@ -90,6 +99,16 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
             if first { RICCATI + sweeps } else { sweeps }
         }
         Node::Diagonal(..) => operations(size, 0),
+        Node::Cross(..) if size > 0 => operations(18, 12),
+        Node::Cross(..) | Node::Seen(_) => operations(0, 0),
+        Node::PRate(_) => P_RATE,
+        Node::UpsilonRate(..) => operations(2634, 2124),
+        Node::PRateTimes(..) => FULL,
+        Node::RootRate(..) => operations(45, 31),
+        Node::RateAdjoint(seeds) => {
+            let each = seeds.iter().fold(operations(0, 0), |sum, _| sum + operations(108, 72));
+            P_RATE_ADJOINT + each
+        }
         Node::Coriolis(..) => operations(4, 0),
         Node::Gyroscopic(_) => RIGID + operations(18, 12),
         Node::Local(local, _) => operator(*local),

@@ -7,6 +7,7 @@
 //! A product is cut where it passes through joint space; every piece is compiled and run as an expression of the tree.
 
 use super::algorithm::{Algorithm, defined};
+use super::by::By;
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use super::graph::OPERAND;
@@ -18,7 +19,7 @@ use super::solve::{self, Inverter};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
 use crate::closed::ClosedMechanism;
-use crate::model::{FrameId, Mechanism};
+use crate::model::{FrameId, Law, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
 use crate::workspace::{Configured, Scaling};
@@ -58,6 +59,24 @@ enum Piece<S: 'static> {
     Diagonal(Vector, bool),
     /// R*AṘẏ: what turns the rotors of followers faster.
     Rotors,
+    /// An operator that a vector makes: of the tree's links or frames, with the vector.
+    By(Box<Evaluator<S>>, Pieces<S>),
+    /// A number times, or the numbers of a vector one by one.
+    Scaled(Pieces<S>),
+    /// A vector, or the product with one.
+    Held(Pieces<S>, bool),
+}
+
+/// What the vector that makes an operator is called.
+const MAKER: &str = "v";
+
+/// Whether all joints follow by ratios: then R stays as it is, and derivatives are those of the tree.
+fn by_ratios(mechanism: &Mechanism) -> bool {
+    let straight = |law: &Law| match law {
+        Law::Polynomial(c) => c.iter().skip(2).all(|c| *c == 0.0),
+        Law::Function(_) => false,
+    };
+    mechanism.couplings().iter().all(|c| straight(&c.law))
 }
 
 /// What the elimination of a coupled mechanism defines by itself.
@@ -291,6 +310,36 @@ fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S
                     finish(&mut run, &mut pieces)?;
                     pieces.push(Piece::Diagonal(v.clone(), *inverted));
                 }
+                Factor::By(..) | Factor::Held(..) if !by_ratios(mechanism) => {
+                    return Err(Error::Coupled {
+                        what: "a derivative, where joints follow by curves",
+                        mechanism: mechanism.name().to_owned(),
+                    });
+                }
+                Factor::By(by @ (By::Crm | By::Crf | By::Bar), inner) => {
+                    finish(&mut run, &mut pieces)?;
+                    let maker = Vector {
+                        name: MAKER.into(),
+                        space: inner.range,
+                    };
+                    let maker = Sum::of(Factor::Vector(maker, false));
+                    let alone = Sum::of(Factor::By(*by, Box::new(maker)));
+                    pieces.push(Piece::By(Box::new(of_tree(alone, of)?), cut(inner, of, given)?));
+                }
+                Factor::By(By::Times(_) | By::Diagonal, inner) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Scaled(cut(inner, of, given)?));
+                }
+                Factor::By(..) => {
+                    return Err(Error::Coupled {
+                        what: "the rate of P",
+                        mechanism: mechanism.name().to_owned(),
+                    });
+                }
+                Factor::Held(inner, adjoint) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Held(cut(inner, of, given)?, *adjoint));
+                }
                 Factor::Sum(inner) => {
                     finish(&mut run, &mut pieces)?;
                     pieces.push(Piece::Sum(cut(inner, of, given)?));
@@ -326,13 +375,7 @@ fn apply<S: Scalar>(
                 Piece::Joint(op, adjoint) => joint(*op, *adjoint, state, &now)?,
                 Piece::Vector(v, adjoint, own) => {
                     let mut value = vector(v, own.as_deref_mut(), of, state)?;
-                    if *adjoint {
-                        let sum = value.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
-                        value.clear();
-                        value.push(sum);
-                    } else {
-                        value.iter_mut().for_each(|v| *v = *v * now[0]);
-                    }
+                    paired(&mut value, *adjoint, &now);
                     value
                 }
                 Piece::Sum(inner) => apply(inner, of, state, &now)?,
@@ -371,6 +414,26 @@ fn apply<S: Scalar>(
                     }
                     out
                 }
+                Piece::By(run, inner) => {
+                    let maker = apply(inner, of, state, &[S::ONE])?;
+                    let mut out = state.room.take(run.len());
+                    run.run(state.view, state.moving, &[(OPERAND, &now), (MAKER, &maker)], &mut out)?;
+                    state.room.give_back(maker);
+                    out
+                }
+                Piece::Scaled(inner) => {
+                    let w = apply(inner, of, state, &[S::ONE])?;
+                    let mut out = state.room.copy(&now);
+                    let each = |i: usize| if w.len() == 1 { w[0] } else { w[i] };
+                    out.iter_mut().enumerate().for_each(|(i, x)| *x = *x * each(i));
+                    state.room.give_back(w);
+                    out
+                }
+                Piece::Held(inner, adjoint) => {
+                    let mut value = apply(inner, of, state, &[S::ONE])?;
+                    paired(&mut value, *adjoint, &now);
+                    value
+                }
                 Piece::Rotors => {
                     let mut torques = rotors(state);
                     torques.iter_mut().for_each(|x| *x = *x * now[0]);
@@ -385,6 +448,17 @@ fn apply<S: Scalar>(
         state.room.give_back(now);
     }
     Ok(total)
+}
+
+/// A vector times a number, or its product with a vector.
+fn paired<S: Scalar>(value: &mut Vec<S>, adjoint: bool, x: &[S]) {
+    if adjoint {
+        let sum = value.iter().zip(x).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
+        value.clear();
+        value.push(sum);
+    } else {
+        value.iter_mut().for_each(|v| *v = *v * x[0]);
+    }
 }
 
 /// A piece of the tree: R before it where it takes joint space, R* after it where it gives that.

@@ -5,6 +5,7 @@
 
 use super::algorithm::defined;
 use super::coupled::{of_joints, of_trees};
+use super::dense_links::links;
 use super::expression::Expression;
 use super::infer::CONSTRAINT_BIAS;
 use super::matrix::Matrix;
@@ -14,8 +15,8 @@ use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
 use crate::closed::{ClosedMechanism, Row};
-use crate::model::{FrameId, JointKind, Mechanism};
-use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Rotation, Vec3};
+use crate::model::{FrameId, Mechanism};
+use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Vec3};
 use crate::{Error, Result};
 
 /// A mechanism at a state, as dense operators in the users' frames and order.
@@ -47,19 +48,10 @@ pub struct Dense {
     constraint_bias: Vec<f64>,
     /// The chosen frames, and whose they are.
     frames: Vec<FrameId>,
+    references: Vec<Reference>,
     mechanism: Mechanism,
     /// The mechanism, if joints follow others.
     coupled: Option<String>,
-}
-
-/// One link of link space.
-struct Link {
-    pose: Pose,
-    parent: Option<usize>,
-    dofs: core::ops::Range<usize>,
-    /// H*, columns of [ω; v].
-    columns: Vec<[f64; 6]>,
-    inertia: Inertia,
 }
 
 fn singular() -> Error {
@@ -180,6 +172,7 @@ impl Dense {
             Bc: Matrix::zeros(6 * n, 0),
             constraint_bias: Vec::new(),
             frames: frames.iter().map(|f| f.0).collect(),
+            references: frames.iter().map(|f| f.1).collect(),
             mechanism: mechanism.clone(),
             coupled: None,
         };
@@ -262,7 +255,7 @@ impl Dense {
         }
     }
 
-    fn operator(&self, op: Op) -> Result<Matrix> {
+    pub(super) fn operator(&self, op: Op) -> Result<Matrix> {
         let plain = !of_trees(op) && !of_joints(op) || matches!(op, Op::Mass | Op::MassInv);
         if let (Some(mechanism), false) = (&self.coupled, plain) {
             return Err(Error::Coupled {
@@ -306,6 +299,14 @@ impl Dense {
             Op::Rotors => self.rotors.clone(),
             Op::MInv => self.M.inverse().ok_or_else(|| no_inverse("M"))?,
             Op::PInv => self.P.inverse().ok_or_else(|| no_inverse("P"))?,
+            Op::Seen => Matrix::from_fn(6 * self.tips, 6 * self.tips, |i, j| {
+                let kept = match self.references[i / 6] {
+                    Reference::Local => 0,
+                    Reference::Aligned => 3,
+                    Reference::World => 6,
+                };
+                if i == j && i % 6 < kept { 1.0 } else { 0.0 }
+            }),
             Op::Bc if self.Bc.columns == 0 => {
                 return Err(Error::Binding {
                     name: "Jc".to_owned(),
@@ -366,6 +367,12 @@ impl Dense {
                 let at = |i: usize| if *inverted { w[i].recip() } else { w[i] };
                 Matrix::from_fn(w.len(), w.len(), |i, j| if i == j { at(i) } else { 0.0 })
             }
+            Factor::By(by, vector) => {
+                let v = self.sum(vector, given)?;
+                self.made_by(*by, &v.data)?
+            }
+            Factor::Held(vector, false) => self.sum(vector, given)?,
+            Factor::Held(vector, true) => self.sum(vector, given)?.transposed(),
             Factor::Select(name, adjoint) => {
                 let id = self.mechanism.frame(name)?;
                 let place = self.frames.iter().position(|f| *f == id);
@@ -476,118 +483,4 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
         }
     }
     Ok(all)
-}
-
-/// The links of link space, and where frames are: the link, and the frame that tip space refers to, in the world.
-type Place<'a> = Box<dyn Fn(FrameId, Reference) -> Option<(usize, Pose)> + 'a>;
-
-fn links<'a>(mechanism: &'a Mechanism, q: &[f64]) -> Result<(Vec<Link>, Place<'a>)> {
-    let nv = mechanism.nv();
-    let mut workspace = mechanism.workspace();
-    let mut posed = workspace.at(q)?;
-    let poses = posed.poses().to_vec();
-    let mut found: Vec<Link> = Vec::new();
-    // Per users' link: its place in link space, through whatever carries it.
-    let mut place: Vec<Option<usize>> = vec![None; poses.len()];
-    let mut jacobian = vec![0.0; 6 * nv];
-    for (l, link) in mechanism.links().iter().enumerate() {
-        let Some(joint) = mechanism.joints().iter().find(|j| j.child == link.name) else {
-            continue;
-        };
-        let id = mechanism.joint(&joint.name)?;
-        let dofs = mechanism.v_range(id)?;
-        if dofs.is_empty() {
-            continue;
-        }
-        posed.jacobian(mechanism.link(&link.name)?, Reference::Local, &mut jacobian)?;
-        let column = |v: usize| core::array::from_fn(|i| jacobian[i * nv + v]);
-        let mut dofs = dofs;
-        if let JointKind::Universal { axes: [first, _] } = joint.kind {
-            let inner = match mechanism.link(&joint.parent) {
-                Ok(parent) => poses[parent.index()],
-                Err(_) => Pose::IDENTITY,
-            };
-            let axis = first * (1.0 / first.norm());
-            let angle = q[mechanism.q_of(id.index()).start];
-            found.push(Link {
-                pose: inner * joint.origin * Pose::from_rotation(Rotation::about(axis, angle)),
-                parent: None,
-                dofs: dofs.start..dofs.start + 1,
-                columns: vec![Motion::new(axis, Vec3::ZERO).to_array()],
-                inertia: Inertia::ZERO,
-            });
-            dofs.start += 1;
-        }
-        place[l] = Some(found.len());
-        found.push(Link {
-            pose: poses[l],
-            parent: None,
-            columns: dofs.clone().map(column).collect(),
-            dofs,
-            inertia: link.inertia,
-        });
-    }
-    // What carries each link: itself if its joint moves, else what carries its parent.
-    let index = |name: &str| mechanism.link(name).ok().map(crate::model::LinkId::index);
-    let parent_of = |l: usize| {
-        let joint = mechanism.joints().iter().find(|j| j.child == mechanism.links()[l].name);
-        joint.and_then(|j| index(&j.parent))
-    };
-    let carrier = |l: Option<usize>| {
-        let mut l = l;
-        while let Some(at) = l {
-            if place[at].is_some() {
-                break;
-            }
-            l = parent_of(at);
-        }
-        l.and_then(|at| place[at])
-    };
-    for l in 0..poses.len() {
-        match place[l] {
-            Some(k) => {
-                let inner = carrier(parent_of(l));
-                let crossed = k > 0
-                    && found[k - 1].inertia == Inertia::ZERO
-                    && found[k - 1].dofs.end == found[k].dofs.start
-                    && mechanism
-                        .joints()
-                        .iter()
-                        .any(|j| j.child == mechanism.links()[l].name && matches!(j.kind, JointKind::Universal { .. }));
-                if crossed {
-                    found[k].parent = Some(k - 1);
-                    found[k - 1].parent = inner;
-                } else {
-                    found[k].parent = inner;
-                }
-            }
-            None => {
-                if let Some(k) = carrier(Some(l)) {
-                    let seen = mechanism.links()[l]
-                        .inertia
-                        .seen_from(&(found[k].pose.inverse() * poses[l]));
-                    found[k].inertia = found[k].inertia.with(&seen);
-                }
-            }
-        }
-    }
-    let places: Vec<Option<usize>> = (0..poses.len()).map(|l| carrier(Some(l))).collect();
-    let find = move |frame: FrameId, reference: Reference| {
-        let (l, local) = match frame.index() {
-            0 => return None,
-            i if i <= poses.len() => (i - 1, Pose::IDENTITY),
-            i => {
-                let frame = &mechanism.frames()[i - 1 - poses.len()];
-                (index(&frame.link)?, frame.pose)
-            }
-        };
-        let at = poses[l] * local;
-        let pose = match reference {
-            Reference::Local => at,
-            Reference::World => Pose::IDENTITY,
-            Reference::Aligned => Pose::new(Rotation::IDENTITY, at.translation),
-        };
-        Some((places[l]?, pose))
-    };
-    Ok((found, Box::new(find)))
 }

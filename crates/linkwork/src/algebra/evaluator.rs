@@ -2,6 +2,7 @@
 
 use super::algorithm::Algorithm;
 use super::augmented::{Recipe, recipe};
+use super::compliance::Compliance;
 use super::coupled::{CoupledEvaluator, Tree};
 use super::expression::Expression;
 use super::graph::OPERAND;
@@ -42,6 +43,10 @@ pub struct Evaluator<S: 'static = f64> {
     pub(super) recipes: Vec<Recipe>,
     /// The constraints, where the mechanism is closed.
     pub(super) closed: Option<ClosedMechanism>,
+    /// The sum of compliances that it is as a matrix.
+    pub(super) compliance: Option<Compliance>,
+    /// Where the frames of constraints sit.
+    pub(super) seats: Vec<(Option<usize>, Pose<S>)>,
     /// A unit vector and a column, for matrices.
     pub(super) columns: [Vec<S>; 2],
     /// How many numbers joint space has.
@@ -210,21 +215,18 @@ impl<S: Scalar> Evaluator<S> {
         }
         let mut solves = Vec::new();
         for (sum, _) in &algorithm.graph.solves {
-            if const { S::LANES > 1 } {
-                let what =
-                    "it needs a dense solve, which runs one state at a time; take a scalar of one lane".to_owned();
-                return Err(problem(&sum.written(Notation::Ascii), what));
-            }
             let inner = Expression::of(sum.clone()).compile(algorithm.rotors, &[]);
             solves.push(Self::of_tree(inner, mechanism, frames, closed)?);
         }
-        let upsilon = algorithm.operational().map(|_| {
+        let compliance = algorithm.compliance();
+        let upsilon = compliance.as_ref().map(|_| {
             let program = Program::of_upsilon();
             let memory = Memory::new(&mechanism.compiled, &program, 0, Ties::new(None));
             (program, memory)
         });
         let ties = Ties::new(closed);
         let mut memory = Memory::new(&mechanism.compiled, &algorithm.program, frames.len(), ties);
+        memory.references = frames.iter().map(|f| f.1).collect();
         for name in &algorithm.program.names {
             let id = mechanism.frame(name)?;
             let place = frames.iter().position(|f| f.0 == id).ok_or_else(|| {
@@ -246,6 +248,8 @@ impl<S: Scalar> Evaluator<S> {
             inverter: Inverter::default(),
             recipes,
             closed: closed.cloned(),
+            seats: Vec::new(),
+            compliance,
             columns: [Vec::new(), Vec::new()],
             upsilon,
             mechanism: mechanism.clone(),
@@ -326,6 +330,12 @@ impl<S: Scalar> Evaluator<S> {
     pub(crate) fn is_solving(&self) -> bool {
         let whole = !self.solves.is_empty() || !self.recipes.is_empty() || !self.memory.ties.is_empty();
         whole || self.inverts_p()
+    }
+
+    /// Whether something is done that does not go in lanes: weights, constraints, inverses of P, or inverses in inverses.
+    pub(crate) fn runs_alone(&self) -> bool {
+        let weighs = !self.recipes.is_empty() || !self.memory.ties.is_empty() || self.inverts_p();
+        weighs || self.solves.iter().any(Self::is_solving)
     }
 
     /// Runs on vectors that are bound.

@@ -23,6 +23,9 @@ pub(crate) struct Told {
     pub(crate) lines: Vec<(String, String)>,
 }
 
+/// What the Riccati recursion and that of Υ take per link.
+const UPSILON: (usize, usize) = super::cost::OF_UPSILON;
+
 /// What is told where a search ended early.
 const CUT_SHORT: &str = "cut short: this is the cheapest form found so far; a shorter expression may lead further";
 
@@ -45,7 +48,7 @@ impl Algorithm {
     }
 
     /// What kind of thing it is.
-    fn kind(&self) -> String {
+    pub(super) fn kind(&self) -> String {
         let e = &self.expression;
         if e.is_vector() && e.range() == super::Space::Number {
             return "a number".to_owned();
@@ -74,6 +77,31 @@ impl Algorithm {
             0 => "O(N), link by link in any order",
             _ => "O(N), no matrix is formed",
         }
+    }
+
+    /// What a matrix costs that is inverted, per link, and its inverse.
+    fn price(&self, inner: &super::Expression) -> String {
+        let algorithm = inner.compile(self.rotors, &[]);
+        let cost = algorithm.cost();
+        let per_link = format!("{} × and {} +", cost.multiplications, cost.additions);
+        let size = match inner.domain() {
+            super::Space::Joint => "n",
+            super::Space::Tip => "6 × frames",
+            super::Space::Frame => "6",
+            _ => "rows",
+        };
+        let filled = match (algorithm.is_composite(), algorithm.compliance().is_some()) {
+            (true, _) => "filled by composite bodies".to_owned(),
+            (_, true) => format!(
+                "filled from Υ in two sweeps, {} × and {} + per link",
+                UPSILON.0, UPSILON.1
+            ),
+            _ => format!(
+                "filled column by column, {per_link} per link and column in {} sweeps",
+                cost.sweeps
+            ),
+        };
+        format!("{filled}; its inverse d³ × and d³ +, d = {size}")
     }
 
     fn in_text(&self, coloured: bool) -> String {
@@ -109,17 +137,17 @@ impl Algorithm {
             &format!("{} (operator by operator {})", count(after), count(before)),
         );
         for (i, inner) in self.solves().iter().enumerate() {
-            let text = format!("{} as a dense matrix, once per state", inner.written(Notation::Symbols));
+            let text = format!(
+                "{} as a dense matrix, once per state: {}",
+                inner.written(Notation::Symbols),
+                self.price(inner)
+            );
             row(if i == 0 { "inverts" } else { "" }, &text);
         }
         row("complexity", self.complexity());
         for told in steps::told(self) {
             writeln!(out, "\n{}", paint("1;36", &told.heading)).unwrap_or(());
-            let wide = told.lines.iter().map(|l| width(&l.0)).max().unwrap_or(0);
-            for (left, right) in &told.lines {
-                let gap = " ".repeat(wide - width(left));
-                writeln!(out, "  {gap}{left} = {right}").unwrap_or(());
-            }
+            out += &lines_in_text(&told);
         }
         out
     }
@@ -152,7 +180,10 @@ impl Algorithm {
         }
         for inner in self.solves() {
             let text = inner.written(Notation::Latex);
-            line(&format!("\nInverted as a dense matrix, once per state: $ {text} $."));
+            let price = self.price(&inner);
+            line(&format!(
+                "\nInverted as a dense matrix, once per state: $ {text} $; {price}."
+            ));
         }
         line(&format!("\nComplexity: {}.", self.complexity()));
         for told in steps::told(self) {
@@ -167,16 +198,82 @@ impl Algorithm {
     }
 }
 
+/// Equations below each other, their equals signs too.
+fn lines_in_text(told: &Told) -> String {
+    let mut out = String::new();
+    let wide = told.lines.iter().map(|l| width(&l.0)).max().unwrap_or(0);
+    for (left, right) in &told.lines {
+        let gap = " ".repeat(wide - width(left));
+        writeln!(out, "  {gap}{left} = {right}").unwrap_or(());
+    }
+    out
+}
+
+/// Headings and equations as text.
+pub(super) fn in_text(all: &[Told]) -> String {
+    let each = all
+        .iter()
+        .map(|told| format!("{}\n{}", told.heading, lines_in_text(told)));
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// The same in LaTeX.
+pub(super) fn in_latex(all: &[Told]) -> String {
+    let mut out = String::new();
+    for told in all.iter().filter(|told| !told.lines.is_empty()) {
+        let lines: Vec<String> = told
+            .lines
+            .iter()
+            .map(|(left, right)| format!("  {} &= {}", latex(left), latex(right)))
+            .collect();
+        let heading = latex_words(&told.heading);
+        writeln!(
+            out,
+            "\\paragraph{{{heading}}}\n\\begin{{align*}}\n{}\n\\end{{align*}}",
+            lines.join(" \\\\\n")
+        )
+        .unwrap_or(());
+    }
+    out
+}
+
+/// Words between which symbols stand as formulas.
+fn latex_words(text: &str) -> String {
+    let word = |word: &str| {
+        let plain = word.is_ascii();
+        if plain {
+            word.replace('_', r"\_")
+        } else {
+            format!("${}$", latex(word))
+        }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Columns on a terminal: combining marks take none.
 fn width(text: &str) -> usize {
     text.chars().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).count()
 }
 
 /// Symbols as LaTeX.
-const LATEX: [(&str, &str); 32] = [
+const LATEX: [(&str, &str); 46] = [
     ("q̈", r"\ddot q "),
     ("q̇", r"\dot q "),
     ("τ̄", r"\bar\tau "),
+    ("Ṗ", r"\dot P "),
+    ("Ȧ", r"\dot A "),
+    ("Ḃ", r"\dot B "),
+    ("Ċ", r"\dot C "),
+    ("l̃", r"\tilde l "),
+    ("p̃", r"\tilde p "),
+    ("Rᵀ", r"R^T "),
+    ("ᵀ", "^T"),
+    (" × ", r" \times "),
+    (" · ", r" \cdot "),
+    ("ω", r"\omega "),
+    ("δ", r"\delta "),
+    ("Δ", r"\Delta "),
+    ("Φ", r"\Phi "),
     ("⁻¹", "^{-1}"),
     ("^-½", "^{-1/2}"),
     ("^½", "^{1/2}"),

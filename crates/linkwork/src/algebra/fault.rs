@@ -37,19 +37,3 @@ impl Fault {
         }
     }
 }
-
-/// The expression with carets below the columns; tabs and line breaks become spaces so that they line up.
-pub(crate) fn underlined(text: &str, start: usize, end: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
-    let is_mark = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
-    let wide = |from: usize, to: usize| {
-        let inside = line
-            .chars()
-            .skip(from)
-            .take(to.saturating_sub(from))
-            .filter(|c| !is_mark(c));
-        inside.count()
-    };
-    let carets = wide(start, end).max(1);
-    format!("  {line}\n  {}{}", " ".repeat(wide(0, start)), "^".repeat(carets))
-}

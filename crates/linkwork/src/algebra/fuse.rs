@@ -1,6 +1,6 @@
 //! Neighbouring steps as one: what one leaves for the next alone need not go through memory.
 
-use super::node::Local;
+use super::node::{Local, Seed};
 use super::program::{Program, Slot, Step};
 use super::space::Space;
 
@@ -76,6 +76,15 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
         Step::ConstraintBias {
             velocity, acceleration, ..
         } => vec![(Link, *velocity), (Link, *acceleration)],
+        Step::Cross { space, by, from, .. } => vec![(Among::of(*space), *by), (Among::of(*space), *from)],
+        Step::PRate { along, .. } | Step::UpsilonRate { along, .. } => vec![(Joint, *along)],
+        Step::PRateTimes { from, .. } => vec![(Link, *from)],
+        Step::RootRate { from, .. } => vec![(Joint, *from)],
+        Step::RateAdjoint { seeds, .. } => {
+            let of = |seed: &Seed| if *seed == Seed::P { Link } else { Joint };
+            seeds.iter().flat_map(|(s, x, y)| [(of(s), *x), (of(s), *y)]).collect()
+        }
+        Step::Seen { from, .. } => vec![(Tip, *from)],
         Step::Dot { space, a, b, .. } => vec![(Among::of(*space), *a), (Among::of(*space), *b)],
         Step::Times {
             space, number, from, ..

@@ -11,7 +11,7 @@
 //! their inputs are instead, and one recursion is left.
 
 use super::infer::CONSTRAINT_BIAS;
-pub(crate) use super::node::{Core, Id, Local, Node};
+pub(crate) use super::node::{Core, Id, Local, Node, Seed};
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
@@ -93,7 +93,7 @@ impl Graph {
         id
     }
 
-    fn sum(&mut self, sum: &Sum, x: Id) -> Id {
+    pub(super) fn sum(&mut self, sum: &Sum, x: Id) -> Id {
         if self.sharing == Sharing::Linear {
             return self.grouped(&sum.terms, sum.range, x);
         }
@@ -172,6 +172,15 @@ impl Graph {
                 let w = self.vector(v);
                 self.add(Node::Diagonal(w, *inverted, x), v.space)
             }
+            Factor::By(by, vector) => self.made_by(*by, vector, x),
+            Factor::Held(vector, false) => {
+                let y = self.inner(vector);
+                self.times(x, y)
+            }
+            Factor::Held(vector, true) => {
+                let y = self.inner(vector);
+                self.add(Node::Dot(y, x), Space::Number)
+            }
             Factor::Select(name, false) => self.add(Node::Select(name.clone(), x), Space::Frame),
             Factor::Select(name, true) => self.add(Node::Place(name.clone(), x), Space::Tip),
         }
@@ -216,7 +225,7 @@ impl Graph {
         (t, Some(self.combine(forces, Space::Force)))
     }
 
-    fn times(&mut self, number: Id, y: Id) -> Id {
+    pub(super) fn times(&mut self, number: Id, y: Id) -> Id {
         if self.nodes[number] == Node::Unit {
             return y;
         }
@@ -290,6 +299,7 @@ impl Graph {
             (Op::Rotors, _) => self.local(L::Rotors, x),
             (Op::MInv, _) => self.local(L::MInv, x),
             (Op::PInv, _) => self.local(L::PInv, x),
+            (Op::Seen, _) => self.add(Node::Seen(x), Space::Tip),
             (Op::Bc, false) => self.add(Node::Tie(x), Space::Force),
             (Op::Bc, true) => self.add(Node::Untie(x), Space::Constraint),
             (Op::Jc, false) => self.chain(&[(Op::Bc, true), (Op::Phi, true), (Op::H, true)], x),
@@ -462,6 +472,10 @@ impl Graph {
             Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
             Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) => vec![*a, *b],
+            Node::Cross(_, a, b) | Node::PRateTimes(a, b) | Node::RootRate(a, _, b) => vec![*a, *b],
+            Node::UpsilonRate(a, b) => vec![*a, *b],
+            Node::PRate(a) | Node::Seen(a) => vec![*a],
+            Node::RateAdjoint(seeds) => seeds.iter().flat_map(|(_, a, b)| [*a, *b]).collect(),
             Node::Select(_, a) | Node::Place(_, a) | Node::Tie(a) | Node::Untie(a) => vec![*a],
             Node::Gyroscopic(a) | Node::Local(_, a) | Node::Shift(_, a) => vec![*a],
             Node::Joint(a) | Node::Link(a) | Node::Spread(a) | Node::Pick(a) | Node::Solve(_, a) => vec![*a],
@@ -508,6 +522,15 @@ impl Graph {
                 Node::Solve(which, a) => Node::Solve(which, at(a)),
                 Node::Augmented(which, t, x) => Node::Augmented(which, t.map(at), x.map(at)),
                 Node::Diagonal(a, inverted, b) => Node::Diagonal(at(a), inverted, at(b)),
+                Node::Cross(force, a, b) => Node::Cross(force, at(a), at(b)),
+                Node::PRate(a) => Node::PRate(at(a)),
+                Node::PRateTimes(a, b) => Node::PRateTimes(at(a), at(b)),
+                Node::UpsilonRate(a, b) => Node::UpsilonRate(at(a), at(b)),
+                Node::RootRate(a, star, b) => Node::RootRate(at(a), star, at(b)),
+                Node::RateAdjoint(seeds) => {
+                    Node::RateAdjoint(seeds.into_iter().map(|(s, a, b)| (s, at(a), at(b))).collect())
+                }
+                Node::Seen(a) => Node::Seen(at(a)),
                 Node::ConstraintBias(a, b) => Node::ConstraintBias(at(a), at(b)),
                 Node::Select(name, a) => Node::Select(name, at(a)),
                 Node::Place(name, a) => Node::Place(name, at(a)),

@@ -1,25 +1,22 @@
 //! Which space every part of an expression leads from and to.
 
-use super::augmented;
+use super::by::By;
 use super::fault::Fault;
 use super::graph::OPERAND;
-use super::laws;
-use super::names::{
-    VECTORS_INSIDE, WORDS, definition_of_inverse_mass, dense_inverse, has_vectors, identity_of, operator,
-};
+use super::names::{WORDS, identity_of, operator};
 use super::op::Op;
 use super::parse::{Ast, What};
 use super::space::Space;
-use super::sum::{Factor, Sum, Term, Vector};
+use super::sum::Sum;
 use crate::model::did_you_mean;
-use core::ops::Range;
 use std::collections::HashMap;
 
 /// Vectors that every expression knows: what a state or its caller gives.
-pub(crate) const VECTORS: [(&str, Space); 11] = [
+pub(crate) const VECTORS: [(&str, Space); 12] = [
     ("T", Space::Joint),
     ("qd", Space::Joint),
     ("qdd", Space::Joint),
+    ("qddd", Space::Joint),
     ("C", Space::Joint),
     ("g", Space::Joint),
     ("f", Space::Tip),
@@ -32,9 +29,6 @@ pub(crate) const VECTORS: [(&str, Space); 11] = [
 
 /// J̇c q̇: what the constraints accelerate by where the joints do not.
 pub(crate) const CONSTRAINT_BIAS: &str = "Jc_dot qd";
-
-/// Expressions with more factors are refused.
-const LARGEST: usize = 512;
 
 /// Other spellings.
 pub(crate) fn plain(name: &str) -> &str {
@@ -57,13 +51,13 @@ pub(crate) fn plain(name: &str) -> &str {
 
 /// A space that may not be known yet, or its dual.
 #[derive(Clone, Copy, Debug)]
-struct Unknown {
+pub(super) struct Unknown {
     variable: usize,
     dual: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Known {
+pub(super) enum Known {
     No,
     Space(Space),
     Same(Unknown),
@@ -77,12 +71,12 @@ struct Kind {
 }
 
 #[derive(Default)]
-struct Inference {
+pub(super) struct Inference {
     known: Vec<Known>,
     /// Users' own vectors.
-    names: HashMap<String, Unknown>,
+    pub(super) names: HashMap<String, Unknown>,
     /// Identities and numbers, by the part of the tree that they are.
-    identities: HashMap<usize, Unknown>,
+    pub(super) identities: HashMap<usize, Unknown>,
 }
 
 /// Expressions as sums of products, with every space known; vectors of one name are the same in all.
@@ -150,7 +144,7 @@ impl Inference {
         x
     }
 
-    fn space(&self, x: Unknown) -> Option<Space> {
+    pub(super) fn space(&self, x: Unknown) -> Option<Space> {
         let x = self.root(x);
         match self.known[x.variable] {
             Known::Space(space) if x.dual => Some(space.dual()),
@@ -230,6 +224,43 @@ impl Inference {
                 }
                 square(range)
             }
+            What::By(by, inner) => self.kind_by(*by, inner)?,
+            What::Dot(inner) => self.kind(inner)?,
+            What::Along(inner, direction) => {
+                let kind = self.kind(inner)?;
+                let (along, joint, number) = (
+                    self.kind(direction)?,
+                    self.fixed(Space::Joint),
+                    self.fixed(Space::Number),
+                );
+                if !self.unify(along.domain, number) || !self.unify(along.range, joint) {
+                    let problem = "a configuration moves by a vector of joint space";
+                    return Err(Fault::at(direction.span.clone(), problem, "as in d(Mass, w)"));
+                }
+                kind
+            }
+            What::Derivative(inner, variable) => {
+                let Kind { range, domain } = self.kind(inner)?;
+                let number = self.fixed(Space::Number);
+                if !self.unify(domain, number) {
+                    let problem = "the derivative of an operator needs a direction";
+                    let hint = "write d(X, w) for the change along w, or let it act on a vector";
+                    return Err(Fault::at(inner.span.clone(), problem, hint));
+                }
+                let domain = match plain(variable) {
+                    "q" => self.fixed(Space::Joint),
+                    name if operator(name).is_some() || identity_of(name).is_some() => {
+                        let problem = format!("`{name}` is an operator");
+                        return Err(Fault::at(
+                            ast.span.clone(),
+                            problem,
+                            "a derivative is taken by q or a vector",
+                        ));
+                    }
+                    name => self.named(ast, name, None)?.range,
+                };
+                Kind { range, domain }
+            }
             What::Of(name, _) => {
                 let (range, domain) = match &name[..] {
                     "J" => (Space::Frame, Space::Joint),
@@ -292,6 +323,35 @@ impl Inference {
         })
     }
 
+    /// What an operator that a vector makes leads to and from.
+    fn kind_by(&mut self, by: By, inner: &Ast) -> Result<Kind, Fault> {
+        let Kind { range, domain } = self.kind(inner)?;
+        let number = self.fixed(Space::Number);
+        if !self.unify(domain, number) {
+            let problem = "this takes a vector";
+            return Err(Fault::at(inner.span.clone(), problem, "as in crm(V)"));
+        }
+        if let Some(space) = by.of() {
+            let own = self.fixed(space);
+            if !self.unify(range, own) {
+                let problem = format!("this takes a vector of {space}, not of {}", self.words(range));
+                return Err(Fault::at(inner.span.clone(), problem, "only such a vector makes it"));
+            }
+            let (range, domain) = by.spaces(space);
+            let (range, domain) = (self.fixed(range), self.fixed(domain));
+            return Ok(Kind { range, domain });
+        }
+        let dual = Self::dual(range);
+        Ok(match by {
+            By::Crf => Kind {
+                range: dual,
+                domain: dual,
+            },
+            By::Bar => Kind { range, domain: dual },
+            _ => Kind { range, domain: range },
+        })
+    }
+
     fn named(&mut self, ast: &Ast, name: &str, given: Option<Space>) -> Result<Kind, Fault> {
         let at = ast.span.clone();
         if let Some((range, domain)) = operator(name).map(|sum| (sum.range, sum.domain)) {
@@ -348,177 +408,9 @@ impl Inference {
         }
         format!("leads from {} to {}", self.words(kind.domain), self.words(kind.range))
     }
-
-    fn build(&self, ast: &Ast) -> Result<Sum, Fault> {
-        let sum = self.build_part(ast)?;
-        if sum.terms.iter().any(|t| !t.scale.is_finite()) {
-            let problem = "the numbers in this multiply to infinity";
-            return Err(Fault::at(ast.span.clone(), problem, "take smaller ones"));
-        }
-        if sum.size() > LARGEST {
-            let problem = format!("this has more than {LARGEST} factors");
-            return Err(Fault::at(ast.span.clone(), problem, "bind a part of it to a name"));
-        }
-        Ok(sum)
-    }
-
-    fn build_part(&self, ast: &Ast) -> Result<Sum, Fault> {
-        let at = || ast.span.clone();
-        Ok(match &ast.what {
-            What::Number(x) => self.identity(ast)?.scaled(*x),
-            What::Name(name, _) => self.build_name(ast, plain(name))?,
-            What::Adjoint(inner) => self.build(inner)?.adjoint(),
-            What::Inverse(inner) => {
-                let sum = self.build(inner)?;
-                if sum.is_zero() || sum.terms.iter().any(|t| !t.scale.recip().is_finite()) {
-                    return Err(Fault::at(at(), "this divides by zero", "divide by something else"));
-                }
-                match laws::inverse(&sum, true).or_else(|| augmented::inverse(&sum)) {
-                    Some(inverse) => inverse,
-                    None => dense_inverse(at(), sum)?,
-                }
-            }
-            What::Pseudo(inner) => {
-                let sum = self.build(inner)?;
-                let small = |space| !matches!(space, Space::Motion | Space::Force | Space::Number);
-                if !small(sum.range) || !small(sum.domain) {
-                    let problem = "only operators between joints, frames and constraints have a pseudo-inverse here";
-                    return Err(Fault::at(at(), problem, "as in pinv(J)"));
-                }
-                if has_vectors(&sum) {
-                    return Err(Fault::at(at(), VECTORS_INSIDE, "take the vectors out"));
-                }
-                Sum::of(Factor::Pseudo(Box::new(sum)))
-            }
-            What::Diagonal(inner) => {
-                let sum = self.build(inner)?;
-                let [Term { scale, factors }] = &sum.terms[..] else {
-                    return Err(Fault::at(at(), "diag(…) takes one vector by name", "as in diag(w:tip)"));
-                };
-                match &factors[..] {
-                    [Factor::Vector(v, false)] if !matches!(v.space, Space::Motion | Space::Force) => {
-                        Sum::of(Factor::Diagonal(v.clone(), false)).scaled(*scale)
-                    }
-                    _ => {
-                        let problem = "diag(…) takes a vector by name, of joints, frames or constraints";
-                        return Err(Fault::at(at(), problem, "as in diag(w:tip)"));
-                    }
-                }
-            }
-            What::Of(name, frame) => {
-                let select = Sum::of(Factor::Select(frame.as_str().into(), false));
-                match &name[..] {
-                    "J" => select.times(&Sum::of(Factor::op(Op::J))),
-                    "S" => select,
-                    _ => Sum::of(Factor::op(Op::B)).times(&select.adjoint()),
-                }
-            }
-            What::Strict(inner) => {
-                let sum = self.build(inner)?;
-                sum.plus(&Sum::identity(sum.range).scaled(-1.0))
-            }
-            What::Root(inner) => self.root_of(inner, at())?,
-            What::Power(inner, n) => {
-                let base = self.build(inner)?;
-                if base.size() * *n as usize > LARGEST {
-                    let problem = format!("this has more than {LARGEST} factors");
-                    return Err(Fault::at(at(), problem, "take a lower power"));
-                }
-                let mut power = Sum::identity(base.range);
-                for _ in 0..*n {
-                    power = power.times(&base);
-                }
-                power
-            }
-            What::Product(factors) => {
-                let mut parts = factors.iter().map(|f| self.build(f));
-                let mut product = parts.next().unwrap_or_else(|| Ok(Sum::identity(Space::Joint)))?;
-                for (i, part) in parts.enumerate() {
-                    let part = part?;
-                    if product.domain != part.range {
-                        let (takes, gives) = (product.domain.to_string(), part.range.to_string());
-                        return Err(misfit(&factors[i], &factors[i + 1], &takes, &gives));
-                    }
-                    product = product.times(&part);
-                }
-                product
-            }
-            What::Sum(terms) => {
-                let mut sum: Option<Sum> = None;
-                for (negative, term) in terms {
-                    let part = self.build(term)?.scaled(if *negative { -1.0 } else { 1.0 });
-                    sum = Some(match sum {
-                        None => part,
-                        Some(sum) if (sum.range, sum.domain) == (part.range, part.domain) => sum.plus(&part),
-                        Some(_) => {
-                            let problem = "this is in another space than what it is added to";
-                            return Err(Fault::at(term.span.clone(), problem, "only like can be added to like"));
-                        }
-                    });
-                }
-                sum.unwrap_or_else(|| Sum::zero(Space::Joint, Space::Joint))
-            }
-        })
-    }
-
-    /// I where it stands.
-    fn identity(&self, ast: &Ast) -> Result<Sum, Fault> {
-        let space = self.identities.get(&part(ast)).and_then(|&x| self.space(x));
-        let Some(space) = space else {
-            let problem = format!("nothing tells which space {} is in", short(ast));
-            let hint = "write I_q for joint space, I_V for motions, I_f for forces, I_t for tip space";
-            return Err(Fault::at(ast.span.clone(), problem, hint));
-        };
-        Ok(Sum::identity(space))
-    }
-
-    fn build_name(&self, ast: &Ast, name: &str) -> Result<Sum, Fault> {
-        if let Some(operator) = operator(name) {
-            return Ok(operator);
-        }
-        if identity_of(name).is_some() {
-            return self.identity(ast);
-        }
-        let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
-        let own = self.names.get(name).and_then(|&x| self.space(x));
-        let Some(space) = known.or(own) else {
-            let problem = format!("nothing tells which space the vector `{name}` is in");
-            let hint = format!("write {name}:joint, {name}:motion, {name}:force or {name}:tip");
-            return Err(Fault::at(ast.span.clone(), problem, hint));
-        };
-        let name = name.into();
-        Ok(Sum::of(Factor::Vector(Vector { name, space }, false)))
-    }
-
-    fn root_of(&self, inner: &Ast, at: Range<usize>) -> Result<Sum, Fault> {
-        let sum = self.build(inner)?;
-        if let [term] = &sum.terms[..]
-            && term.scale > 0.0
-        {
-            let root = match &term.factors[..] {
-                [] => Some(Sum::identity(sum.range)),
-                [Factor::Op(Op::D, _)] => Some(Sum::of(Factor::op(Op::Root))),
-                // D⁻¹ = D^-½*D^-½: the first factor.
-                [Factor::Op(Op::DInv, _)] => Some(Sum::of(Factor::Op(Op::RootInv, true))),
-                // 𝓜 = mm* and 𝓜⁻¹ = ℓ*ℓ.
-                [Factor::Op(Op::Mass, _)] => operator("m"),
-                [Factor::Op(Op::MassInv, _)] => operator("ell").map(|ell| ell.adjoint()),
-                _ if sum == definition_of_inverse_mass() => operator("ell").map(|ell| ell.adjoint()),
-                _ => None,
-            };
-            if let Some(root) = root {
-                return Ok(root.scaled(term.scale.sqrt()));
-            }
-        }
-        Err(Fault::at(
-            at,
-            "only D, Mass, their inverses and positive numbers have a root here",
-            "D^½ is sqrt(D), the lower Cholesky factor; D^-½ is inv(sqrt(D)), and sqrt(inv(D)) its adjoint; sqrt(Mass) is m",
-        ))
-    }
 }
 
-fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
+pub(super) fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
     let (l, r) = (short(left), short(right));
     let mut hint = "write an adjoint as ^* or '".to_owned();
     let problem = match &left.what {
@@ -534,7 +426,7 @@ fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault {
 }
 
 /// A part of an expression in a few words.
-fn short(ast: &Ast) -> String {
+pub(super) fn short(ast: &Ast) -> String {
     match &ast.what {
         What::Name(name, _) => format!("`{name}`"),
         What::Number(x) => format!("`{x}`"),
@@ -549,11 +441,13 @@ fn short(ast: &Ast) -> String {
         What::Strict(_) => "the strict part".to_owned(),
         What::Of(name, frame) => format!("`{name}[{frame}]`"),
         What::Power(..) => "the power".to_owned(),
+        What::By(..) => "the cross product".to_owned(),
+        What::Dot(_) | What::Derivative(..) | What::Along(..) => "the derivative".to_owned(),
         What::Product(_) | What::Sum(_) => "the parenthesis".to_owned(),
     }
 }
 
 /// Which part of a tree this is.
-fn part(ast: &Ast) -> usize {
+pub(super) fn part(ast: &Ast) -> usize {
     core::ptr::from_ref(ast) as usize
 }

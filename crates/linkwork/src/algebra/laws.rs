@@ -193,7 +193,7 @@ pub(crate) fn written_out() -> &'static [Vec<Law>] {
 pub(crate) fn has_rotors(term: &Term) -> bool {
     let is = |f: &Factor| match f {
         Factor::Op(Op::Rotors, _) => true,
-        Factor::Sum(sum) => sum.terms.iter().all(has_rotors),
+        Factor::Sum(sum) | Factor::By(_, sum) | Factor::Held(sum, _) => sum.terms.iter().all(has_rotors),
         _ => false,
     };
     term.factors.iter().any(is)
@@ -259,7 +259,7 @@ pub(crate) fn resolved(sum: &Sum, rotors: bool) -> Sum {
     for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
         match factor {
             Factor::Sum(inner) => **inner = resolved(inner, rotors),
-            Factor::Pseudo(inner) => **inner = resolved(inner, rotors),
+            Factor::Pseudo(inner) | Factor::By(_, inner) | Factor::Held(inner, _) => **inner = resolved(inner, rotors),
             Factor::Inverse(inner) => {
                 **inner = resolved(inner, rotors);
                 let kept = kept((**inner).clone(), rotors);
@@ -395,8 +395,17 @@ fn terms(text: &str) -> Vec<Term> {
     found
 }
 
+/// A sum by the short names of the tables above.
+pub(super) fn made_of(text: &str) -> Sum {
+    let terms = terms(text);
+    let spaces = |t: &Term| Some((t.factors.first()?.range(), t.factors.last()?.domain()));
+    let joint = super::space::Space::Joint;
+    let (range, domain) = terms.iter().find_map(spaces).unwrap_or((joint, joint));
+    Sum::of_terms(range, domain, terms)
+}
+
 /// The short names of the tables above.
-fn op(name: &str) -> Op {
+pub(super) fn op(name: &str) -> Op {
     match name {
         "N" => Op::N,
         "F" => Op::F,

@@ -3,6 +3,7 @@
 use super::graph::Local;
 use super::joint_algebra::Joint;
 use super::program::Step;
+use super::rate_steps::root_rate;
 use super::run::{Known, Memory, times_upsilon};
 use super::space::Space;
 use crate::dynamics::augmented::six::{cholesky, solve_one};
@@ -98,6 +99,23 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
             }
             memory.set_force(k, *to, b);
         }
+        Step::Cross {
+            force, by, from, to, ..
+        } => {
+            let by = memory.motion(k, *by);
+            if *force {
+                let f = by.cross_force(memory.force(k, *from));
+                memory.set_force(k, *to, f);
+            } else {
+                let v = by.cross(memory.motion(k, *from));
+                memory.set_motion(k, *to, v);
+            }
+        }
+        Step::PRateTimes { rate, from, to } => {
+            let f = memory.matrices[k * memory.room.matrices + rate].times(memory.motion(k, *from));
+            memory.set_force(k, *to, f);
+        }
+        Step::RootRate { rate, star, from, to } => root_rate::<S>(s, body, k, (*rate, *star, *from, *to), memory),
         Step::Diagonal {
             by, inverted, from, to, ..
         } => {

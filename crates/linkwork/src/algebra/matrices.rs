@@ -3,10 +3,7 @@
 use super::algorithm::Form;
 use super::evaluator::{Evaluator, problem};
 use super::graph::OPERAND;
-use super::run::{execute, known};
-use super::upsilon;
 use crate::scalar::Scalar;
-use crate::spatial::Reference;
 use crate::workspace::Configured;
 use crate::{Error, Result};
 
@@ -54,16 +51,11 @@ impl<S: Scalar> Evaluator<S> {
                 out.iter_mut().for_each(|x| *x = *x * S::lift(scale));
                 return Ok(());
             }
-            let placed = self.frames.iter().any(|f| f.1 != Reference::Local);
-            let access = view.access(placed);
-            self.place(access.stages);
-            if let Some((program, memory)) = &mut self.upsilon {
-                let m = &self.mechanism.compiled;
-                execute(access.instructions, m, access.stages, program, memory);
-                let known = known!(access.stages);
-                upsilon::compliance(m, &known, memory, &self.memory.tips, scale, out);
-            }
-            return view.check();
+        }
+        if let Some(compliance) = self.compliance.take() {
+            let done = self.fill_compliance(&compliance, view, out);
+            self.compliance = Some(compliance);
+            return done;
         }
         let domain = self.algorithm.expression.domain();
         let (rows, columns) = (self.len(), self.size(domain));

@@ -92,6 +92,33 @@ impl Graph {
                 let (scale, inner) = self.weighted((a, u), (b, v));
                 Some((scale, self.add(Node::Untie(inner), Space::Constraint)))
             }
+            (Node::Seen(u), Node::Seen(v)) => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.add(Node::Seen(inner), Space::Tip)))
+            }
+            (Node::Cross(force, u, s), Node::Cross(other, v, t)) if force == other && u == v => {
+                let (scale, inner) = self.weighted((a, s), (b, t));
+                Some((scale, self.cross(force, u, inner)))
+            }
+            (Node::Cross(force, u, s), Node::Cross(other, v, t)) if force == other && s == t => {
+                let (scale, inner) = self.weighted((a, u), (b, v));
+                Some((scale, self.cross(force, inner, s)))
+            }
+            (Node::PRateTimes(u, s), Node::PRateTimes(v, t)) if u == v => {
+                let (scale, inner) = self.weighted((a, s), (b, t));
+                let space = self.spaces[x];
+                Some((scale, self.add(Node::PRateTimes(u, inner), space)))
+            }
+            (Node::RateAdjoint(s), Node::RateAdjoint(t)) => {
+                // Scales go into the first of each pair.
+                let mut seeds = Vec::with_capacity(s.len() + t.len());
+                for (scale, (kind, x, y)) in s.into_iter().map(|s| (a, s)).chain(t.into_iter().map(|t| (b, t))) {
+                    let space = self.spaces[x];
+                    let x = self.combine(vec![(scale, x)], space);
+                    seeds.push((kind, x, y));
+                }
+                Some((1.0, self.rate_adjoint(seeds)))
+            }
             (Node::Place(f, u), Node::Place(g, v)) if f == g => {
                 let (scale, inner) = self.weighted((a, u), (b, v));
                 Some((scale, self.add(Node::Place(f, inner), Space::Tip)))

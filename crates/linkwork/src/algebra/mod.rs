@@ -30,7 +30,8 @@
 //! refused at configurations where the rank is too low; `pinv(J)` never is. Masses with weights, `inv(Mass + J^* J)`, take
 //! the two sweeps of 𝓜⁻¹.
 //!
-//! [`guide`] leads from an expression to its algorithm, level by level.
+//! [`guide`] leads from an expression to its algorithm, level by level; [`derivations`] follows the papers, every equation
+//! proved.
 //!
 //! # Link space
 //!
@@ -43,21 +44,31 @@ mod algorithm;
 mod augmented;
 mod batch;
 mod between_sweeps;
+mod build;
+mod by;
+mod compliance;
 mod component;
+mod coordinates;
 mod cost;
 mod coupled;
 mod dense;
+mod dense_by;
+mod dense_links;
+mod derivative;
 mod emit;
 mod evaluator;
 mod explain;
 mod expression;
 mod fault;
+mod filtering;
 mod fuse;
 mod graph;
 mod infer;
 mod joint_algebra;
 mod laws;
+mod levels;
 mod local;
+mod made;
 mod matrices;
 mod matrix;
 mod merge;
@@ -70,6 +81,8 @@ mod parse;
 mod prepare;
 mod program;
 mod prove;
+mod rate_steps;
+mod rates;
 mod recursion;
 mod rewrite;
 mod run;
@@ -80,10 +93,14 @@ mod space;
 mod steps;
 mod sum;
 mod ties;
+mod tokens;
 mod upsilon;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+
+#[doc = include_str!("derivations.md")]
+pub mod derivations {}
 
 pub use algorithm::Algorithm;
 pub use batch::{BatchEvaluator, Evaluates};
@@ -94,7 +111,7 @@ pub use emit::Language;
 pub use evaluator::{Evaluator, link_space};
 pub use explain::Look;
 pub use expression::Expression;
-pub(crate) use fault::underlined;
+pub use levels::Level;
 pub use matrix::Matrix;
 pub use notation::Notation;
 pub use operators::{Operator, Operators};

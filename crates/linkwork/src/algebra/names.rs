@@ -71,7 +71,30 @@ pub(super) fn dense_inverse(at: Range<usize>, sum: Sum) -> Result<Sum, Fault> {
 pub(super) const VECTORS_INSIDE: &str = "there are vectors in what is inverted";
 
 /// Words that are no operators by themselves.
-pub(super) const WORDS: [&str; 10] = ["I", "m", "ell", "inv", "sqrt", "pinv", "diag", "Lambda", "Phi", "Psi"];
+pub(super) const WORDS: [&str; 22] = [
+    "I",
+    "m",
+    "ell",
+    "inv",
+    "sqrt",
+    "pinv",
+    "diag",
+    "Lambda",
+    "Phi",
+    "Psi",
+    "dot",
+    "grad",
+    "crm",
+    "crf",
+    "bar",
+    "P_dot",
+    "P_dq",
+    "root_dot",
+    "root_dq",
+    "root_star_dq",
+    "Upsilon_dot",
+    "Upsilon_dq",
+];
 
 /// Whether vectors other than diagonals occur.
 pub(super) fn has_vectors(sum: &Sum) -> bool {

@@ -57,6 +57,13 @@ impl Local {
     }
 }
 
+/// What a gradient by joint rates is of: x*Ṗy, or x*L̇y with L = D^½.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Seed {
+    P,
+    Root,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
     /// The number one.
@@ -96,6 +103,20 @@ pub(crate) enum Node {
     /// Bc and Bc*.
     Tie(Id),
     Untie(Id),
+    /// v × x of motions, or v ×* f of a force: the vector, and what it acts on.
+    Cross(bool, Id, Id),
+    /// Ṗ where the joints move as this says: a matrix of every link.
+    PRate(Id),
+    /// Υ̇ from Ṗ, where the joints move so: a matrix of every link.
+    UpsilonRate(Id, Id),
+    /// Ṗ times a motion, or Υ̇ times a force.
+    PRateTimes(Id, Id),
+    /// The rate of D^½, or its adjoint, times a joint vector.
+    RootRate(Id, bool, Id),
+    /// The gradient by w of Σ x*Ṗ[w]y and the like.
+    RateAdjoint(Vec<(Seed, Id, Id)>),
+    /// What of frames' motions moves the axes they are written in.
+    Seen(Id),
     /// J̇c q̇ from the velocities of links and what they accelerate by at q̈ = 0.
     ConstraintBias(Id, Id),
 }

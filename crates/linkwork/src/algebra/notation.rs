@@ -17,10 +17,11 @@ pub enum Notation {
 }
 
 /// Vectors that have a symbol of their own.
-const VECTORS: [(&str, &str, &str); 6] = [
+const VECTORS: [(&str, &str, &str); 7] = [
     ("Jc_dot qd", "Jc_dot q̇", r"\dot J_c \dot q"),
     ("qd", "q̇", r"\dot q"),
     ("qdd", "q̈", r"\ddot q"),
+    ("qddd", "qddd", r"\dddot q"),
     ("a0", "a₀", "a_0"),
     ("eps", "ε", r"\varepsilon"),
     ("lambda", "λ", r"\lambda"),
@@ -194,6 +195,8 @@ fn factor_text(factor: &Factor, notation: Notation, run: usize) -> String {
             };
             (text, false)
         }
+        Factor::By(kind, vector) => kind.written(&vector.written(notation), notation),
+        Factor::Held(vector, adjoint) => (format!("({})", vector.written(notation)), *adjoint),
         // With what it follows or leads, J[name] and B[name] are written by the caller.
         Factor::Select(name, adjoint) => (format!("S[{name}]"), *adjoint),
         Factor::Inverse(sum) | Factor::Augmented(sum) => {

@@ -39,12 +39,15 @@ pub(crate) enum Op {
     /// The forces that multipliers of constraints put on links, and the constraints' Jacobian Bc*φ*H*.
     Bc,
     Jc,
+    /// What of the frames' motions turns and moves the axes they are written in: none of it in a frame's own axes, the
+    /// turning where axes are the world's, all of it where the point is the world's too.
+    Seen,
 }
 
 use Op::*;
 
 /// Names by which expressions know operators, the plainest first; then the symbol to print, and the same in LaTeX.
-const NAMES: [(Op, &[&str], &str, &str); 29] = [
+const NAMES: [(Op, &[&str], &str, &str); 30] = [
     (H, &["H"], "H", "H"),
     (M, &["M"], "M", "M"),
     (P, &["P"], "P", "P"),
@@ -74,6 +77,7 @@ const NAMES: [(Op, &[&str], &str, &str); 29] = [
     (PInv, &[], "P⁻¹", "P^{-1}"),
     (Bc, &["Bc", "B_c"], "Bc", "B_c"),
     (Jc, &["Jc", "J_c"], "Jc", "J_c"),
+    (Seen, &["Seen"], "Seen", r"\Sigma"),
 ];
 
 impl Op {
@@ -128,6 +132,7 @@ impl Op {
             Upsilon | MInv | PInv => (Motion, Force),
             Bc => (Force, Constraint),
             Jc => (Constraint, Joint),
+            Seen => (Tip, Tip),
             D | DInv | Mass | MassInv | N | F | Root | RootInv | Rotors => (Joint, Joint),
         }
     }
@@ -135,7 +140,7 @@ impl Op {
     pub(crate) fn self_adjoint(self) -> bool {
         matches!(
             self,
-            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv
+            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv | Seen
         )
     }
 

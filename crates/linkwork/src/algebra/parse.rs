@@ -1,6 +1,8 @@
 //! From text to a syntax tree whose parts know their columns.
 
+use super::by::By;
 use super::fault::Fault;
+use super::tokens::{Token, tokens};
 use core::ops::Range;
 
 /// A part of an expression, and the columns it was read from.
@@ -27,6 +29,14 @@ pub(crate) enum What {
     /// X~ = X − I.
     Strict(Box<Ast>),
     Power(Box<Ast>, u32),
+    /// An operator that a vector makes: crm(v).
+    By(By, Box<Ast>),
+    /// dot(X).
+    Dot(Box<Ast>),
+    /// d(X)/dq, or by a vector.
+    Derivative(Box<Ast>, String),
+    /// d(X, w): as the configuration moves by w.
+    Along(Box<Ast>, Box<Ast>),
     Product(Vec<Ast>),
     /// Terms and whether each is subtracted.
     Sum(Vec<(bool, Ast)>),
@@ -38,7 +48,11 @@ impl Ast {
         match &mut self.what {
             What::Number(_) | What::Name(..) | What::Of(..) => {}
             What::Adjoint(x) | What::Inverse(x) | What::Root(x) | What::Pseudo(x) | What::Diagonal(x) => see(x),
-            What::Strict(x) | What::Power(x, _) => see(x),
+            What::Strict(x) | What::Power(x, _) | What::By(_, x) | What::Dot(x) | What::Derivative(x, _) => see(x),
+            What::Along(x, w) => {
+                see(x);
+                see(w);
+            }
             What::Product(parts) => parts.iter_mut().for_each(see),
             What::Sum(terms) => terms.iter_mut().for_each(|(_, part)| see(part)),
         }
@@ -51,28 +65,6 @@ const LONGEST: usize = 4096;
 const DEEPEST: usize = 64;
 /// The largest power.
 const HIGHEST: u32 = 64;
-
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Number(f64),
-    Name(String),
-    Plus,
-    Minus,
-    Times,
-    Slash,
-    Open,
-    Close,
-    Caret,
-    Prime,
-    /// A star that touches what stands on both sides: an adjoint or a product.
-    Either,
-    Colon,
-    Bracket(String),
-    Tilde,
-    Half,
-    /// ⁻¹
-    Inverted,
-}
 
 /// What a star between two factors without spaces means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,137 +122,6 @@ pub(crate) fn parse(text: &str, star: Star) -> Result<Ast, Fault> {
         }
         Some((_, span)) => Err(Fault::at(span.clone(), "this cannot follow here", "remove it")),
     }
-}
-
-fn is_mark(c: char) -> bool {
-    ('\u{300}'..='\u{36f}').contains(&c)
-}
-
-/// Letters that are names by themselves.
-fn is_symbol(c: char) -> bool {
-    "φϕψτΥΦΨΛ𝓜ℳℓνεζξλαβκρ".contains(c)
-}
-
-fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
-    let mut found = Vec::new();
-    let mut i = 0;
-    while i < chars.len() {
-        let start = i;
-        let c = chars[i];
-        i += 1;
-        let token = match c {
-            c if c.is_whitespace() => continue,
-            '+' => Token::Plus,
-            '-' | '−' => Token::Minus,
-            '*' => star(chars, start, found.last()),
-            '·' => Token::Times,
-            '~' => Token::Tilde,
-            '½' => Token::Half,
-            '[' => {
-                let Some(length) = chars[i..].iter().position(|&c| c == ']') else {
-                    return Err(Fault::at(start..i, "this bracket is never closed", "close it with `]`"));
-                };
-                let name: String = chars[i..i + length].iter().collect();
-                i += length + 1;
-                Token::Bracket(name.trim().to_owned())
-            }
-            '/' => Token::Slash,
-            '(' => Token::Open,
-            ')' => Token::Close,
-            '^' => Token::Caret,
-            '\'' | '′' | 'ᵀ' => Token::Prime,
-            ':' => Token::Colon,
-            '⁻' if chars.get(i) == Some(&'¹') => {
-                i += 1;
-                Token::Inverted
-            }
-            c if c.is_ascii_digit() || c == '.' => {
-                i = number_end(chars, start);
-                let text: String = chars[start..i].iter().collect();
-                match text.parse::<f64>() {
-                    Ok(x) if x.is_finite() => Token::Number(x),
-                    _ => {
-                        let problem = format!("`{text}` is no number");
-                        return Err(Fault::at(start..i, problem, "write it as 2, 0.5 or 1e-3"));
-                    }
-                }
-            }
-            c if is_symbol(c) || c.is_ascii_alphabetic() || c == '_' => {
-                i = name_end(chars, start);
-                Token::Name(chars[start..i].iter().collect())
-            }
-            c => {
-                let problem = format!("`{c}` means nothing here");
-                return Err(Fault::at(start..i, problem, "remove it"));
-            }
-        };
-        found.push((token, start..i));
-    }
-    Ok(found)
-}
-
-/// A star: the adjoint where it ends what it touches, a product between spaces or after a number.
-fn star(chars: &[char], at: usize, before: Option<&(Token, Range<usize>)>) -> Token {
-    // After a caret it is an adjoint by itself.
-    let Some((token, span)) = before.filter(|b| b.1.end == at) else {
-        return Token::Times;
-    };
-    let powered = *token == Token::Half;
-    let operand = matches!(
-        token,
-        Token::Name(_) | Token::Close | Token::Prime | Token::Inverted | Token::Bracket(_) | Token::Tilde
-    );
-    let raised = matches!(token, Token::Number(_)) && span.start > 0 && matches!(chars[span.start - 1], '^' | '-');
-    if !(operand || powered || raised) {
-        return Token::Times;
-    }
-    match chars.get(at + 1) {
-        Some(c) if c.is_alphanumeric() || is_symbol(*c) || matches!(c, '(' | '_' | '.') => Token::Either,
-        _ => Token::Prime,
-    }
-}
-
-/// Where a number that starts at `i` ends: digits, a point, an exponent.
-fn number_end(chars: &[char], mut i: usize) -> usize {
-    let digits = |mut i: usize| {
-        while chars.get(i).is_some_and(char::is_ascii_digit) {
-            i += 1;
-        }
-        i
-    };
-    i = digits(i);
-    if chars.get(i) == Some(&'.') {
-        i = digits(i + 1);
-    }
-    if matches!(chars.get(i), Some('e' | 'E')) {
-        let sign = usize::from(matches!(chars.get(i + 1), Some('+' | '-')));
-        let end = digits(i + 1 + sign);
-        if end > i + 1 + sign {
-            return end;
-        }
-    }
-    i
-}
-
-/// Where a name that starts at `i` ends. Greek letters stand alone, so that `HψK` is three names; `E_φ` is one.
-fn name_end(chars: &[char], start: usize) -> usize {
-    let marks = |mut i: usize| {
-        while chars.get(i).is_some_and(|&c| is_mark(c) || c == '⁺' || c == '₀') {
-            i += 1;
-        }
-        i
-    };
-    let mut i = start + 1;
-    if !is_symbol(chars[start]) {
-        while chars.get(i).is_some_and(|&c| c.is_ascii_alphanumeric() || c == '_') {
-            i += 1;
-        }
-        let shift = matches!(chars[start..i], ['E'] | ['E', '_']);
-        if shift && matches!(chars.get(i), Some('φ' | 'ϕ' | 'ψ')) {
-            i += 1;
-        }
-    }
-    marks(i)
 }
 
 struct Parser {
@@ -472,6 +333,14 @@ impl Parser {
                     span: span.start..self.last_end(),
                 });
             }
+            Token::Name(name) if name == "d" && self.take(&Token::Open) => self.derivative(&span)?,
+            Token::Name(name) if name == "grad" && self.take(&Token::Open) => {
+                let inner = Box::new(self.sum()?);
+                self.close(&span)?;
+                let span = span.start..self.last_end();
+                let what = What::Derivative(inner, "q".to_owned());
+                What::Adjoint(Box::new(Ast { what, span }))
+            }
             Token::Name(name) if FUNCTIONS.contains(&&name[..]) && self.take(&Token::Open) => {
                 let inner = Box::new(self.sum()?);
                 self.close(&span)?;
@@ -479,7 +348,11 @@ impl Parser {
                     "inv" => What::Inverse(inner),
                     "pinv" => What::Pseudo(inner),
                     "diag" => What::Diagonal(inner),
-                    _ => What::Root(inner),
+                    "dot" => What::Dot(inner),
+                    name => match By::named(name) {
+                        Some(by) => What::By(by, inner),
+                        None => What::Root(inner),
+                    },
                 }
             }
             Token::Name(name) if FUNCTIONS.contains(&&name[..]) => {
@@ -534,6 +407,31 @@ impl Parser {
         Ok(Ast { what, span })
     }
 
+    /// What follows `d(`: X)/dq, X)/dx or X, w).
+    fn derivative(&mut self, open: &Range<usize>) -> Result<What, Fault> {
+        let inner = Box::new(self.sum()?);
+        if self.take(&Token::Comma) {
+            let direction = Box::new(self.sum()?);
+            self.close(open)?;
+            return Ok(What::Along(inner, direction));
+        }
+        self.close(open)?;
+        let hint = "write d(X)/dq, d(X)/dqd or d(X)/dx for another vector x, or d(X, w) for the change along w";
+        let stroke = self.here();
+        if !self.take(&Token::Slash) {
+            return Err(Fault::at(stroke, "nothing tells what the derivative is taken by", hint));
+        }
+        let span = self.here();
+        let Some(Token::Name(name)) = self.peek().cloned() else {
+            return Err(Fault::at(span, "a variable is missing here", hint));
+        };
+        let Some(variable) = name.strip_prefix('d').filter(|rest| !rest.is_empty()) else {
+            return Err(Fault::at(span, format!("`{name}` does not begin with d"), hint));
+        };
+        self.at += 1;
+        Ok(What::Derivative(inner, variable.to_owned()))
+    }
+
     fn close(&mut self, open: &Range<usize>) -> Result<(), Fault> {
         if self.take(&Token::Close) {
             return Ok(());
@@ -556,4 +454,20 @@ impl Parser {
 const SPACES: &str = "the spaces are joint, motion, force, tip, frame, constraint and number";
 
 /// What is written before parentheses.
-pub(crate) const FUNCTIONS: [&str; 4] = ["inv", "sqrt", "pinv", "diag"];
+pub(crate) const FUNCTIONS: [&str; 15] = [
+    "Upsilon_dot",
+    "Upsilon_dq",
+    "inv",
+    "sqrt",
+    "pinv",
+    "diag",
+    "dot",
+    "crm",
+    "crf",
+    "bar",
+    "P_dot",
+    "P_dq",
+    "root_dot",
+    "root_dq",
+    "root_star_dq",
+];

@@ -7,7 +7,7 @@ use super::local::is_regular;
 use super::op::Op;
 use super::program::Slot;
 use super::run::Memory;
-use super::solve;
+use super::solve::{self, Inverter};
 use super::sum::Vector;
 use crate::Result;
 use crate::scalar::Scalar;
@@ -20,11 +20,32 @@ fn bound<'a, S: Scalar>(memory: &'a Memory<S>, inputs: &[(Vector, Slot)], vector
     found.map_or(&[], |(v, slot)| memory.flat(v.space, *slot))
 }
 
+/// What inverts a matrix in place, with its memory.
+pub(super) type Invert<'a, S> = dyn FnMut(&mut [S], &Inverse<'_>, &mut Inverter<S>) -> Result<()> + 'a;
+
+/// What is inverted: how many rows it has, whether by its pseudo-inverse, and what it is in words.
+pub(super) struct Inverse<'a> {
+    rows: usize,
+    pseudo: bool,
+    text: &'a str,
+}
+
+impl Inverse<'_> {
+    /// Inverts it in place.
+    pub(super) fn invert<S: Scalar>(&self, x: &mut [S], memory: &mut Inverter<S>) -> Result<()> {
+        if self.pseudo {
+            memory.pseudo_invert(x, self.rows);
+            return Ok(());
+        }
+        solve::invert(x, self.text, memory)
+    }
+}
+
 impl<S: Scalar> Evaluator<S> {
     /// Inverts what is needed as dense matrices, and eliminates with weights.
     pub(super) fn prepare(&mut self, view: &mut Configured<'_, S>) -> Result<()> {
         if !self.solves.is_empty() {
-            self.solve(view)?;
+            self.solve_by(view, &mut |x, of, memory| of.invert(x, memory))?;
         }
         if !self.recipes.is_empty() {
             self.weigh(view)?;
@@ -32,7 +53,8 @@ impl<S: Scalar> Evaluator<S> {
         Ok(())
     }
 
-    fn solve(&mut self, view: &mut Configured<'_, S>) -> Result<()> {
+    /// Fills the matrices that are needed and has each inverted.
+    pub(super) fn solve_by(&mut self, view: &mut Configured<'_, S>, invert: &mut Invert<'_, S>) -> Result<()> {
         let (memory, algorithm) = (&mut self.memory, &self.algorithm);
         for (i, inner) in self.solves.iter_mut().enumerate() {
             // Vectors inside are bound as those outside.
@@ -47,11 +69,14 @@ impl<S: Scalar> Evaluator<S> {
             let mut x = core::mem::take(&mut memory.solves[i]);
             x.resize(rows * inner.size(inner.algorithm.expression.domain()), S::ZERO);
             let mut done = inner.fill_matrix(view, &mut x);
-            if done.is_ok() {
-                match algorithm.graph.solves[i].1 {
-                    true => self.inverter.pseudo_invert(&mut x, rows),
-                    false => done = solve::invert(&mut x, &inner.algorithm.expression.text, &mut self.inverter),
-                }
+            // Of several lanes, those that are sound go on; the others are told of later.
+            if done.is_ok() || S::LANES > 1 {
+                let of = Inverse {
+                    rows,
+                    pseudo: algorithm.graph.solves[i].1,
+                    text: &inner.algorithm.expression.text,
+                };
+                done = invert(&mut x, &of, &mut self.inverter);
             }
             memory.solves[i] = x;
             done?;

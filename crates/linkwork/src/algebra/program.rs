@@ -1,6 +1,6 @@
 //! A schedule as steps on numbered vectors.
 
-use super::graph::{Core, Graph, Id, Local, Node};
+use super::graph::{Core, Graph, Id, Local, Node, Seed};
 use super::schedule::{Keeps, Schedule, joint_result};
 use super::space::Space;
 use super::sum::Vector;
@@ -118,6 +118,46 @@ pub(crate) enum Step {
         acceleration: Slot,
         to: Slot,
     },
+    /// by × from of motions, or by ×* from of a force.
+    Cross {
+        force: bool,
+        space: Space,
+        by: Slot,
+        from: Slot,
+        to: Slot,
+    },
+    /// Ṗ where the joints move as `along`, into a place for matrices.
+    PRate {
+        along: Slot,
+        to: usize,
+    },
+    /// Υ̇ from Ṗ.
+    UpsilonRate {
+        of_p: usize,
+        along: Slot,
+        to: usize,
+    },
+    PRateTimes {
+        rate: usize,
+        from: Slot,
+        to: Slot,
+    },
+    RootRate {
+        rate: usize,
+        star: bool,
+        from: Slot,
+        to: Slot,
+    },
+    /// The gradient by w of Σ x*Ṗ[w]y and the like; `room` is a place for matrices.
+    RateAdjoint {
+        seeds: Vec<(Seed, Slot, Slot)>,
+        room: usize,
+        to: Slot,
+    },
+    Seen {
+        from: Slot,
+        to: Slot,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +182,8 @@ pub(crate) struct Room {
     pub(crate) constraint: usize,
     /// Sums over children, of inward recursions.
     pub(crate) gathered: usize,
+    /// Matrices of every link: rates of P.
+    pub(crate) matrices: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -257,6 +299,7 @@ impl Writer<'_> {
             Node::Unit => 0,
             // What a recursion gives the links is kept in its own place.
             Node::Link(core) => return self.slot(core),
+            Node::PRate(_) | Node::UpsilonRate(..) => self.matrix(),
             _ => self.room_for(self.graph.spaces[id]),
         };
         self.slots[id] = Some(slot);
@@ -283,6 +326,12 @@ impl Writer<'_> {
             self.names.push(name.clone());
             self.names.len() - 1
         })
+    }
+
+    /// A new place for matrices.
+    fn matrix(&mut self) -> usize {
+        self.room.matrices += 1;
+        self.room.matrices - 1
     }
 
     fn gathered(&mut self) -> usize {
@@ -396,6 +445,42 @@ impl Writer<'_> {
             Node::ConstraintBias(velocity, acceleration) => Step::ConstraintBias {
                 velocity: self.slot(*velocity),
                 acceleration: self.slot(*acceleration),
+                to,
+            },
+            Node::Cross(force, by, from) => Step::Cross {
+                force: *force,
+                space: self.graph.spaces[id],
+                by: self.slot(*by),
+                from: self.slot(*from),
+                to,
+            },
+            Node::PRate(along) => Step::PRate {
+                along: self.slot(*along),
+                to,
+            },
+            Node::UpsilonRate(of_p, along) => Step::UpsilonRate {
+                of_p: self.slot(*of_p),
+                along: self.slot(*along),
+                to,
+            },
+            Node::PRateTimes(rate, from) => Step::PRateTimes {
+                rate: self.slot(*rate),
+                from: self.slot(*from),
+                to,
+            },
+            Node::RootRate(rate, star, from) => Step::RootRate {
+                rate: self.slot(*rate),
+                star: *star,
+                from: self.slot(*from),
+                to,
+            },
+            Node::RateAdjoint(seeds) => Step::RateAdjoint {
+                seeds: seeds.iter().map(|&(s, x, y)| (s, self.slot(x), self.slot(y))).collect(),
+                room: self.matrix(),
+                to,
+            },
+            Node::Seen(from) => Step::Seen {
+                from: self.slot(*from),
                 to,
             },
             Node::Times(number, from) => Step::Times {

@@ -53,7 +53,11 @@ pub(crate) struct Rewritten {
 pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
     let budget = &Budget(Cell::new(BUDGET));
     let given = Rewritten::new(kept(sum.clone(), rotors), Vec::new(), cost);
-    let flat = given.sum.expanded(MOST_TERMS).unwrap_or_else(|| given.sum.clone());
+    let flat = match given.sum.expanded(MOST_TERMS) {
+        Some(flat) => flat,
+        None if is_power(&given.sum) => return by_parts(given, rotors, cost),
+        None => given.sum.clone(),
+    };
     let flat = Rewritten::new(flat, Vec::new(), cost);
     // What has a name gets it at first, so that inverses can meet; then names are written out again.
     let pairs: Vec<&'static Law> = laws::pairs(rotors).collect();
@@ -77,6 +81,44 @@ pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> R
     Rewritten {
         cut_short: budget.is_spent(),
         ..best
+    }
+}
+
+/// Whether some product has so many parentheses that their order is best kept.
+fn is_power(sum: &Sum) -> bool {
+    let parentheses = |t: &Term| t.factors.iter().filter(|f| matches!(f, Factor::Sum(_))).count();
+    sum.terms.iter().any(|t| parentheses(t) > 3)
+}
+
+/// What is too long to be multiplied out: every parenthesis by itself, equal ones once.
+fn by_parts(given: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+    let mut known: Vec<(Sum, Rewritten)> = Vec::new();
+    let (mut sum, mut laws) = (given.sum.clone(), Vec::new());
+    for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+        let Factor::Sum(inner) = factor else { continue };
+        let found = match known.iter().find(|(of, _)| *of == **inner) {
+            Some((_, found)) => found.clone(),
+            None => {
+                let alone = |sum: &Sum| super::algorithm::cost_of(sum);
+                let found = cheapest(inner, rotors, &alone);
+                known.push(((**inner).clone(), found.clone()));
+                laws.extend(found.laws.iter().copied());
+                found
+            }
+        };
+        **inner = found.sum;
+    }
+    let whole = Rewritten {
+        cut_short: true,
+        ..Rewritten::new(sum, laws, cost)
+    };
+    if whole.cost < given.cost {
+        whole
+    } else {
+        Rewritten {
+            cut_short: true,
+            ..given
+        }
     }
 }
 
@@ -170,13 +212,11 @@ fn without_rotors(sum: &Sum) -> Sum {
     for term in sum.terms.iter().filter(|t| !laws::has_rotors(t)) {
         let mut factors = Vec::with_capacity(term.factors.len());
         for factor in &term.factors {
-            factors.push(match factor {
-                Factor::Sum(inner) => Factor::Sum(Box::new(without_rotors(inner))),
-                Factor::Inverse(inner) => Factor::Inverse(Box::new(without_rotors(inner))),
-                Factor::Pseudo(inner) => Factor::Pseudo(Box::new(without_rotors(inner))),
-                Factor::Augmented(inner) => Factor::Augmented(Box::new(without_rotors(inner))),
-                other => other.clone(),
-            });
+            let mut factor = factor.clone();
+            if let Some(inner) = factor.inside_mut() {
+                *inner = without_rotors(inner);
+            }
+            factors.push(factor);
         }
         terms.push(Term::new(term.scale, factors));
     }

@@ -4,6 +4,7 @@ use super::between_sweeps::whole_steps;
 use super::joint_algebra::{Few, Joint};
 use super::local::local_step;
 use super::program::{Program, ProgramSweep, Room, Step};
+use super::rate_steps::{clear_rates, p_rate, rate_adjoint, upsilon_rate};
 use super::recursion::{inward, outward};
 use super::space::Space;
 use super::ties::Ties;
@@ -11,7 +12,7 @@ use crate::body::Body;
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};
 use crate::simd::{Instructions, Task};
-use crate::spatial::{Articulated, Force, Motion, Pose};
+use crate::spatial::{Articulated, Force, Motion, Pose, Reference};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
@@ -44,6 +45,10 @@ pub(crate) struct Memory<S: 'static> {
     gathered: Vec<[S; 6]>,
     /// Υ(k), row by row.
     pub(crate) upsilon: Vec<[[S; 6]; 6]>,
+    /// Matrices of every link, link by link: rates of P, and what gradients gather.
+    pub(crate) matrices: Vec<Articulated<S>>,
+    /// What the chosen frames' motions refer to.
+    pub(crate) references: Vec<Reference>,
     /// The chosen frames: the link, none for the world, and the frame seen from it.
     pub(crate) tips: Vec<(Option<usize>, Pose<S>)>,
     pub(crate) room: Room,
@@ -69,6 +74,8 @@ impl<S: Scalar> Memory<S> {
             solves: Vec::new(),
             gathered: vec![zero; room.gathered * n],
             upsilon: vec![[zero; 6]; if program.keeps.upsilon { n } else { 0 }],
+            matrices: vec![Articulated::ZERO; room.matrices * n],
+            references: vec![Reference::Local; tips],
             tips: vec![(None, Pose::IDENTITY); tips],
             room,
             nv,
@@ -301,6 +308,7 @@ fn along<S: Scalar, const SPECIAL: bool>(
         }
         fresh = false;
     }
+    clear_rates(n, &sweep.steps, memory);
     let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
     for i in 0..n {
         let k = if sweep.inward { n - 1 - i } else { i };
@@ -367,6 +375,13 @@ fn along<S: Scalar, const SPECIAL: bool>(
                 }
                 Step::Core { .. } => outward::<S, false>(&s.riccati, body, k, step, carried, memory),
                 Step::Shift { to, .. } => memory.set_motion(k, to, carried),
+                Step::PRate { along, to } => p_rate(&known!(s), body, k, (along, to), memory),
+                Step::UpsilonRate { of_p, along, to } => {
+                    upsilon_rate(&known!(s), body, k, (of_p, along, to), memory);
+                }
+                Step::RateAdjoint { ref seeds, room, to } => {
+                    rate_adjoint(&known!(s), body, k, (seeds, room, to), memory);
+                }
                 _ if SPECIAL && body.revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
                 _ => local_step::<S, false>(m, &known!(s), k, step, memory),
             }

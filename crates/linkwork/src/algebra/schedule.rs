@@ -46,6 +46,8 @@ fn way(node: &Node) -> Option<bool> {
     match node {
         Node::Core(core, ..) => Some(core.inward()),
         Node::Shift(inward, _) => Some(*inward),
+        Node::PRate(_) => Some(true),
+        Node::RateAdjoint(_) | Node::UpsilonRate(..) => Some(false),
         _ => None,
     }
 }
@@ -55,7 +57,7 @@ fn between(graph: &Graph, id: Id) -> bool {
     match graph.nodes[id] {
         Node::Given(_) | Node::Unit => false,
         Node::Spread(_) | Node::Pick(_) | Node::Dot(..) | Node::Solve(..) | Node::Augmented(..) => true,
-        Node::Tie(_) | Node::Untie(_) => true,
+        Node::Tie(_) | Node::Untie(_) | Node::Seen(_) => true,
         Node::Joint(of) | Node::Link(of) => matches!(graph.nodes[of], Node::Augmented(..)),
         _ => !matches!(graph.spaces[id], Space::Joint | Space::Motion | Space::Force),
     }
@@ -73,6 +75,11 @@ impl Keeps {
                     keeps.upsilon |= local == Local::Upsilon;
                 }
                 Node::Core(..) => keeps.gains |= core_reads_gains(graph, id),
+                Node::UpsilonRate(..) => keeps.upsilon = true,
+                Node::PRate(_) | Node::RateAdjoint(_) => {
+                    keeps.gains = true;
+                    keeps.p_plus = true;
+                }
                 _ => {}
             }
         }
@@ -133,6 +140,8 @@ impl Schedule {
                 Node::Local(Local::Upsilon, _) => level = level.max(upsilon),
                 Node::Local(local, _) if local.needs_riccati() => level = level.max(riccati),
                 Node::Core(..) if core_reads_gains(graph, id) => level = level.max(riccati),
+                Node::PRate(_) | Node::RateAdjoint(_) | Node::RootRate(..) => level = level.max(riccati),
+                Node::UpsilonRate(..) => level = level.max(upsilon),
                 _ => {}
             }
             if let Some(inward) = way(node) {

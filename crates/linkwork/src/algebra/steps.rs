@@ -50,9 +50,11 @@ pub(crate) fn told(algorithm: &Algorithm) -> Vec<Told> {
     all
 }
 
-struct Teller<'a> {
-    graph: &'a Graph,
-    names: Vec<Option<String>>,
+pub(super) struct Teller<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) names: Vec<Option<String>>,
+    /// Whether vectors are written as at link k, or as a whole.
+    pub(super) at_links: bool,
 }
 
 /// The letter that a node is known by.
@@ -71,6 +73,8 @@ fn letter(graph: &Graph, id: Id) -> &'static str {
             _ => "ν",
         },
         Node::Augmented(..) => "λ",
+        Node::PRate(_) => "Ṗ",
+        Node::UpsilonRate(..) => "Υ̇",
         Node::Coriolis(..) => "a",
         Node::Gyroscopic(_) => "b",
         Node::BaseAcceleration => "a₀",
@@ -89,7 +93,7 @@ fn is_qd(graph: &Graph, id: Id) -> bool {
 }
 
 impl<'a> Teller<'a> {
-    fn new(graph: &'a Graph, schedule: &Schedule, results: &[Option<String>]) -> Self {
+    pub(super) fn new(graph: &'a Graph, schedule: &Schedule, results: &[Option<String>]) -> Self {
         let called = |i: usize| {
             results[i]
                 .as_deref()
@@ -119,6 +123,10 @@ impl<'a> Teller<'a> {
                     | Node::Place(..)
                     | Node::ConstraintBias(..)
                     | Node::Diagonal(..)
+                    | Node::PRate(_)
+                    | Node::UpsilonRate(..)
+                    | Node::RateAdjoint(_)
+                    | Node::Seen(_)
             );
             for read in graph.reads(id) {
                 uses[read] += 1;
@@ -133,7 +141,10 @@ impl<'a> Teller<'a> {
                 names[id] = Some(vector(&v.name, Notation::Symbols).to_owned());
                 continue;
             }
-            let inline = matches!(node, Node::Local(..) | Node::Combine(..) | Node::Times(..));
+            let inline = matches!(
+                node,
+                Node::Local(..) | Node::Combine(..) | Node::Times(..) | Node::Cross(..) | Node::PRateTimes(..)
+            );
             if matches!(node, Node::Unit | Node::Link(_)) || (inline && uses[id] < 2 && !named[id]) {
                 continue;
             }
@@ -164,10 +175,14 @@ impl<'a> Teller<'a> {
                 names[core] = Some(called(i));
             }
         }
-        Self { graph, names }
+        Self {
+            graph,
+            names,
+            at_links: true,
+        }
     }
 
-    fn name(&self, id: Id) -> Option<&str> {
+    pub(super) fn name(&self, id: Id) -> Option<&str> {
         match self.graph.nodes[id] {
             Node::Link(core) => self.names[core].as_deref(),
             _ => self.names[id].as_deref(),
@@ -175,14 +190,14 @@ impl<'a> Teller<'a> {
     }
 
     /// Whether a node has one value for each link.
-    fn per_link(&self, id: Id) -> bool {
+    pub(super) fn per_link(&self, id: Id) -> bool {
         matches!(self.graph.spaces[id], Space::Joint | Space::Motion | Space::Force)
     }
 
     /// A node's value at link k, by its name or written out.
-    fn text(&self, id: Id) -> String {
+    pub(super) fn text(&self, id: Id) -> String {
         if let Some(name) = self.name(id) {
-            return if self.per_link(id) {
+            return if self.at_links && self.per_link(id) {
                 format!("{name}(k)")
             } else {
                 name.to_owned()
@@ -191,13 +206,21 @@ impl<'a> Teller<'a> {
         self.written_out(id)
     }
 
-    fn written_out(&self, id: Id) -> String {
+    pub(super) fn written_out(&self, id: Id) -> String {
         match &self.graph.nodes[id] {
             Node::Local(local, x) => {
                 let inner = self.text(*x);
                 let open = inner.contains(" + ") || inner.contains(" − ") || inner.starts_with('−');
                 let inner = if open { format!("[{inner}]") } else { inner };
-                format!("{} {inner}", symbol(*local))
+                {
+                    let symbol = symbol(*local);
+                    let symbol = if self.at_links {
+                        symbol
+                    } else {
+                        symbol.trim_end_matches("(k)")
+                    };
+                    format!("{symbol} {inner}")
+                }
             }
             Node::Combine(terms, _) => {
                 let mut text = String::new();
@@ -217,6 +240,17 @@ impl<'a> Teller<'a> {
                 if text.is_empty() { "0".to_owned() } else { text }
             }
             Node::Times(number, x) => format!("{} {}", self.text(*number), self.text(*x)),
+            Node::Cross(force, v, x) => {
+                let name = if *force { "crf" } else { "crm" };
+                format!("{name}({}) {}", self.text(*v), bracketed(&self.text(*x)))
+            }
+            Node::PRateTimes(rate, x) => format!("{} {}", self.text(*rate), bracketed(&self.text(*x))),
+            Node::RootRate(rate, star, x) => {
+                let star = if *star { "*" } else { "" };
+                let rate = self.text(*rate);
+                format!("[D^½ Φ(D^-½ H {rate} H* D^-½*)]{star} {}", bracketed(&self.text(*x)))
+            }
+            Node::Seen(x) => format!("what of {} moves the frames' axes", self.whole(*x)),
             Node::Unit => "1".to_owned(),
             Node::Spread(x) => format!("B {}", self.whole(*x)),
             Node::Pick(x) => format!("B* {}", self.whole(*x)),
@@ -253,15 +287,19 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn whole(&self, id: Id) -> String {
+    pub(super) fn whole(&self, id: Id) -> String {
         self.name(id).map_or_else(|| self.text(id), str::to_owned)
     }
 
-    fn between(&self, heading: &str, ids: &[Id]) -> Told {
+    pub(super) fn between(&self, heading: &str, ids: &[Id]) -> Told {
         let named = ids.iter().filter(|&&id| self.name(id).is_some());
         let lines = named.map(|&id| {
             let left = self.name(id).unwrap_or_default().to_owned();
-            let left = if self.per_link(id) { format!("{left}(k)") } else { left };
+            let left = if self.at_links && self.per_link(id) {
+                format!("{left}(k)")
+            } else {
+                left
+            };
             (left, self.written_out(id))
         });
         Told {
@@ -299,6 +337,31 @@ impl<'a> Teller<'a> {
                 Node::Shift(false, x) => line(&at, format!("φ*(p,k) {}(p)", self.whole(*x))),
                 Node::Coriolis(v, qd) => line(&at, format!("crm({}) H* {}", self.text(*v), self.text(*qd))),
                 Node::Gyroscopic(v) => line(&at, format!("crf({0}) M {0}", self.text(*v))),
+                Node::PRate(w) => {
+                    line(&at, format!("Σ φ(k,c) {name}⁺(c) φ*(k,c)"));
+                    line(
+                        &format!("{name}⁺(k)"),
+                        format!(
+                            "τ̄ {at} τ̄* + crf(Δ) P⁺ − P⁺ crm(Δ), Δ = H* {}",
+                            bracketed(&self.text(*w))
+                        ),
+                    );
+                }
+                Node::UpsilonRate(..) => line(
+                    &at,
+                    format!("the rate of H* D⁻¹ H + ψ*(p,k) Υ(p) ψ(p,k), from {name}(p) and those of D, G and φ(p,k)"),
+                ),
+                Node::RateAdjoint(seeds) => {
+                    let each = seeds
+                        .iter()
+                        .map(|(_, x, y)| format!("sym({} {}*)", self.text(*x), self.text(*y)));
+                    let each: Vec<String> = each.collect();
+                    line(
+                        "W(k)",
+                        format!("{} + τ̄* Z τ̄, Z = φ*(p,k) W(p) φ(p,k)", each.join(" + ")),
+                    );
+                    line(&at, "−2 H Σ crf(z) p⁺, over the columns of Z and P⁺".to_owned());
+                }
                 Node::BaseAcceleration => line(&at, "φ*(p,k) [0; −g], where p is the world, else 0".to_owned()),
                 _ => line(&at, self.written_out(id)),
             }
@@ -362,7 +425,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-fn bracketed(text: &str) -> String {
+pub(super) fn bracketed(text: &str) -> String {
     if text.contains(" + ") || text.contains(" − ") {
         format!("[{text}]")
     } else {
@@ -370,7 +433,7 @@ fn bracketed(text: &str) -> String {
     }
 }
 
-fn symbol(local: Local) -> &'static str {
+pub(super) fn symbol(local: Local) -> &'static str {
     match local {
         Local::H => "H",
         Local::HStar => "H*",

@@ -1,5 +1,6 @@
 //! Expressions in normal form: sums of products of operators and vectors.
 
+use super::by::By;
 use super::op::Op;
 use super::space::{Direction, Space};
 use std::sync::Arc;
@@ -35,6 +36,10 @@ pub(crate) enum Factor {
     Diagonal(Vector, bool),
     /// The six numbers of one frame among those of tip space, or the other way.
     Select(Arc<str>, bool),
+    /// An operator that a vector makes.
+    By(By, Box<Sum>),
+    /// A vector that is computed as it is, or its adjoint.
+    Held(Box<Sum>, bool),
 }
 
 /// A named vector.
@@ -67,6 +72,9 @@ impl Factor {
             Self::Sum(sum) => sum.range,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.domain,
             Self::Diagonal(v, _) => v.space,
+            Self::By(by, vector) => by.spaces(vector.range).0,
+            Self::Held(vector, false) => vector.range,
+            Self::Held(_, true) => Space::Number,
             Self::Select(_, adjoint) => {
                 if *adjoint {
                     Space::Tip
@@ -86,6 +94,9 @@ impl Factor {
             Self::Sum(sum) => sum.domain,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.range,
             Self::Diagonal(v, _) => v.space,
+            Self::By(by, vector) => by.spaces(vector.range).1,
+            Self::Held(_, false) => Space::Number,
+            Self::Held(vector, true) => vector.range.dual(),
             Self::Select(_, adjoint) => {
                 if *adjoint {
                     Space::Frame
@@ -96,6 +107,7 @@ impl Factor {
         }
     }
 
+    /// The adjoint; of skew ones without their sign, which is the caller's ([`Self::is_skew`]).
     pub(crate) fn adjoint(&self) -> Self {
         match self {
             Self::Op(op, adjoint) => Self::Op(*op, !adjoint && !op.self_adjoint()),
@@ -106,6 +118,31 @@ impl Factor {
             // Symmetric.
             Self::Augmented(_) | Self::Diagonal(..) => self.clone(),
             Self::Select(name, adjoint) => Self::Select(name.clone(), !adjoint),
+            Self::By(by, vector) => Self::By(by.adjoint(), vector.clone()),
+            Self::Held(vector, adjoint) => Self::Held(vector.clone(), !adjoint),
+        }
+    }
+
+    /// Whether the adjoint has the other sign.
+    fn is_skew(&self) -> bool {
+        matches!(self, Self::By(by, _) if by.is_skew())
+    }
+
+    /// What stands inside of it: a parenthesis, what is inverted, or a vector.
+    pub(crate) fn inside(&self) -> Option<&Sum> {
+        match self {
+            Self::Sum(inner) | Self::Inverse(inner) | Self::Pseudo(inner) | Self::Augmented(inner) => Some(inner),
+            Self::By(_, inner) | Self::Held(inner, _) => Some(inner),
+            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn inside_mut(&mut self) -> Option<&mut Sum> {
+        match self {
+            Self::Sum(inner) | Self::Inverse(inner) | Self::Pseudo(inner) | Self::Augmented(inner) => Some(inner),
+            Self::By(_, inner) | Self::Held(inner, _) => Some(inner),
+            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => None,
         }
     }
 
@@ -125,7 +162,12 @@ impl Factor {
         match self {
             Self::Op(op, false) => op.direction(),
             Self::Op(op, true) => op.direction().reversed(),
-            Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => Direction::Memoryless,
+            Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) | Self::Held(..) => Direction::Memoryless,
+            Self::By(By::PDq(adjoint) | By::RootDq(_, adjoint), _) => match adjoint {
+                false => Direction::Inward,
+                true => Direction::Outward,
+            },
+            Self::By(..) => Direction::Memoryless,
             Self::Sum(sum) => sum.direction(),
             Self::Inverse(_) | Self::Pseudo(_) | Self::Augmented(_) => Direction::Both,
         }
@@ -231,7 +273,11 @@ impl Sum {
     }
 
     pub(crate) fn adjoint(&self) -> Self {
-        let flip = |t: &Term| Term::new(t.scale, t.factors.iter().rev().map(Factor::adjoint).collect());
+        let flip = |t: &Term| {
+            let skew = t.factors.iter().filter(|f| f.is_skew()).count();
+            let sign = if skew % 2 == 1 { -1.0 } else { 1.0 };
+            Term::new(t.scale * sign, t.factors.iter().rev().map(Factor::adjoint).collect())
+        };
         Self {
             range: self.domain.dual(),
             domain: self.range.dual(),
@@ -303,7 +349,7 @@ impl Sum {
                 .filter(|&j| !used[j] && self.terms[j].factors.first() == Some(head))
                 .collect();
             alike.iter().for_each(|&j| used[j] = true);
-            if alike.len() == 1 || matches!(head, Factor::Vector(..)) {
+            if alike.len() == 1 || matches!(head, Factor::Vector(..) | Factor::Held(..)) {
                 terms.extend(alike.iter().map(|&j| self.terms[j].clone()));
                 continue;
             }
@@ -323,12 +369,7 @@ impl Sum {
 
     /// How many factors it has.
     pub(crate) fn size(&self) -> usize {
-        let of = |f: &Factor| match f {
-            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
-                inner.size()
-            }
-            _ => 1,
-        };
+        let of = |f: &Factor| f.inside().map_or(1, Self::size);
         self.terms
             .iter()
             .map(|t| t.factors.iter().map(of).sum::<usize>().max(1))
@@ -341,10 +382,10 @@ impl Sum {
         for factor in self.terms.iter().flat_map(|t| &t.factors) {
             let more = match factor {
                 Factor::Vector(v, _) | Factor::Diagonal(v, _) => vec![v.clone()],
-                Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
-                    inner.vectors()
-                }
-                Factor::Op(..) | Factor::Select(..) => continue,
+                other => match other.inside() {
+                    Some(inner) => inner.vectors(),
+                    None => continue,
+                },
             };
             for v in more {
                 if !found.contains(&v) {
@@ -360,11 +401,9 @@ impl Sum {
     /// Whether tip space occurs anywhere.
     pub(crate) fn mentions_tips(&self) -> bool {
         let tip = |space| space == Space::Tip;
-        let inside = |f: &Factor| match f {
-            Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => {
-                inner.mentions_tips()
-            }
-            other => tip(other.range()) || tip(other.domain()),
+        let inside = |f: &Factor| match f.inside() {
+            Some(inner) => inner.mentions_tips(),
+            None => tip(f.range()) || tip(f.domain()),
         };
         tip(self.range) || tip(self.domain) || self.terms.iter().flat_map(|t| &t.factors).any(inside)
     }
@@ -373,9 +412,7 @@ impl Sum {
     pub(crate) fn each(&self, see: &mut dyn FnMut(&Factor)) {
         for factor in self.terms.iter().flat_map(|t| &t.factors) {
             see(factor);
-            if let Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) =
-                factor
-            {
+            if let Some(inner) = factor.inside() {
                 inner.each(see);
             }
         }

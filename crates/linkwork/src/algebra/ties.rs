@@ -74,6 +74,36 @@ impl<S: Scalar> Ties<S> {
         }
     }
 
+    /// Where the frames of all constraints sit, two for each.
+    pub(super) fn seats(&self, to: &mut Vec<(Option<usize>, Pose<S>)>) {
+        to.clear();
+        to.extend(self.ends.iter().flatten().map(|&(k, seat, _)| (k, seat)));
+    }
+
+    /// A multiple of what is known between all frames, between the rows.
+    pub(super) fn contract(&self, of_frames: &[S], scale: S, out: &mut [S]) {
+        let (rows, width) = (self.count(), 12 * self.ties.len());
+        for (t, tie) in self.ties.iter().enumerate() {
+            for (u, other) in self.ties.iter().enumerate() {
+                for r in tie.rows.clone() {
+                    for s in other.rows.clone() {
+                        let mut sum = S::ZERO;
+                        for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                            let (f, g) = (self.rows[r].on(a).to_array(), self.rows[s].on(b).to_array());
+                            let (top, left) = (12 * t + 6 * a, 12 * u + 6 * b);
+                            for i in 0..6 {
+                                for j in 0..6 {
+                                    sum = (f[i] * g[j]).mul_add(of_frames[(top + i) * width + left + j], sum);
+                                }
+                            }
+                        }
+                        out[r * rows + s] = scale * sum;
+                    }
+                }
+            }
+        }
+    }
+
     /// Bc λ.
     pub(super) fn spread(&self, memory: &mut Memory<S>, from: usize, to: usize) {
         let rows = self.count();

@@ -71,19 +71,10 @@ fn inward<S: Scalar>(m: &Compiled, known: &Known<'_, S>, k: usize, a: usize, f: 
 
 /// ψ*(a, k) v.
 fn outward<S: Scalar>(m: &Compiled, known: &Known<'_, S>, a: usize, k: usize, v: Motion<S>) -> Motion<S> {
-    if k == a {
+    let Some(p) = m.bodies[k].parent.filter(|_| k != a) else {
         return v;
-    }
-    let mut way = vec![k];
-    let mut inner = m.bodies[k].parent;
-    while let Some(p) = inner.filter(|&p| p != a) {
-        way.push(p);
-        inner = m.bodies[p].parent;
-    }
-    let mut v = v;
-    for &k in way.iter().rev() {
-        let (at, joint) = known.at(&m.bodies[k], k);
-        v = at.tau_bar_star(joint.motion_out(v));
-    }
-    v
+    };
+    let v = outward(m, known, a, p, v);
+    let (at, joint) = known.at(&m.bodies[k], k);
+    at.tau_bar_star(joint.motion_out(v))
 }

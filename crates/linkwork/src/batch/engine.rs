@@ -1,16 +1,17 @@
 //! One thread's share of a batch: groups of states in lanes.
 
-use super::check_states;
-use super::models::{Abreast, Alike, Fleet};
+use super::lanes::{Intake, Lost, clear, in_groups, narrow, part, widen};
+use super::models::{Abreast, Alike};
 use super::quantity::{Quantity, TABLES};
 use super::rollout::{Course, Rolling};
-use crate::model::{Mechanism, surely_usable};
+use super::share::{Failures, Team, check_states, count_states};
+use crate::Result;
+use crate::model::Mechanism;
 use crate::scalar::Scalar;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
 use crate::simd::{F32x8, F32x16, F64x4, F64x8, Instructions};
-use crate::simd::{Lanes, Places, Task};
+use crate::simd::{Lanes, Places};
 use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// A plain number that batches run on: `f64` or `f32`.
 pub trait Real: Scalar + Sealed {}
@@ -42,12 +43,7 @@ impl<'a, T: Real> Job<'a, T> {
     ) -> Result<Self> {
         let (nq, nv, size) = (mechanism.nq(), mechanism.nv(), quantity.size(mechanism));
         let q = inputs[0].1;
-        // Where a state has no coordinates, the other arguments tell how many there are.
-        let states = match (nq, size) {
-            (0, 0) => 0,
-            (0, _) => out / size,
-            _ => q.len() / nq,
-        };
+        let states = count_states([q.len(), nq], [out, size]);
         check_states("q", q.len(), nq, states)?;
         for &(argument, x) in &inputs[1..] {
             check_states(argument, x.len(), nv, states)?;
@@ -96,59 +92,53 @@ const LARGE: usize = 24 << 20;
 /// How many of them a state must have: only lines of the cache that belong to one state can be written so.
 const LARGE_STATE: usize = 1 << 10;
 
-/// The states that could not be computed.
-#[derive(Debug, Default)]
-pub struct Failures {
-    pub(crate) first: Option<(usize, Error)>,
-    pub(super) count: usize,
-}
-
-impl Failures {
-    pub(crate) fn add(&mut self, index: usize, problem: Error) {
-        self.count += 1;
-        self.first.get_or_insert((index, problem));
-    }
-
-    /// An error if any state of so many failed.
-    pub(super) fn into_result(self, states: usize) -> Result<()> {
-        match self.first {
-            None => Ok(()),
-            Some((index, problem)) => Err(Error::State {
-                index,
-                failed: self.count,
-                states,
-                problem: Box::new(problem),
-            }),
-        }
-    }
-
-    /// Those of two shares.
-    pub(super) fn and(self, other: Self) -> Self {
-        let first = match (self.first, other.first) {
-            (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
-            (a, b) => a.or(b),
-        };
-        Self {
-            first,
-            count: self.count + other.count,
-        }
-    }
-}
-
 /// One thread's memory.
 pub trait Engine<T>: Send {
     /// Computes the states from `first` on that have room in `out`.
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures;
-    /// Rolls the states from `first` on that have room in the outputs.
-    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures;
+    /// Rolls the states from `first` on that have room in the outputs, q and q̇.
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures;
+    /// The same for another thread.
+    fn another(&self) -> Box<dyn Engine<T>>;
+}
+
+impl<T: Real> Team<Box<dyn Engine<T>>> {
+    /// Computes all states of a job; `make` makes the first engine.
+    pub(super) fn run_job(
+        &mut self,
+        job: &Job<'_, T>,
+        out: &mut [T],
+        make: impl Fn() -> Box<dyn Engine<T>>,
+    ) -> Result<()> {
+        let make = |first: Option<&Box<dyn Engine<T>>>| Ok(first.map_or_else(&make, |first| first.another()));
+        self.run(job.states, [job.size], [out], make, |engine, first, [out]| {
+            engine.run(job, first, out)
+        })
+    }
+
+    /// Rolls all states of a course.
+    pub(super) fn roll(
+        &mut self,
+        course: &Course<'_, T>,
+        outs: [&mut [T]; 2],
+        make: impl Fn() -> Box<dyn Engine<T>>,
+    ) -> Result<()> {
+        let make = |first: Option<&Box<dyn Engine<T>>>| Ok(first.map_or_else(&make, |first| first.another()));
+        let roll =
+            |engine: &mut Box<dyn Engine<T>>, first: usize, outs: [&mut [T]; 2]| engine.roll(course, first, outs);
+        match course.states * course.rollout.steps {
+            0 => Ok(()),
+            _ => self.run(course.states, course.sizes, outs, make, roll),
+        }
+    }
 }
 
 /// Chooses lanes by what the processor has.
 pub trait Sealed: Sized {
     /// Memory for one thread.
     fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>>;
-    /// Memory for many models.
-    fn fleet(models: &Alike) -> Box<dyn Fleet<Self>>;
+    /// The same for many models.
+    fn of_models(models: &Alike) -> Box<dyn Engine<Self>>;
 }
 
 macro_rules! engines {
@@ -156,7 +146,7 @@ macro_rules! engines {
         impl Sealed for $float {
             fn engine(mechanism: &Mechanism) -> Box<dyn Engine<Self>> {
                 let alone = || Box::new(<$alone>::new(mechanism));
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
                 if !mechanism.compiled.reduction.as_ref().is_some_and(|r| r.is_curved) {
                     let instructions = Instructions::detect();
                     let lanes: Box<dyn Engine<Self>> = if instructions.avx512() {
@@ -178,8 +168,8 @@ macro_rules! engines {
                 alone()
             }
 
-            fn fleet(models: &Alike) -> Box<dyn Fleet<Self>> {
-                #[cfg(target_arch = "x86_64")]
+            fn of_models(models: &Alike) -> Box<dyn Engine<Self>> {
+                #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
                 {
                     let instructions = Instructions::detect();
                     if instructions.avx512() {
@@ -198,15 +188,15 @@ engines!(f64, F64x8, F64x4, alone InLanes::<f64>);
 engines!(f32, F32x16, F32x8, alone Through64);
 
 /// Lanes, but for what these do not compute.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
 struct Either<T> {
     lanes: Box<dyn Engine<T>>,
     alone: Box<dyn Engine<T>>,
     mechanism: Mechanism,
 }
 
-#[cfg(target_arch = "x86_64")]
-impl<T> Engine<T> for Either<T> {
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+impl<T: 'static> Engine<T> for Either<T> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
         if job.quantity.is_alone(&self.mechanism) {
             self.alone.run(job, first, out)
@@ -215,12 +205,20 @@ impl<T> Engine<T> for Either<T> {
         }
     }
 
-    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures {
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
         if self.mechanism.compiled.refines {
-            self.alone.roll(course, first, q_out, qd_out)
+            self.alone.roll(course, first, outs)
         } else {
-            self.lanes.roll(course, first, q_out, qd_out)
+            self.lanes.roll(course, first, outs)
         }
+    }
+
+    fn another(&self) -> Box<dyn Engine<T>> {
+        Box::new(Self {
+            lanes: self.lanes.another(),
+            alone: self.alone.another(),
+            mechanism: self.mechanism.clone(),
+        })
     }
 }
 
@@ -236,7 +234,7 @@ impl Through64 {
     fn new(mechanism: &Mechanism) -> Self {
         Self {
             inner: InLanes::new(mechanism),
-            arguments: [mechanism.nq(), mechanism.nv(), mechanism.nv(), mechanism.nv()].map(|n| vec![0.0; n]),
+            arguments: Default::default(),
             out: Vec::new(),
         }
     }
@@ -246,18 +244,16 @@ impl Engine<f32> for Through64 {
     fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
         let mut failures = Failures::default();
         self.out.resize(job.size, 0.0);
-        for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
-            if let Err(problem) = job.problem(self.inner.workspace.mechanism(), first + i) {
+        for (state, out) in (first..).zip(out.chunks_mut(job.size.max(1))) {
+            if let Err(problem) = job.problem(self.inner.workspace.mechanism(), state) {
                 out.fill(f32::NAN);
-                failures.add(first + i, problem);
+                failures.add(state, problem);
                 continue;
             }
-            let given = [Some(job.q), job.qd, job.input, job.x];
-            for (wide, narrow) in self.arguments.iter_mut().zip(given) {
-                let narrow = narrow.map_or(&[][..], |x| part(x, wide.len(), first + i, 1));
-                wide.iter_mut()
-                    .zip(narrow)
-                    .for_each(|(wide, narrow)| *wide = f64::from(*narrow));
+            let (nq, nv) = (self.inner.q.len(), self.inner.qd.len());
+            let given = [(Some(job.q), nq), (job.qd, nv), (job.input, nv), (job.x, nv)];
+            for (wide, (given, each)) in self.arguments.iter_mut().zip(given) {
+                widen(wide, given.map_or(&[][..], |x| part(x, each, state, 1)));
             }
             let [q, qd, input, x] = &self.arguments;
             let one = Job {
@@ -270,17 +266,19 @@ impl Engine<f32> for Through64 {
                 x: job.x.map(|_| &x[..]),
             };
             if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
-                failures.add(first + i, problem);
+                failures.add(state, problem);
             }
-            out.iter_mut()
-                .zip(&self.out)
-                .for_each(|(narrow, wide)| *narrow = *wide as f32);
+            narrow(out, &self.out);
         }
         failures
     }
 
-    fn roll(&mut self, course: &Course<'_, f32>, first: usize, q_out: &mut [f32], qd_out: &mut [f32]) -> Failures {
-        self.roll_one_by_one(course, first, q_out, qd_out)
+    fn roll(&mut self, course: &Course<'_, f32>, first: usize, outs: [&mut [f32]; 2]) -> Failures {
+        self.roll_one_by_one(course, first, outs)
+    }
+
+    fn another(&self) -> Box<dyn Engine<f32>> {
+        Box::new(Self::new(self.inner.workspace.mechanism()))
     }
 }
 
@@ -317,9 +315,8 @@ impl<S: Lanes> InLanes<S> {
 
 impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
     fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
-        let mut failures = Failures::default();
         if job.size == 0 {
-            return failures;
+            return Failures::default();
         }
         let mechanism = self.workspace.mechanism();
         let room = job.quantity.room::<S>(mechanism);
@@ -342,14 +339,18 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
         if S::LANES > 1 && job.qd.is_none() {
             self.workspace.set_velocity(&self.qd);
         }
-        for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
-            self.group(job, first + i * S::LANES, out, &mut failures);
-        }
-        failures
+        let states = out.len() / job.size;
+        in_groups(S::LANES, first, states, [job.size], [out], |first, [out], failures| {
+            self.group(job, first, out, failures);
+        })
     }
 
-    fn roll(&mut self, course: &Course<'_, T>, first: usize, q_out: &mut [T], qd_out: &mut [T]) -> Failures {
-        self.roll_all(course, first, q_out, qd_out)
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
+        self.roll_all(course, first, outs)
+    }
+
+    fn another(&self) -> Box<dyn Engine<T>> {
+        Box::new(Self::new(self.workspace.mechanism()))
     }
 }
 
@@ -402,92 +403,22 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
     fn mixed_group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
         let states = out.len() / job.size;
         let mechanism = self.workspace.mechanism();
-        let neutral = mechanism.neutral();
-        let mut bad: [Option<Error>; MOST_LANES] = core::array::from_fn(|_| None);
-        for lane in 0..states {
-            bad[lane] = job.problem(mechanism, first + lane).err();
-        }
-        for lane in 0..S::LANES {
-            if bad[lane.min(states - 1)].is_some() {
-                replace(&mut self.q, lane, &neutral);
-                replace(&mut self.qd, lane, &[]);
-                replace(&mut self.input, lane, &[]);
-                replace(&mut self.x, lane, &[]);
+        let mut lost = Lost::new(states, |lane| job.problem(mechanism, first + lane));
+        lost.stand_in(mechanism, &mut self.q, |lane| {
+            for x in [&mut self.qd, &mut self.input, &mut self.x] {
+                clear(x, lane);
             }
-        }
+        });
         let mut view = self.workspace.view_at(&self.q, &self.qd);
         let room = &mut self.out[..self.room];
         if let Err(problem) = job.quantity.compute(&mut view, &self.input, &self.x, room) {
             // Of the mechanism, not of a state: where it occurs, states are taken one by one.
-            bad[0].get_or_insert(problem);
+            lost.find(0, |_| Err(problem.clone()));
         }
         if job.quantity.needs_pivots() {
-            for (lane, bad) in bad.iter_mut().enumerate().take(states) {
-                if bad.is_none() {
-                    *bad = view.check_pivots_of(lane).err();
-                }
-            }
+            lost.find(0, |lane| view.check_pivots_of(lane));
         }
         self.give(job, out);
-        for (lane, bad) in bad.into_iter().enumerate() {
-            if let Some(problem) = bad {
-                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
-            }
-        }
-    }
-}
-
-/// The most lanes that any register has.
-pub(crate) const MOST_LANES: usize = 16;
-
-/// What belongs to some states.
-pub(crate) fn part<T>(x: &[T], each: usize, first: usize, states: usize) -> &[T] {
-    &x[first * each..(first + states) * each]
-}
-
-/// Takes states into lanes, and finds out whether all of them can be computed with.
-pub(super) struct Intake<'a, S: Lanes> {
-    /// q, q̇ and two other vectors, state after state; what is not given is zero already, or not read.
-    pub(super) given: [Option<&'a [S::Element]>; 4],
-    pub(super) lanes: [&'a mut [S]; 4],
-    pub(super) mechanism: &'a Mechanism,
-    pub(super) sound: &'a mut bool,
-}
-
-impl<S: Lanes> Task for Intake<'_, S> {
-    #[inline(always)]
-    fn run(self) {
-        let [q, qd, input, x] = self.lanes;
-        let [given, given_qd, given_input, given_x] = self.given;
-        load(given, q);
-        let mut sound = self.mechanism.surely_sound(q);
-        for (given, lanes) in [(given_qd, qd), (given_input, input), (given_x, x)] {
-            if given.is_some() {
-                load(given, lanes);
-                sound = sound * surely_usable(lanes);
-            }
-        }
-        // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
-        *self.sound = sound == S::ONE && (S::LANES > 1 || self.mechanism.check_couplings(q).is_ok());
-    }
-}
-
-/// States after states into lanes.
-#[inline(always)]
-pub(crate) fn load<S: Lanes>(x: Option<&[S::Element]>, lanes: &mut [S]) {
-    if let Some(x) = x
-        && !lanes.is_empty()
-    {
-        S::load(x, lanes.len(), lanes);
-    }
-}
-
-/// Sets one lane; to zeros beyond the numbers given.
-pub(crate) fn replace<S: Lanes>(lanes: &mut [S], lane: usize, with: &[f64]) {
-    for (i, x) in lanes.iter_mut().enumerate() {
-        let new = S::Element::lift(with.get(i).copied().unwrap_or(0.0));
-        let old = *x;
-        *x = S::from_lanes(|l| if l == lane { new } else { old.element(l) });
+        lost.tell(first, 1, [job.size], [out], failures);
     }
 }

@@ -2,26 +2,33 @@
 //!
 //! Every state gets the very bits that it would get in a batch of its own, whatever its neighbours, its place, the size of the
 //! batch or the number of threads; in `f64` those are the numbers that a workspace gives, too, up to the signs of zeros.
+//! Several states stand in the lanes of a register where the crate is built with its feature `lanes`.
 //! Mechanisms in which joints follow others by curves, forward dynamics that is refined, and processors without AVX2 take states
 //! one by one, `f32` through `f64`.
 
-pub(crate) mod engine;
+mod engine;
+pub(crate) mod lanes;
 mod models;
 mod quantity;
 mod rollout;
+pub(crate) mod share;
+mod variation;
 
+use crate::Result;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
-use crate::{Error, Result};
-pub(crate) use engine::Failures;
 use engine::{Engine, Job};
 use quantity::Quantity;
-use rayon::prelude::*;
+use share::Team;
 
 pub use engine::Real;
 pub use models::Models;
 pub use rollout::{Rollout, RolloutMethod};
+pub use variation::Variation;
+
+/// Whether several states stand in one register, where the processor has such: the crate's feature `lanes`.
+pub const HAS_LANES: bool = cfg!(feature = "lanes");
 
 /// Memory for evaluating many states of a mechanism in one call.
 ///
@@ -40,9 +47,7 @@ pub use rollout::{Rollout, RolloutMethod};
 /// ```
 pub struct Batch<T: Real = f64> {
     mechanism: Mechanism,
-    threads: usize,
-    /// As many as there were threads to use so far.
-    engines: Vec<Box<dyn Engine<T>>>,
+    team: Team<Box<dyn Engine<T>>>,
 }
 
 impl Mechanism {
@@ -61,25 +66,14 @@ impl<T: Real> Batch<T> {
     fn new(mechanism: &Mechanism, threads: usize) -> Self {
         Self {
             mechanism: mechanism.clone(),
-            threads: threads.max(1),
-            engines: Vec::new(),
+            team: Team::new(threads),
         }
     }
 
     /// The same with another number of threads; at least one.
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
-        self.engines.truncate(self.threads);
+        self.team = self.team.with_threads(threads);
         self
-    }
-
-    /// The engines that so many states are shared out to, made when they are first needed.
-    fn engines(&mut self, states: usize) -> &mut [Box<dyn Engine<T>>] {
-        let used = self.threads.min(states.div_ceil(BLOCK)).max(1);
-        while self.engines.len() < used {
-            self.engines.push(T::engine(&self.mechanism));
-        }
-        &mut self.engines[..used]
     }
 
     /// The mechanism it belongs to.
@@ -210,57 +204,9 @@ impl<T: Real> Batch<T> {
         self.run(Quantity::AccelerationAdjoint, &inputs, out)
     }
 
-    /// Runs a job: a block of states for each thread.
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(&self.mechanism, quantity, inputs, out.len())?;
-        let run = |engine: &mut Box<dyn Engine<T>>, first: usize, out: &mut [T]| engine.run(&job, first, out);
-        share_out(self.engines(job.states), job.states, job.size, out, run)
-    }
-}
-
-/// A block of states for each engine, on threads of their own; the error names the first that failed.
-pub(crate) fn share_out<E: Send, T: Send>(
-    engines: &mut [E],
-    states: usize,
-    size: usize,
-    out: &mut [T],
-    run: impl Fn(&mut E, usize, &mut [T]) -> Failures + Sync,
-) -> Result<()> {
-    let failures = match engines {
-        [engine] => run(engine, 0, out),
-        engines => {
-            let block = share(states, engines.len());
-            let parts = out.par_chunks_mut(block * size.max(1));
-            engines
-                .par_iter_mut()
-                .zip(parts)
-                .enumerate()
-                .map(|(i, (engine, out))| run(engine, i * block, out))
-                .reduce(Failures::default, Failures::and)
-        }
-    };
-    failures.into_result(states)
-}
-
-/// How many states go to each of some engines.
-fn share(states: usize, engines: usize) -> usize {
-    states.div_ceil(engines).next_multiple_of(BLOCK).max(BLOCK)
-}
-
-/// Blocks are whole groups of lanes.
-const BLOCK: usize = 16;
-
-/// An error unless an argument has so many numbers for each state.
-pub(crate) fn check_states(argument: &'static str, given: usize, each: usize, states: usize) -> Result<()> {
-    let needed = each.saturating_mul(states);
-    if given == needed {
-        Ok(())
-    } else {
-        Err(Error::Length {
-            argument,
-            needed,
-            given,
-        })
+        self.team.run_job(&job, out, || T::engine(&self.mechanism))
     }
 }
 
@@ -268,7 +214,7 @@ impl<T: Real> core::fmt::Debug for Batch<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Batch")
             .field("mechanism", &self.mechanism.name())
-            .field("threads", &self.threads)
+            .field("threads", &self.team.threads())
             .field("epsilon", &<T as Scalar>::EPSILON)
             .finish_non_exhaustive()
     }

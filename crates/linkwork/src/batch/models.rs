@@ -1,15 +1,16 @@
 //! Many models of one tree in one batch: masses, lengths, rotors, damping and gravity of their own.
 
-use super::engine::{Failures, Intake, Job, MOST_LANES, Real, part, replace};
+use super::engine::{Engine, Job, Real};
+use super::lanes::{Intake, Lost, clear, in_groups, part};
 use super::quantity::Quantity;
-use super::rollout::{Accelerates, Course, Rolling, Rollout, is_bounded, out_of_bounds};
-use super::{BLOCK, share, share_out};
+use super::rollout::{Course, Drives, Held, Judge, Rolling, Rollout};
+use super::share::{Failures, Team};
 use crate::dynamics::varied::{Common, Memory, Several, length, numbers};
-use crate::model::{Mechanism, surely_usable};
+use crate::model::Mechanism;
 use crate::scalar::Scalar;
 use crate::simd::{Instructions, Lanes, Task};
 use crate::{Error, Result};
-use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Models that share a tree and differ in their numbers, with one state of each: for randomised training, identification and
 /// studies of a design.
@@ -33,8 +34,7 @@ use rayon::prelude::*;
 /// ```
 pub struct Models<T: Real = f64> {
     alike: Alike,
-    threads: usize,
-    fleet: Option<Box<dyn Fleet<T>>>,
+    team: Team<Box<dyn Engine<T>>>,
 }
 
 /// What models have in common, and their numbers one after another.
@@ -68,14 +68,13 @@ impl<T: Real> Models<T> {
                 common,
                 numbers: Vec::new(),
             },
-            threads: rayon::current_num_threads().max(1),
-            fleet: None,
+            team: Team::new(rayon::current_num_threads()),
         })
     }
 
     /// The same with another number of threads; at least one.
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        self.team = self.team.with_threads(threads);
         self
     }
 
@@ -109,7 +108,7 @@ impl<T: Real> Models<T> {
         let numbers = numbers(m, &model.passive.damping);
         alike.common = common;
         alike.numbers.extend(numbers);
-        self.fleet = None;
+        self.team.dismiss();
         Ok(())
     }
 
@@ -167,22 +166,13 @@ impl<T: Real> Models<T> {
         let lengths = [q_out.len(), qd_out.len()];
         let course = Course::new(&self.alike.mechanism, rollout, q, qd, tau, lengths)?;
         self.check_states(course.states)?;
-        if course.states * rollout.steps == 0 {
-            return Ok(());
-        }
-        let threads = self.threads;
-        self.fleet().roll(&course, threads, q_out, qd_out)
+        self.team.roll(&course, [q_out, qd_out], || T::of_models(&self.alike))
     }
 
     fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
         let job = Job::new(&self.alike.mechanism, quantity, inputs, out.len())?;
         self.check_states(job.states)?;
-        let threads = self.threads;
-        self.fleet().run(&job, threads, out)
-    }
-
-    fn fleet(&mut self) -> &mut dyn Fleet<T> {
-        &mut **self.fleet.get_or_insert_with(|| T::fleet(&self.alike))
+        self.team.run_job(&job, out, || T::of_models(&self.alike))
     }
 
     /// An error unless there is one state for each model.
@@ -208,18 +198,10 @@ impl<T: Real> core::fmt::Debug for Models<T> {
     }
 }
 
-/// Models in lanes.
-pub trait Fleet<T>: Send {
-    /// Computes one state of every model.
-    fn run(&mut self, job: &Job<'_, T>, threads: usize, out: &mut [T]) -> Result<()>;
-    /// Rolls one state of every model.
-    fn roll(&mut self, course: &Course<'_, T>, threads: usize, q_out: &mut [T], qd_out: &mut [T]) -> Result<()>;
-}
-
-/// As many models to a register as it has lanes, group after group; and memory for every thread.
+/// As many models to a register as it has lanes, group after group; and one thread's memory.
 pub(super) struct Abreast<S: 'static> {
-    models: Shared<S>,
-    works: Vec<Work<S>>,
+    models: Arc<Shared<S>>,
+    work: Work<S>,
 }
 
 /// What all threads read.
@@ -230,7 +212,7 @@ struct Shared<S> {
     instructions: Instructions,
 }
 
-/// One thread's memory.
+/// What one thread writes.
 struct Work<S> {
     memory: Memory<S>,
     q: Vec<S>,
@@ -241,7 +223,7 @@ struct Work<S> {
     /// 𝓜 alone: its elements that are zero are never written.
     mass: Vec<S>,
     driven: Vec<S>,
-    rolling: Rolling<S>,
+    rolling: Option<Rolling<S>>,
 }
 
 impl<S: Scalar> Work<S> {
@@ -257,7 +239,7 @@ impl<S: Scalar> Work<S> {
             out: zeros(nv),
             mass: zeros(nv * nv),
             driven: zeros(nv),
-            rolling: Rolling::new(mechanism),
+            rolling: None,
         }
     }
 }
@@ -273,23 +255,14 @@ impl<S: Lanes> Abreast<S> {
             }
         }
         Self {
-            models: Shared {
+            models: Arc::new(Shared {
                 mechanism: alike.mechanism.clone(),
                 common: alike.common.clone(),
                 numbers: all,
                 instructions: Instructions::detect(),
-            },
-            works: Vec::new(),
+            }),
+            work: Work::new(&alike.mechanism),
         }
-    }
-
-    /// Memory for as many threads as so many states are shared out to.
-    fn works(&mut self, threads: usize, states: usize) -> (&Shared<S>, &mut [Work<S>]) {
-        let used = threads.min(states.div_ceil(BLOCK)).max(1);
-        while self.works.len() < used {
-            self.works.push(Work::new(&self.models.mechanism));
-        }
-        (&self.models, &mut self.works[..used])
     }
 }
 
@@ -304,11 +277,13 @@ impl<S: Lanes> Shared<S> {
         }
     }
 
-    /// What nothing resists in a lane.
-    fn singular(&self, memory: &Memory<S>, lane: usize) -> Option<Error> {
-        let dof = memory.gains.iter().position(|gain| !gain.is_sound(lane))?;
+    /// An error if nothing resists a joint in a lane.
+    fn check(&self, memory: &Memory<S>, lane: usize) -> Result<()> {
+        let Some(dof) = memory.gains.iter().position(|gain| !gain.is_sound(lane)) else {
+            return Ok(());
+        };
         let (joint, index) = self.mechanism.joint_of_any_dof(dof);
-        Some(Error::Singular {
+        Err(Error::Singular {
             joint: self.mechanism.joints()[joint.index()].name.clone(),
             index,
             value: memory.gains[dof].d_inv.lane(lane).recip(),
@@ -316,49 +291,47 @@ impl<S: Lanes> Shared<S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> Fleet<T> for Abreast<S> {
-    fn run(&mut self, job: &Job<'_, T>, threads: usize, out: &mut [T]) -> Result<()> {
+impl<T: Real, S: Lanes<Element = T>> Engine<T> for Abreast<S> {
+    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
         if job.size == 0 {
-            return Ok(());
+            return Failures::default();
         }
-        let (models, works) = self.works(threads, job.states);
-        let run = |work: &mut Work<S>, first: usize, out: &mut [T]| {
-            let mut failures = Failures::default();
-            for (i, out) in out.chunks_mut(S::LANES * job.size).enumerate() {
-                work.group(models, job, first + i * S::LANES, out, &mut failures);
+        let (models, work, states) = (&*self.models, &mut self.work, out.len() / job.size);
+        for (given, lanes) in [(job.qd, &mut work.qd), (job.input, &mut work.input)] {
+            if given.is_none() {
+                lanes.fill(S::ZERO);
             }
-            failures
-        };
-        share_out(works, job.states, job.size, out, run)
+        }
+        in_groups(S::LANES, first, states, [job.size], [out], |first, [out], failures| {
+            work.group(models, job, first, out, failures);
+        })
     }
 
-    fn roll(&mut self, course: &Course<'_, T>, threads: usize, q_out: &mut [T], qd_out: &mut [T]) -> Result<()> {
-        let (models, works) = self.works(threads, course.states);
-        let (nq, nv, steps) = (models.mechanism.nq(), models.mechanism.nv(), course.rollout.steps);
-        let block = share(course.states, works.len());
-        let q_parts = q_out.par_chunks_mut(block * steps * nq);
-        let qd_parts = qd_out.par_chunks_mut(block * steps * nv);
-        let roll = |work: &mut Work<S>, first: usize, q_out: &mut [T], qd_out: &mut [T]| {
-            let mut failures = Failures::default();
-            let groups = q_out
-                .chunks_mut(S::LANES * nq * steps)
-                .zip(qd_out.chunks_mut(S::LANES * nv * steps));
-            for (i, (q_out, qd_out)) in groups.enumerate() {
-                work.roll(models, course, first + i * S::LANES, q_out, qd_out, &mut failures);
-            }
-            failures
-        };
-        let failures = match works {
-            [work] => roll(work, 0, q_out, qd_out),
-            works => works
-                .par_iter_mut()
-                .zip(q_parts)
-                .zip(qd_parts)
-                .enumerate()
-                .map(|(i, ((work, q_out), qd_out))| roll(work, i * block, q_out, qd_out))
-                .reduce(Failures::default, Failures::and),
-        };
-        failures.into_result(course.states)
+    fn roll(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
+        let (models, work, states) = (&*self.models, &mut self.work, outs[0].len() / course.sizes[0]);
+        let rolling = work.rolling.get_or_insert_with(|| Rolling::new(&models.mechanism));
+        in_groups(S::LANES, first, states, course.sizes, outs, |first, outs, failures| {
+            let held = Held {
+                rolling: &mut *rolling,
+                q: &mut work.q,
+                v: &mut work.qd,
+                tau: &mut work.input,
+            };
+            let drives = Driven {
+                models,
+                several: models.several(first),
+                memory: &mut work.memory,
+                driven: &mut work.driven,
+            };
+            course.roll_group(models.instructions, drives, held, first, outs, failures);
+        })
+    }
+
+    fn another(&self) -> Box<dyn Engine<T>> {
+        Box::new(Self {
+            models: self.models.clone(),
+            work: Work::new(&self.models.mechanism),
+        })
     }
 }
 
@@ -367,13 +340,8 @@ impl<T: Real, S: Lanes<Element = T>> Work<S> {
     fn group(&mut self, models: &Shared<S>, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
         let (mechanism, states) = (&models.mechanism, out.len() / job.size);
         let (nq, nv) = (mechanism.nq(), mechanism.nv());
-        for (given, lanes) in [(job.qd, &mut self.qd), (job.input, &mut self.input)] {
-            if given.is_none() {
-                lanes.fill(S::ZERO);
-            }
-        }
         let mut sound = false;
-        models.instructions.perform::<S, _>(Intake {
+        models.instructions.perform_in_lanes::<S, _>(Intake {
             given: [
                 Some(part(job.q, nq, first, states)),
                 job.qd.map(|x| part(x, nv, first, states)),
@@ -384,114 +352,37 @@ impl<T: Real, S: Lanes<Element = T>> Work<S> {
             mechanism,
             sound: &mut sound,
         });
-        let mut bad: [Option<Error>; MOST_LANES] = core::array::from_fn(|_| None);
-        if !sound {
-            for lane in 0..S::LANES {
-                let state = lane.min(states - 1);
-                if let Err(problem) = job.problem(mechanism, first + state) {
-                    replace(&mut self.q, lane, &mechanism.neutral());
-                    replace(&mut self.qd, lane, &[]);
-                    replace(&mut self.input, lane, &[]);
-                    bad[state] = Some(problem);
-                }
-            }
-        }
+        let mut lost = Lost::new(states, |lane| match sound {
+            true => Ok(()),
+            false => job.problem(mechanism, first + lane),
+        });
+        lost.stand_in(mechanism, &mut self.q, |lane| {
+            clear(&mut self.qd, lane);
+            clear(&mut self.input, lane);
+        });
         let mut unsound = S::ZERO;
-        models.instructions.perform::<S, _>(Evaluate {
+        models.instructions.perform_in_lanes::<S, _>(Evaluate {
             several: models.several(first),
             quantity: job.quantity,
-            work: self,
+            memory: &mut self.memory,
+            q: &self.q,
+            qd: &self.qd,
+            input: &self.input,
+            out: match job.quantity {
+                Quantity::MassMatrix => &mut self.mass,
+                _ => &mut self.out,
+            },
             unsound: &mut unsound,
         });
         if unsound != S::ZERO {
-            for (lane, bad) in bad.iter_mut().enumerate().take(states) {
-                if bad.is_none() {
-                    *bad = models.singular(&self.memory, lane);
-                }
-            }
+            lost.find(0, |lane| models.check(&self.memory, lane));
         }
         let from = match job.quantity {
             Quantity::MassMatrix => &self.mass,
             _ => &self.out,
         };
         S::store(&from[..job.size], out, job.size);
-        for (lane, bad) in bad.into_iter().enumerate() {
-            if let Some(problem) = bad {
-                out[lane * job.size..(lane + 1) * job.size].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
-            }
-        }
-    }
-
-    /// The same in time.
-    fn roll(
-        &mut self,
-        models: &Shared<S>,
-        course: &Course<'_, T>,
-        first: usize,
-        q_out: &mut [T],
-        qd_out: &mut [T],
-        failures: &mut Failures,
-    ) {
-        let (mechanism, rollout) = (&models.mechanism, course.rollout);
-        let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), rollout.steps);
-        let states = q_out.len() / (nq * steps);
-        let mut lost: [Option<(usize, Error)>; MOST_LANES] = core::array::from_fn(|_| None);
-        let (q, qd) = (part(course.q, nq, first, states), part(course.qd, nv, first, states));
-        for (state, lost) in lost.iter_mut().enumerate().take(states) {
-            let sound = mechanism.check_configuration("q", part(q, nq, state, 1));
-            let sound = sound.and_then(|()| mechanism.check_vector("qd", part(qd, nv, state, 1)));
-            *lost = sound.err().map(|problem| (0, problem));
-        }
-        S::load(q, nq, &mut self.q);
-        S::load(qd, nv, &mut self.qd);
-        self.input.fill(S::ZERO);
-        for step in 0..steps {
-            if let Some(tau) = course.tau {
-                let tau = part(tau, nv * steps, first, states);
-                S::load(&tau[step * nv..], steps * nv, &mut self.input);
-                for (state, lost) in lost.iter_mut().enumerate().take(states) {
-                    if lost.is_none() {
-                        let torques = part(tau, nv, state * steps + step, 1);
-                        *lost = mechanism
-                            .check_vector("tau", torques)
-                            .err()
-                            .map(|problem| (step, problem));
-                    }
-                }
-            }
-            for lane in 0..S::LANES {
-                if lost[lane.min(states - 1)].is_some() {
-                    replace(&mut self.q, lane, &mechanism.neutral());
-                    replace(&mut self.qd, lane, &[]);
-                    replace(&mut self.input, lane, &[]);
-                }
-            }
-            let mut unsound = S::ZERO;
-            models.instructions.perform::<S, _>(Advance {
-                several: models.several(first),
-                rollout,
-                work: self,
-                unsound: &mut unsound,
-            });
-            if unsound != S::ZERO || surely_usable(&self.q) * surely_usable(&self.qd) != S::ONE {
-                for (lane, lost) in lost.iter_mut().enumerate().take(states) {
-                    if lost.is_none() && !is_bounded(&self.q, &self.qd, lane) {
-                        let problem = models.singular(&self.memory, lane);
-                        *lost = Some((step, problem.unwrap_or_else(|| out_of_bounds(step as f64 * rollout.dt))));
-                    }
-                }
-            }
-            S::store(&self.q, &mut q_out[step * nq..], steps * nq);
-            S::store(&self.qd, &mut qd_out[step * nv..], steps * nv);
-        }
-        for (lane, lost) in lost.into_iter().enumerate() {
-            if let Some((step, problem)) = lost {
-                q_out[(lane * steps + step) * nq..(lane + 1) * steps * nq].fill(T::lift(f64::NAN));
-                qd_out[(lane * steps + step) * nv..(lane + 1) * steps * nv].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
-            }
-        }
+        lost.tell(first, 1, [job.size], [out], failures);
     }
 }
 
@@ -499,81 +390,61 @@ impl<T: Real, S: Lanes<Element = T>> Work<S> {
 struct Evaluate<'a, S: 'static> {
     several: Several<'a, S>,
     quantity: Quantity<'a>,
-    work: &'a mut Work<S>,
+    memory: &'a mut Memory<S>,
+    q: &'a [S],
+    qd: &'a [S],
+    input: &'a [S],
+    out: &'a mut [S],
     unsound: &'a mut S,
 }
 
 impl<S: Scalar> Task for Evaluate<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let Work {
-            memory,
-            q,
-            qd,
-            input,
-            out,
-            mass,
-            ..
-        } = self.work;
-        let several = self.several;
-        several.pose(memory, q);
+        let (several, memory) = (self.several, self.memory);
+        several.pose(memory, self.q);
         match self.quantity {
-            Quantity::ForwardDynamics => *self.unsound = several.forward(memory, qd, input, out),
-            Quantity::MassMatrix => several.mass(memory, mass),
+            Quantity::ForwardDynamics => *self.unsound = several.forward(memory, self.qd, self.input, self.out),
+            Quantity::MassMatrix => several.mass(memory, self.out),
             // Where nothing is given, input and velocities are zero.
-            _ => several.inverse(memory, qd, input, out),
+            _ => several.inverse(memory, self.qd, self.input, self.out),
         }
-    }
-}
-
-/// One step of a group.
-struct Advance<'a, S: 'static> {
-    several: Several<'a, S>,
-    rollout: Rollout,
-    work: &'a mut Work<S>,
-    unsound: &'a mut S,
-}
-
-impl<S: Scalar> Task for Advance<'_, S> {
-    #[inline(always)]
-    fn run(self) {
-        let Work {
-            memory,
-            q,
-            qd,
-            input,
-            driven,
-            rolling,
-            ..
-        } = self.work;
-        let mut driven = Driven {
-            several: self.several,
-            memory,
-            tau: input,
-            driven,
-            unsound: self.unsound,
-        };
-        rolling.step(self.rollout, q, qd, &mut driven);
     }
 }
 
 /// Models under constant torques, less their damping.
 struct Driven<'a, S> {
+    models: &'a Shared<S>,
     several: Several<'a, S>,
     memory: &'a mut Memory<S>,
-    tau: &'a [S],
     driven: &'a mut [S],
-    unsound: &'a mut S,
 }
 
-impl<S: Scalar> Accelerates<S> for Driven<'_, S> {
+impl<S: Lanes> Drives<S> for Driven<'_, S> {
     #[inline(always)]
-    fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
+    fn mechanism(&self) -> &Mechanism {
+        &self.models.mechanism
+    }
+
+    #[inline(always)]
+    fn accelerations(&mut self, q: &[S], v: &[S], tau: &[S], vd: &mut [S], judge: &mut Judge<'_>) {
         let damping = self.several.damping();
         for i in 0..v.len() {
-            self.driven[i] = (-damping[i]).mul_add(v[i], self.tau[i]);
+            self.driven[i] = (-damping[i]).mul_add(v[i], tau[i]);
         }
-        self.several.pose(self.memory, q);
-        *self.unsound += self.several.forward(self.memory, v, self.driven, vd);
+        let mut unsound = S::ZERO;
+        self.models.instructions.perform_in_lanes::<S, _>(Evaluate {
+            several: self.several,
+            quantity: Quantity::ForwardDynamics,
+            memory: self.memory,
+            q,
+            qd: v,
+            input: self.driven,
+            out: vd,
+            unsound: &mut unsound,
+        });
+        if unsound != S::ZERO {
+            judge(&|lane| self.models.check(self.memory, lane));
+        }
     }
 }

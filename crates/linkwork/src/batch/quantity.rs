@@ -122,7 +122,7 @@ impl Quantity<'_> {
 
     /// Whether lanes do not compute it for a mechanism: where forward dynamics is refined, and 𝓜⁻¹ of joints that follow others
     /// where it cannot be made from 𝓜.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
     pub(super) fn is_alone(&self, mechanism: &Mechanism) -> bool {
         let inverse = matches!(self, Self::MassMatrixInverse | Self::ForwardDerivatives);
         let r = mechanism.compiled.reduction.as_ref();
@@ -130,7 +130,7 @@ impl Quantity<'_> {
     }
 
     /// Whether it takes q̈ from forward dynamics, which some mechanisms refine.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
     fn is_refined(&self) -> bool {
         matches!(
             self,

@@ -1,15 +1,16 @@
 //! Many states rolled forward in time together.
 
-use super::engine::{Failures, InLanes, MOST_LANES, Real, Through64, part, replace};
-use super::{Batch, check_states, share};
+use super::Batch;
+use super::engine::{InLanes, Real, Through64};
+use super::lanes::{Lost, clear, in_groups, load, narrow, part, widen};
+use super::share::{Failures, check_states};
 use crate::dynamics::forward;
 use crate::model::{Mechanism, all_usable, surely_usable};
 use crate::scalar::Scalar;
-use crate::simd::{Lanes, Task};
+use crate::simd::{Instructions, Lanes, Task};
 use crate::simulate::chart::Chart;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
-use rayon::prelude::*;
 
 /// How states are rolled forward: `steps` steps of `dt` seconds each.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,26 +61,7 @@ impl<T: Real> Batch<T> {
         qd_out: &mut [T],
     ) -> Result<()> {
         let course = Course::new(&self.mechanism, rollout, q, qd, tau, [q_out.len(), qd_out.len()])?;
-        let (states, steps) = (course.states, rollout.steps);
-        if states * steps == 0 {
-            return Ok(());
-        }
-        let (nq, nv) = (self.mechanism.nq(), self.mechanism.nv());
-        let engines = self.engines(states);
-        let block = share(states, engines.len());
-        let q_parts = q_out.par_chunks_mut(block * steps * nq);
-        let qd_parts = qd_out.par_chunks_mut(block * steps * nv);
-        let failures = match engines {
-            [engine] => engine.roll(&course, 0, q_out, qd_out),
-            engines => engines
-                .par_iter_mut()
-                .zip(q_parts)
-                .zip(qd_parts)
-                .enumerate()
-                .map(|(i, ((engine, q_out), qd_out))| engine.roll(&course, i * block, q_out, qd_out))
-                .reduce(Failures::default, Failures::and),
-        };
-        failures.into_result(states)
+        self.team.roll(&course, [q_out, qd_out], || T::engine(&self.mechanism))
     }
 }
 
@@ -88,9 +70,11 @@ impl<T: Real> Batch<T> {
 pub struct Course<'a, T> {
     pub(super) rollout: Rollout,
     pub(super) states: usize,
-    pub(super) q: &'a [T],
-    pub(super) qd: &'a [T],
-    pub(super) tau: Option<&'a [T]>,
+    /// Numbers of q and of q̇ of all steps of a state.
+    pub(super) sizes: [usize; 2],
+    q: &'a [T],
+    qd: &'a [T],
+    tau: Option<&'a [T]>,
 }
 
 impl<'a, T: Real> Course<'a, T> {
@@ -122,6 +106,7 @@ impl<'a, T: Real> Course<'a, T> {
         Ok(Self {
             rollout,
             states,
+            sizes: [all_q, all_v],
             q,
             qd,
             tau,
@@ -137,23 +122,27 @@ const RUNGE_KUTTA_4: [&[f64]; 4] = [
     &[1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
 ];
 
-/// What drives states in a rollout.
-pub(super) trait Accelerates<S> {
-    /// q̈ of a state.
-    fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]);
+/// What moves states in a rollout.
+pub(super) trait Drives<S: Lanes> {
+    fn mechanism(&self) -> &Mechanism;
+    /// q̈ under torques. Where some lane is not sound, `judge` is told what is wrong with each.
+    fn accelerations(&mut self, q: &[S], v: &[S], tau: &[S], vd: &mut [S], judge: &mut Judge<'_>);
 }
+
+/// Is told what is wrong with the state in a lane.
+pub(super) type Judge<'a> = dyn FnMut(&dyn Fn(usize) -> Result<()>) + 'a;
 
 /// What a rollout needs beside the memory of an engine.
 #[derive(Debug)]
 pub(super) struct Rolling<S> {
-    pub(super) chart: Chart,
+    chart: Chart,
     /// u̇ and v̇ of every stage, in the coordinates u around the start of the step.
-    pub(super) ud: [Vec<S>; 4],
-    pub(super) vd: [Vec<S>; 4],
+    ud: [Vec<S>; 4],
+    vd: [Vec<S>; 4],
     /// The state of the present stage.
     u: Vec<S>,
-    pub(super) q: Vec<S>,
-    pub(super) v: Vec<S>,
+    q: Vec<S>,
+    v: Vec<S>,
     /// q, q̇, T and the results of one state, for narrower numbers that go through these.
     wide: [Vec<S>; 5],
 }
@@ -175,9 +164,15 @@ impl<S: Scalar> Rolling<S> {
 
     /// One step of a state.
     #[inline(always)]
-    pub(super) fn step(&mut self, rollout: Rollout, q: &mut [S], v: &mut [S], driven: &mut impl Accelerates<S>) {
+    fn step(
+        &mut self,
+        rollout: Rollout,
+        q: &mut [S],
+        v: &mut [S],
+        mut accelerations: impl FnMut(&[S], &[S], &mut [S]),
+    ) {
         let (r, h) = (self, S::lift(rollout.dt));
-        driven.accelerations(q, v, &mut r.vd[0]);
+        accelerations(q, v, &mut r.vd[0]);
         match rollout.method {
             RolloutMethod::SemiImplicitEuler => {
                 for ((r_v, v), vd) in r.v.iter_mut().zip(&*v).zip(&r.vd[0]) {
@@ -192,7 +187,7 @@ impl<S: Scalar> Rolling<S> {
                 r.ud[0].copy_from_slice(v);
                 for (i, weights) in RUNGE_KUTTA_4.into_iter().enumerate() {
                     if i > 0 {
-                        driven.accelerations(&r.q, &r.v, &mut r.vd[i]);
+                        accelerations(&r.q, &r.v, &mut r.vd[i]);
                         r.ud[i].copy_from_slice(&r.v);
                         // NaN where a joint has turned almost a circle in this step.
                         r.chart.rate_along(&r.u, &mut r.ud[i]);
@@ -229,169 +224,155 @@ impl<S: Scalar> Rolling<S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
-    pub(super) fn roll_all(
-        &mut self,
-        course: &Course<'_, T>,
-        first: usize,
-        q_out: &mut [T],
-        qd_out: &mut [T],
-    ) -> Failures {
-        let mechanism = self.workspace.mechanism();
-        let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), course.rollout.steps);
-        let mut failures = Failures::default();
-        let groups = q_out
-            .chunks_mut(S::LANES * nq * steps)
-            .zip(qd_out.chunks_mut(S::LANES * nv * steps));
-        for (i, (q_out, qd_out)) in groups.enumerate() {
-            self.roll_group(course, first + i * S::LANES, q_out, qd_out, &mut failures);
-        }
-        failures
-    }
+/// A group's q, q̇ and torques in lanes, and memory for its steps.
+pub(super) struct Held<'a, S> {
+    pub(super) rolling: &'a mut Rolling<S>,
+    pub(super) q: &'a mut [S],
+    pub(super) v: &'a mut [S],
+    pub(super) tau: &'a mut [S],
+}
 
-    fn roll_group(
-        &mut self,
-        course: &Course<'_, T>,
+impl<T: Real> Course<'_, T> {
+    /// Rolls as many states as there are lanes, or fewer at the end, from `first` on.
+    pub(super) fn roll_group<S: Lanes<Element = T>>(
+        &self,
+        instructions: Instructions,
+        drives: impl Drives<S>,
+        held: Held<'_, S>,
         first: usize,
-        q_out: &mut [T],
-        qd_out: &mut [T],
+        [q_out, v_out]: [&mut [T]; 2],
         failures: &mut Failures,
     ) {
-        let mechanism = self.workspace.mechanism();
-        let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), course.rollout.steps);
-        let states = q_out.len() / (nq * steps);
-        let (q, qd) = (part(course.q, nq, first, states), part(course.qd, nv, first, states));
-        let mut lost: [Option<(usize, Error)>; MOST_LANES] = core::array::from_fn(|_| None);
-        for (state, lost) in lost.iter_mut().enumerate().take(states) {
-            let sound = mechanism.check_configuration("q", part(q, nq, state, 1));
-            let sound = sound.and_then(|()| mechanism.check_vector("qd", part(qd, nv, state, 1)));
-            *lost = sound.err().map(|problem| (0, problem));
-        }
-        S::load(q, nq, &mut self.q);
-        S::load(qd, nv, &mut self.qd);
-        self.input.fill(S::ZERO);
-        let instructions = self.workspace.instructions();
-        instructions.perform::<S, _>(Roll {
-            rolling: self.rolling.get_or_insert_with(|| Rolling::new(mechanism)),
-            workspace: &mut self.workspace,
-            q: &mut self.q,
-            v: &mut self.qd,
-            tau: &mut self.input,
-            given: course.tau.map(|tau| part(tau, nv * steps, first, states)),
-            rollout: course.rollout,
-            q_out,
-            v_out: qd_out,
-            lost: &mut lost[..states],
+        let mechanism = drives.mechanism();
+        let (nq, nv, steps) = (mechanism.nq(), mechanism.nv(), self.rollout.steps);
+        let states = q_out.len() / self.sizes[0];
+        let (q, v) = (part(self.q, nq, first, states), part(self.qd, nv, first, states));
+        let mut lost = Lost::new(states, |state| {
+            mechanism.check_configuration("q", part(q, nq, state, 1))?;
+            mechanism.check_vector("qd", part(v, nv, state, 1))
         });
-        for (lane, lost) in lost.into_iter().enumerate() {
-            if let Some((step, problem)) = lost {
-                q_out[(lane * steps + step) * nq..(lane + 1) * steps * nq].fill(T::lift(f64::NAN));
-                qd_out[(lane * steps + step) * nv..(lane + 1) * steps * nv].fill(T::lift(f64::NAN));
-                failures.add(first + lane, problem);
-            }
-        }
+        load(Some(q), held.q);
+        load(Some(v), held.v);
+        held.tau.fill(S::ZERO);
+        instructions.perform::<S, _>(Roll {
+            drives,
+            held,
+            given: self.tau.map(|tau| part(tau, self.sizes[1], first, states)),
+            rollout: self.rollout,
+            outs: [&mut *q_out, &mut *v_out],
+            lost: &mut lost,
+        });
+        lost.tell(first, steps, [nq, nv], [q_out, v_out], failures);
+    }
+}
+
+impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
+    pub(super) fn roll_all(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
+        let (instructions, states) = (self.workspace.instructions(), outs[0].len() / course.sizes[0]);
+        let mechanism = self.workspace.mechanism();
+        let rolling = self.rolling.get_or_insert_with(|| Rolling::new(mechanism));
+        in_groups(S::LANES, first, states, course.sizes, outs, |first, outs, failures| {
+            let held = Held {
+                rolling: &mut *rolling,
+                q: &mut self.q,
+                v: &mut self.qd,
+                tau: &mut self.input,
+            };
+            let drives = Torques(&mut self.workspace);
+            course.roll_group(instructions, drives, held, first, outs, failures);
+        })
     }
 }
 
 /// The steps of one group of states.
-struct Roll<'a, S: Lanes + 'static> {
-    rolling: &'a mut Rolling<S>,
-    workspace: &'a mut Workspace<S>,
-    q: &'a mut [S],
-    v: &'a mut [S],
-    tau: &'a mut [S],
+struct Roll<'a, S: Lanes + 'static, D> {
+    drives: D,
+    held: Held<'a, S>,
     given: Option<&'a [S::Element]>,
     rollout: Rollout,
-    q_out: &'a mut [S::Element],
-    v_out: &'a mut [S::Element],
-    /// The states that were lost, and in which step.
-    lost: &'a mut [Option<(usize, Error)>],
+    outs: [&'a mut [S::Element]; 2],
+    lost: &'a mut Lost,
 }
 
-impl<S: Lanes> Task for Roll<'_, S> {
+impl<S: Lanes, D: Drives<S>> Task for Roll<'_, S, D> {
     #[inline(always)]
     fn run(mut self) {
-        let (nq, nv, steps) = (self.q.len(), self.v.len(), self.rollout.steps);
+        let (nq, nv, steps) = (self.held.q.len(), self.held.v.len(), self.rollout.steps);
         for step in 0..steps {
             if let Some(tau) = self.given {
-                S::load(&tau[step * nv..], steps * nv, self.tau);
-                if surely_usable(self.tau) != S::ONE {
+                S::load(&tau[step * nv..], steps * nv, self.held.tau);
+                if surely_usable(self.held.tau) != S::ONE {
                     self.refuse_torques(tau, step);
                 }
             }
-            self.leave_out_lost();
+            // Lost states stand still at rest.
+            let Held { q, v, tau, .. } = &mut self.held;
+            self.lost.stand_in(self.drives.mechanism(), q, |lane| {
+                clear(v, lane);
+                clear(tau, lane);
+            });
             self.advance(step);
-            self.find_lost(step);
-            S::store(self.q, &mut self.q_out[step * nq..], steps * nq);
-            S::store(self.v, &mut self.v_out[step * nv..], steps * nv);
+            let Held { q, v, .. } = &self.held;
+            if surely_usable(q) * surely_usable(v) != S::ONE {
+                self.lost.find(step, |lane| self.rollout.check_bounds(q, v, lane, step));
+            }
+            S::store(q, &mut self.outs[0][step * nq..], steps * nq);
+            S::store(v, &mut self.outs[1][step * nv..], steps * nv);
         }
     }
 }
 
-impl<S: Lanes> Roll<'_, S> {
+impl<S: Lanes, D: Drives<S>> Roll<'_, S, D> {
     /// One step of all lanes.
     #[inline(always)]
     fn advance(&mut self, step: usize) {
-        let mut driven = Driven {
-            workspace: self.workspace,
-            tau: self.tau,
-            step,
-            t: step as f64 * self.rollout.dt,
-            lost: self.lost,
-        };
-        self.rolling.step(self.rollout, self.q, self.v, &mut driven);
+        let (rollout, drives, lost) = (self.rollout, &mut self.drives, &mut *self.lost);
+        let Held { rolling, q, v, tau } = &mut self.held;
+        rolling.step(rollout, q, v, |q, v, vd| {
+            drives.accelerations(q, v, tau, vd, &mut |problem| {
+                // Out of bounds, nothing else can be judged.
+                lost.find(step, |lane| {
+                    rollout.check_bounds(q, v, lane, step)?;
+                    problem(lane)
+                });
+            });
+        });
     }
 
     /// Notes which states are given torques in this step that are no numbers, or too large.
     #[cold]
     fn refuse_torques(&mut self, tau: &[S::Element], step: usize) {
-        let (mechanism, nv) = (self.workspace.mechanism(), self.v.len());
-        for (state, lost) in self.lost.iter_mut().enumerate().filter(|(_, lost)| lost.is_none()) {
-            let torques = part(tau, nv, state * self.rollout.steps + step, 1);
-            *lost = mechanism.check_vector("tau", torques).err().map(|mut problem| {
+        let (mechanism, nv, steps) = (self.drives.mechanism(), self.held.v.len(), self.rollout.steps);
+        self.lost.find(step, |state| {
+            let torques = part(tau, nv, state * steps + step, 1);
+            mechanism.check_vector("tau", torques).map_err(|mut problem| {
                 // Torques are counted from the state's first step on.
                 if let Error::NotFinite { index, .. } = &mut problem {
                     *index += step * nv;
                 }
-                (step, problem)
-            });
-        }
+                problem
+            })
+        });
     }
+}
 
-    /// Notes which states have gone out of bounds.
-    #[inline(always)]
-    fn find_lost(&mut self, step: usize) {
-        if surely_usable(self.q) * surely_usable(self.v) == S::ONE {
-            return;
-        }
-        for (lane, lost) in self.lost.iter_mut().enumerate() {
-            if lost.is_none() && !is_bounded(self.q, self.v, lane) {
-                *lost = Some((step, out_of_bounds(step as f64 * self.rollout.dt)));
-            }
-        }
-    }
-
-    /// Lost states stand still at rest; whoever stands in the lanes left over follows the last state.
-    #[inline(always)]
-    fn leave_out_lost(&mut self) {
-        let last = self.lost.len() - 1;
-        for lane in 0..S::LANES {
-            if self.lost[lane.min(last)].is_some() {
-                replace(self.q, lane, &self.workspace.mechanism().neutral());
-                replace(self.v, lane, &[]);
-                replace(self.tau, lane, &[]);
-            }
+impl Rollout {
+    /// An error unless the state in a lane can be computed with.
+    fn check_bounds<S: Lanes>(&self, q: &[S], v: &[S], lane: usize, step: usize) -> Result<()> {
+        match is_bounded(q, v, lane) {
+            true => Ok(()),
+            false => Err(out_of_bounds(step as f64 * self.dt)),
         }
     }
 }
 
 /// Whether the state in a lane can be computed with.
-pub(super) fn is_bounded<S: Lanes>(q: &[S], v: &[S], lane: usize) -> bool {
+fn is_bounded<S: Lanes>(q: &[S], v: &[S], lane: usize) -> bool {
     q.iter().chain(v).all(|x| all_usable(&[x.element(lane)]))
 }
 
 #[cold]
-pub(super) fn out_of_bounds(t: f64) -> Error {
+fn out_of_bounds(t: f64) -> Error {
     Error::Step {
         t,
         problem:
@@ -401,33 +382,26 @@ pub(super) fn out_of_bounds(t: f64) -> Error {
 }
 
 /// The mechanism under constant torques.
-struct Driven<'a, S: 'static> {
-    workspace: &'a mut Workspace<S>,
-    tau: &'a [S],
-    step: usize,
-    t: f64,
-    lost: &'a mut [Option<(usize, Error)>],
-}
+struct Torques<'a, S: 'static>(&'a mut Workspace<S>);
 
-impl<S: Lanes> Accelerates<S> for Driven<'_, S> {
+impl<S: Lanes> Drives<S> for Torques<'_, S> {
     #[inline(always)]
-    fn accelerations(&mut self, q: &[S], v: &[S], vd: &mut [S]) {
-        let mut view = self.workspace.view_at(q, v);
-        let mechanism = view.mechanism;
-        view.forward::<forward::Forward>(self.tau, vd);
+    fn mechanism(&self) -> &Mechanism {
+        self.0.mechanism()
+    }
+
+    #[inline(always)]
+    fn accelerations(&mut self, q: &[S], v: &[S], tau: &[S], vd: &mut [S], judge: &mut Judge<'_>) {
+        let mut view = self.0.view_at(q, v);
+        view.forward::<forward::Forward>(tau, vd);
         // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
-        if view.pivots_are_sound() && (S::LANES > 1 || mechanism.check_couplings(q).is_ok()) {
-            return;
-        }
-        for (lane, lost) in self.lost.iter_mut().enumerate().filter(|(_, lost)| lost.is_none()) {
-            // Out of bounds, nothing else can be judged; nor can pivots where a coupling has no value.
-            let problem = if is_bounded(q, v, lane) {
-                let defined = mechanism.check_couplings(q);
-                defined.and_then(|()| view.check_pivots_of(lane)).err()
-            } else {
-                Some(out_of_bounds(self.t))
-            };
-            *lost = problem.map(|problem| (self.step, problem));
+        if !view.pivots_are_sound() || !(S::LANES > 1 || view.mechanism.check_couplings(q).is_ok()) {
+            // Pivots cannot be judged where a coupling has no value.
+            judge(&|lane| {
+                view.mechanism
+                    .check_couplings(q)
+                    .and_then(|()| view.check_pivots_of(lane))
+            });
         }
     }
 }
@@ -437,52 +411,52 @@ impl Through64 {
         &mut self,
         course: &Course<'_, f32>,
         first: usize,
-        q_out: &mut [f32],
-        qd_out: &mut [f32],
+        [q_out, qd_out]: [&mut [f32]; 2],
     ) -> Failures {
         let mechanism = &self.inner.workspace.mechanism().clone();
         let Rollout { steps, dt, .. } = course.rollout;
-        let (nq, nv) = (mechanism.nq(), mechanism.nv());
+        let (nq, nv, [all_q, all_v]) = (mechanism.nq(), mechanism.nv(), course.sizes);
         let rolling = self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism));
         let mut wide = core::mem::take(&mut rolling.wide);
         let [q, qd, tau, q_wide, qd_wide] = &mut wide;
-        q_wide.resize(nq * steps, 0.0);
-        qd_wide.resize(nv * steps, 0.0);
-        let mut failures = Failures::default();
-        let outs = q_out.chunks_mut(nq * steps).zip(qd_out.chunks_mut(nv * steps));
-        for (state, (q_out, qd_out)) in (first..).zip(outs) {
-            let (q_given, qd_given) = (part(course.q, nq, state, 1), part(course.qd, nv, state, 1));
-            let tau_given = course.tau.map_or(&[][..], |tau| part(tau, nv * steps, state, 1));
-            for (wide, narrow) in [(&mut *q, q_given), (&mut *qd, qd_given), (&mut *tau, tau_given)] {
-                wide.clear();
-                wide.extend(narrow.iter().map(|x| f64::from(*x)));
-            }
-            let one = Course {
-                rollout: course.rollout,
-                states: 1,
-                q,
-                qd,
-                tau: course.tau.map(|_| &tau[..]),
-            };
-            let sound = mechanism.check_configuration("q", q_given);
-            let lost = match sound.and_then(|()| mechanism.check_vector("qd", qd_given)) {
-                Err(problem) => Some((0, problem)),
-                Ok(()) => {
-                    let failed = self.inner.roll_all(&one, 0, q_wide, qd_wide).first;
-                    let results = q_out.iter_mut().zip(&*q_wide).chain(qd_out.iter_mut().zip(&*qd_wide));
-                    results.for_each(|(narrow, wide)| *narrow = *wide as f32);
-                    let fits = |step: usize| is_bounded(part(q_out, nq, step, 1), part(qd_out, nv, step, 1), 0);
-                    let step = (0..steps).find(|&step| !fits(step));
-                    let problem = |step: usize| failed.map_or_else(|| out_of_bounds(step as f64 * dt), |(_, p)| p);
-                    step.map(|step| (step, problem(step)))
+        q_wide.resize(all_q, 0.0);
+        qd_wide.resize(all_v, 0.0);
+        let states = q_out.len() / all_q;
+        let failures = in_groups(
+            1,
+            first,
+            states,
+            course.sizes,
+            [q_out, qd_out],
+            |state, outs, failures| {
+                let [q_out, qd_out] = outs;
+                let (q_given, qd_given) = (part(course.q, nq, state, 1), part(course.qd, nv, state, 1));
+                widen(q, q_given);
+                widen(qd, qd_given);
+                widen(tau, course.tau.map_or(&[][..], |tau| part(tau, all_v, state, 1)));
+                let one = Course {
+                    rollout: course.rollout,
+                    states: 1,
+                    sizes: course.sizes,
+                    q: &q[..],
+                    qd: &qd[..],
+                    tau: course.tau.map(|_| &tau[..]),
+                };
+                let mut lost = Lost::new(1, |_| {
+                    mechanism.check_configuration("q", q_given)?;
+                    mechanism.check_vector("qd", qd_given)
+                });
+                let failed = self.inner.roll_all(&one, 0, [q_wide, qd_wide]).first;
+                narrow(q_out, q_wide);
+                narrow(qd_out, qd_wide);
+                let fits = |step: usize| is_bounded(part(q_out, nq, step, 1), part(qd_out, nv, step, 1), 0);
+                if let Some(step) = (0..steps).find(|&step| !fits(step)) {
+                    let problem = failed.map_or_else(|| out_of_bounds(step as f64 * dt), |(_, problem)| problem);
+                    lost.find(step, |_| Err(problem.clone()));
                 }
-            };
-            if let Some((step, problem)) = lost {
-                q_out[step * nq..].fill(f32::NAN);
-                qd_out[step * nv..].fill(f32::NAN);
-                failures.add(state, problem);
-            }
-        }
+                lost.tell(state, steps, [nq, nv], [q_out, qd_out], failures);
+            },
+        );
         self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism)).wide = wide;
         failures
     }

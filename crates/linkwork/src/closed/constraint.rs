@@ -177,7 +177,7 @@ pub enum Side {
 
 impl Side {
     /// The sign of multipliers, and of gaps that are allowed; zero for equalities.
-    pub(super) fn sign(self) -> f64 {
+    pub(crate) fn sign(self) -> f64 {
         match self {
             Self::Both => 0.0,
             Self::AtLeast => 1.0,

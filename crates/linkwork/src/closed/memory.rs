@@ -144,7 +144,8 @@ impl Memory {
             return Ok(());
         }
         let floor = TINY * TINY * tree.softest();
-        self.system.factor(&closed.plan, &closed.ties, &self.held, floor);
+        let factored = self.system.factor(&closed.plan, &closed.ties, &self.held, floor);
+        factored.ok_or_else(|| super::too_many(&closed.constraints[0], closed.rows()))?;
         self.factored.copy_from_slice(&self.held);
         self.known = Known::Factors;
         Ok(())

@@ -70,7 +70,7 @@ pub(crate) use equation::Row;
 pub(crate) use plan::Tie;
 
 use equation::Equation;
-use plan::Plan;
+use plan::{MOST_ROWS, Plan};
 use setting::{Setting, check_side};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ impl ClosedMechanism {
             });
             rows += given.kind.rows();
         }
-        let plan = Plan::new(&mechanism, &ties);
+        let plan = Plan::new(&mechanism, &ties).map_err(|(first, rows)| too_many(&constraints[first], rows))?;
         let on = Setting { on: true, target: None };
         Ok(Self {
             mechanism,
@@ -181,6 +181,12 @@ impl ClosedMechanism {
         self.plan.rows
     }
 
+    /// How many equations share degrees of freedom at most, and so are solved together: their matrix is dense, its memory
+    /// grows with their square and the time of a step with their cube. More than 4,096 are refused when the mechanism is closed.
+    pub fn rows_together(&self) -> usize {
+        self.plan.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0)
+    }
+
     /// The equations of all rows.
     fn equations(&self) -> impl Iterator<Item = &Equation> {
         self.ties.iter().flat_map(|tie| &tie.equations)
@@ -199,6 +205,13 @@ impl ClosedMechanism {
             }
         })
         .collect()
+    }
+
+    /// The constraints that are switched on, with their places and how they stand.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (usize, &Tie, &Setting)> {
+        let all = self.ties.iter().zip(&*self.settings).enumerate();
+        all.filter(|(_, (_, setting))| setting.on)
+            .map(|(i, (tie, setting))| (i, tie, setting))
     }
 
     /// Where a constraint's rows are among all.
@@ -220,6 +233,15 @@ fn bad(constraint: &Constraint, problem: impl Into<String>) -> Error {
         constraint: constraint.name.clone(),
         problem: problem.into(),
     }
+}
+
+/// More rows than can be solved together.
+fn too_many(constraint: &Constraint, rows: usize) -> Error {
+    let problem = format!(
+        "it and those that hold the same links are {rows} equations to be solved together, and {MOST_ROWS} is the most; \
+         leave out some, or close short loops by couplings"
+    );
+    bad(constraint, problem)
 }
 
 /// What is wrong with a constraint by itself.

@@ -71,7 +71,7 @@ impl Tie {
     }
 
     /// The constraint's rows at two poses; zero if it is off.
-    pub(super) fn place<S: Scalar>(&self, setting: &Setting, a: &Pose<S>, b: &Pose<S>, rows: &mut [Row<S>]) {
+    pub(crate) fn place<S: Scalar>(&self, setting: &Setting, a: &Pose<S>, b: &Pose<S>, rows: &mut [Row<S>]) {
         if !setting.on {
             rows.fill(Row::default());
             return;
@@ -89,7 +89,7 @@ impl Tie {
     }
 
     /// The rows' biases, from the velocities of the frames.
-    pub(super) fn set_in_motion<S: Scalar>(
+    pub(crate) fn set_in_motion<S: Scalar>(
         &self,
         setting: &Setting,
         (a, va): Moved<'_, S>,
@@ -125,7 +125,7 @@ impl Tie {
 
     /// g of every row, and how far the constraint is from closed as one number: the largest violation, or π where an axis
     /// points the wrong way.
-    pub(super) fn gaps(&self, setting: &Setting, a: &Pose, b: &Pose, gaps: &mut [f64]) -> f64 {
+    pub(crate) fn gaps(&self, setting: &Setting, a: &Pose, b: &Pose, gaps: &mut [f64]) -> f64 {
         if !setting.on {
             gaps.fill(0.0);
             return 0.0;

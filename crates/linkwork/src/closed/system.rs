@@ -4,7 +4,7 @@
 //! and (I + E_h*W'⁻¹E_h) y = E_h*W'⁻¹b, λ = W'⁻¹(b − E_h y). That takes O(ℓ) for ℓ arms that hold one object. Where a
 //! group of W' is singular though W may not be, all of W is factored instead.
 
-use super::plan::{Group, Plan, Strand, Tie};
+use super::plan::{Group, MOST_ROWS, Plan, Strand, Tie};
 use crate::dense::{Semidefinite, add_scaled, dot};
 
 /// The memory and the factors of one group.
@@ -75,8 +75,10 @@ impl System {
         self.innovations.fill(0.0);
     }
 
-    /// Factors the system of the rows that are held; rows whose square is at most `floor` are rounding.
-    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], held: &[bool], floor: f64) {
+    /// Factors the system of the rows that are held; rows whose square is at most `floor` are rounding. None if all rows would
+    /// have to be factored together, and are too many.
+    #[must_use]
+    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], held: &[bool], floor: f64) -> Option<()> {
         let mut full = true;
         self.left_out = held.iter().filter(|held| !**held).count();
         for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
@@ -87,28 +89,26 @@ impl System {
         }
         self.is_whole = false;
         if plan.hub_size == 0 {
-            return;
+            return Some(());
         }
         if full {
             self.border(plan, ties, held);
-            return;
+            return Some(());
         }
-        self.is_whole = true;
         let n = plan.rows;
+        if n > MOST_ROWS {
+            return None;
+        }
+        let whole = plan.whole();
+        self.is_whole = true;
         if self.whole.w.is_empty() {
             self.whole = Block::new(n, 0);
         }
         // In the whole a row's place is its number.
-        gather(
-            &plan.whole,
-            plan,
-            &plan.whole.rows,
-            ties,
-            &self.innovations,
-            &mut self.whole.w,
-        );
-        leave_out(&plan.whole, held, floor, &mut self.whole.w);
+        gather(whole, plan, &whole.rows, ties, &self.innovations, &mut self.whole.w);
+        leave_out(whole, held, floor, &mut self.whole.w);
         self.whole.factor.factor(&self.whole.w, floor);
+        Some(())
     }
 
     /// I + E_h*W'⁻¹E_h.
@@ -251,7 +251,8 @@ fn gather(group: &Group, plan: &Plan, place: &[usize], ties: &[Tie], numbers: &[
             for (s, row_b) in rows_b.clone().enumerate().take(count) {
                 let y = &numbers[b.start + s * b.dofs.len()..];
                 let mut sum = 0.0;
-                for &(p, q, length) in &meeting.stretches {
+                for stretch in &group.stretches[meeting.stretches.clone()] {
+                    let [p, q, length] = stretch.map(|x| x as usize);
                     sum += dot(&x[p..p + length], &y[q..q + length]);
                 }
                 let (i, j) = (place[row_a], place[row_b]);

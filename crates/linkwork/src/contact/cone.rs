@@ -39,6 +39,51 @@ pub(super) struct Cone {
     pub(super) r_t: f64,
 }
 
+/// G = ∂γ/∂y R⁻¹ of a contact: G_nn, G_tn = `coupled` t, G_tt = `across` I + `along` tt*, with t the direction of sliding.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Weight {
+    pub(super) normal: f64,
+    pub(super) coupled: f64,
+    pub(super) across: f64,
+    pub(super) along: f64,
+    pub(super) t: Rows,
+}
+
+impl Weight {
+    /// Whether there is none.
+    #[inline]
+    pub(super) fn is_none(&self) -> bool {
+        self.normal == 0.0 && self.across == 0.0 && self.along == 0.0
+    }
+
+    /// Gx, of the rows that there are.
+    #[inline]
+    pub(super) fn times(&self, rows: usize, x: &Rows) -> Rows {
+        let mut out = [0.0; ROWS];
+        let mut slid = 0.0;
+        for i in 1..rows {
+            slid += self.t[i] * x[i];
+        }
+        out[0] = self.normal * x[0] + self.coupled * slid;
+        let pull = self.coupled * x[0] + self.along * slid;
+        for i in 1..rows {
+            out[i] = self.across * x[i] + pull * self.t[i];
+        }
+        out
+    }
+
+    /// As a matrix.
+    pub(super) fn matrix(&self, rows: usize) -> [Rows; ROWS] {
+        let mut g = [[0.0; ROWS]; ROWS];
+        for (i, column) in g.iter_mut().enumerate().take(rows) {
+            let mut unit = [0.0; ROWS];
+            unit[i] = 1.0;
+            *column = self.times(rows, &unit);
+        }
+        g
+    }
+}
+
 impl Cone {
     /// y for a relative velocity.
     #[inline]
@@ -51,11 +96,17 @@ impl Cone {
         y
     }
 
+    #[inline]
     fn slide(&self, y: &Rows) -> f64 {
-        y[1..self.rows].iter().map(|x| x * x).sum::<f64>().sqrt()
+        let mut sum = 0.0;
+        for x in &y[1..self.rows] {
+            sum += x * x;
+        }
+        sum.sqrt()
     }
 
     /// γ = P(y), and the region it is in.
+    #[inline]
     pub(super) fn project(&self, law: Law, y: &Rows) -> (Rows, Region) {
         let (y_r, y_n) = (self.slide(y), y[0]);
         let mut gamma = *y;
@@ -77,7 +128,8 @@ impl Cone {
                 gamma[0] = y_n.max(0.0);
                 let inside = y_r <= b;
                 if !inside {
-                    gamma[1..self.rows].iter_mut().for_each(|x| *x *= b / y_r);
+                    let scale = b / y_r;
+                    gamma[1..self.rows].iter_mut().for_each(|x| *x *= scale);
                 }
                 let region = match (gamma[0] > 0.0 || b > 0.0, inside) {
                     (false, _) => Region::Apart,
@@ -89,54 +141,46 @@ impl Cone {
         }
     }
 
-    /// G = ∂γ/∂y R⁻¹, symmetric and not negative; of the rows that there are.
-    pub(super) fn weight(&self, law: Law, y: &Rows) -> [Rows; ROWS] {
-        let mut g = [[0.0; ROWS]; ROWS];
-        let (y_r, y_n) = (self.slide(y), y[0]);
-        let (gamma, region) = self.project(law, y);
+    /// G at y, whose projection is known.
+    #[inline]
+    pub(super) fn weight(&self, law: Law, y: &Rows, (gamma, region): (&Rows, Region)) -> Weight {
         let (n_inv, t_inv) = (1.0 / self.r_n, 1.0 / self.r_t);
-        match law {
-            Law::Cone => match region {
-                Region::Apart => {}
-                Region::Sticking => {
-                    g[0][0] = n_inv;
-                    for i in 1..self.rows {
-                        g[i][i] = t_inv;
-                    }
-                }
-                Region::Sliding => {
+        let slides = match law {
+            Law::Cone => region == Region::Sliding,
+            // Apart, friction of a bound of zero has no direction that matters.
+            Law::Bound(b) => self.slide(y) > b,
+        };
+        let mut weight = Weight {
+            normal: n_inv,
+            across: t_inv,
+            ..Weight::default()
+        };
+        if slides {
+            let y_r = self.slide(y);
+            for i in 1..self.rows {
+                weight.t[i] = y[i] / y_r;
+            }
+            match law {
+                Law::Cone => {
                     let mu_hat = self.mu * self.r_t / self.r_n;
                     let c = 1.0 + self.mu * mu_hat;
-                    g[0][0] = n_inv / c;
-                    for i in 1..self.rows {
-                        let t_i = y[i] / y_r;
-                        g[0][i] = self.mu / c * n_inv * t_i;
-                        g[i][0] = g[0][i];
-                        for j in 1..self.rows {
-                            let t_ij = t_i * y[j] / y_r;
-                            let unit = if i == j { 1.0 } else { 0.0 };
-                            g[i][j] = self.mu * (gamma[0] / y_r * (unit - t_ij) + mu_hat / c * t_ij) * t_inv;
-                        }
-                    }
+                    weight.normal = n_inv / c;
+                    weight.coupled = self.mu / c * n_inv;
+                    weight.across = self.mu * gamma[0] / y_r * t_inv;
+                    weight.along = self.mu * mu_hat / c * t_inv - weight.across;
                 }
-            },
-            Law::Bound(b) => {
-                if y_n > 0.0 {
-                    g[0][0] = n_inv;
-                }
-                for i in 1..self.rows {
-                    if y_r <= b {
-                        g[i][i] = t_inv;
-                        continue;
-                    }
-                    for j in 1..self.rows {
-                        let unit = if i == j { 1.0 } else { 0.0 };
-                        g[i][j] = b / y_r * (unit - y[i] * y[j] / (y_r * y_r)) * t_inv;
-                    }
+                Law::Bound(b) => {
+                    weight.across = b / y_r * t_inv;
+                    weight.along = -weight.across;
                 }
             }
         }
-        g
+        match law {
+            Law::Cone if region == Region::Apart => return Weight::default(),
+            Law::Bound(_) if y[0] <= 0.0 => weight.normal = 0.0,
+            _ => {}
+        }
+        weight
     }
 
     /// ½‖y‖²_R − ½‖y − P(y)‖²_R.
@@ -200,7 +244,8 @@ mod tests {
             let mut y = [0.0; ROWS];
             (0..5).for_each(|i| y[i] = numbers(&mut seed));
             for law in [Law::Cone, Law::Bound(0.3)] {
-                let g = cone.weight(law, &y);
+                let (gamma, region) = cone.project(law, &y);
+                let g = cone.weight(law, &y, (&gamma, region)).matrix(5);
                 for j in 0..5 {
                     let r = if j == 0 { cone.r_n } else { cone.r_t };
                     let h = 1e-7;

@@ -4,10 +4,10 @@
 //! fixed point; where that does not settle, the cone is shifted: v̂_n less μ times the sliding speed. Both end at the same law.
 
 use super::Settings;
-use super::cone::Law;
+use super::cone::{Law, Region};
 use super::mixing::Mixing;
-use super::newton::Newton;
-use super::rows::{Line, Point};
+use super::newton::{Newton, Sum};
+use super::rows::Point;
 use crate::Result;
 use crate::workspace::AugmentedMass;
 
@@ -40,6 +40,10 @@ pub(super) struct Coulomb {
     pub(super) bounds: Vec<f64>,
     trial: Vec<f64>,
     next: Vec<f64>,
+    /// The contacts that slide, how their normal impulses follow from bounds, and by what bounds are to change.
+    sliding: Vec<usize>,
+    small: Vec<f64>,
+    more: Vec<f64>,
     /// v̂_n before the cones are shifted.
     before: Vec<f64>,
     mixing: Mixing,
@@ -52,36 +56,158 @@ fn change(x: &[f64], y: &[f64]) -> f64 {
     if largest > 0.0 { most / largest } else { most }
 }
 
+/// How much of the differences matters that bounds of friction have from those that were held: a contact within both sticks by
+/// either.
+fn change_of_bounds(points: &[Point], held: &[f64], next: &[f64]) -> f64 {
+    let largest = next.iter().fold(0.0, |most: f64, b| most.max(*b));
+    let mut most: f64 = 0.0;
+    for ((point, held), next) in points.iter().zip(held).zip(next) {
+        let slide = point.gamma[1..point.cone.rows].iter().map(|x| x * x).sum::<f64>();
+        if point.region == Region::Sliding || slide > next * next {
+            most = most.max((held - next).abs());
+        }
+    }
+    if largest > 0.0 { most / largest } else { most }
+}
+
+/// No more contacts than this slide at once for bounds to be found by Newton's method: each takes two sweeps.
+const FEW: usize = 12;
+
+/// b ← A⁻¹b by elimination; whether there is one.
+fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
+    let n = b.len();
+    for c in 0..n {
+        let best = (c..n).fold(c, |best, r| {
+            if a[r * n + c].abs() > a[best * n + c].abs() {
+                r
+            } else {
+                best
+            }
+        });
+        if a[best * n + c].abs() <= 1e-12 || a[best * n + c].is_nan() {
+            return false;
+        }
+        for k in c..n {
+            a.swap(c * n + k, best * n + k);
+        }
+        b.swap(c, best);
+        for r in c + 1..n {
+            let factor = a[r * n + c] / a[c * n + c];
+            for k in c..n {
+                a[r * n + k] -= factor * a[c * n + k];
+            }
+            b[r] -= factor * b[c];
+        }
+    }
+    for r in (0..n).rev() {
+        let done: f64 = (r + 1..n).map(|k| a[r * n + k] * b[k]).sum();
+        b[r] = (b[r] - done) / a[r * n + r];
+    }
+    b.iter().all(|x| x.is_finite())
+}
+
+/// A pass need be no more exact than this share of what the last one changed.
+const EXACT: f64 = 1e-2;
+
 impl Coulomb {
     /// From the present v to a velocity that obeys Coulomb's law.
     pub(super) fn solve(
         &mut self,
         newton: &mut Newton,
         a: &mut AugmentedMass<'_>,
-        points: &mut [Point],
-        lines: &mut [Line],
+        sum: &mut Sum,
         settings: &Settings,
     ) -> Result<Passes> {
         let mut passes = Passes::default();
         self.trial.clear();
         self.trial.extend_from_slice(&self.bounds);
         self.mixing.restart();
+        let mut tolerance = settings.tolerance.max(EXACT);
+        let (mut last, mut follows) = (f64::INFINITY, true);
         for _ in 0..HELD {
-            for (point, b) in points.iter_mut().zip(&self.trial) {
+            for (point, b) in sum.points.iter_mut().zip(&self.trial) {
                 point.law = Law::Bound(*b);
             }
             passes.count += 1;
-            let minimal = newton.minimize(a, points, lines, settings)?;
-            self.next.clear();
-            self.next.extend(points.iter().map(|p| p.cone.mu * p.gamma[0]));
-            passes.change = change(&self.trial, &self.next);
-            if minimal && passes.change <= settings.coulomb_tolerance {
-                passes.settled = true;
-                return Ok(passes);
+            newton.minimize(a, sum, settings, tolerance)?;
+            self.find_bounds(sum);
+            passes.change = change_of_bounds(&sum.points, &self.trial, &self.next);
+            if passes.change <= settings.coulomb_tolerance {
+                // The bounds are right: what is left is to be as exact as was asked for.
+                let minimal = newton.minimize(a, sum, settings, settings.tolerance)?;
+                self.find_bounds(sum);
+                passes.change = change_of_bounds(&sum.points, &self.trial, &self.next);
+                if minimal && passes.change <= settings.coulomb_tolerance {
+                    passes.settled = true;
+                    return Ok(passes);
+                }
             }
-            self.mixing.advance(&mut self.trial, &self.next);
+            tolerance = (EXACT * passes.change).clamp(settings.tolerance, EXACT.max(settings.tolerance));
+            // By Newton's method on the bounds as long as that helps, then from the last trials.
+            follows &= passes.change < 0.5 * last;
+            last = passes.change;
+            if !(follows && self.follow(newton, a, sum)?) {
+                self.mixing.advance(&mut self.trial, &self.next);
+            }
         }
-        self.shift(newton, a, points, lines, settings, passes)
+        self.shift(newton, a, sum, settings, passes)
+    }
+
+    /// Bounds b + δb with δb = (I − μ∂γ_n/∂b)⁻¹(μγ_n − b), and the velocity with them; whether there is such a step. A contact that
+    /// slides along t has the impulse bt: ∂v/∂b = 𝓐⁻¹J*t.
+    fn follow(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<bool> {
+        self.sliding.clear();
+        for (i, point) in sum.points.iter().enumerate() {
+            if point.region == Region::Sliding && point.gamma[0] > 0.0 {
+                self.sliding.push(i);
+            }
+        }
+        let n = self.sliding.len();
+        if n == 0 || n > FEW {
+            return Ok(false);
+        }
+        newton.factor(a, sum)?;
+        self.small.clear();
+        self.small.resize(n * n, 0.0);
+        self.more.clear();
+        for c in 0..n {
+            let i = self.sliding[c];
+            self.more.push(self.next[i] - self.trial[i]);
+            newton.slide(a, &sum.points[i]);
+            for r in 0..n {
+                let point = &sum.points[self.sliding[r]];
+                let normal = point.velocity(&a.memory().lambda)[0];
+                let own = if r == c { 1.0 } else { 0.0 };
+                self.small[r * n + c] = own + point.cone.mu / point.cone.r_n * normal;
+            }
+        }
+        if !solve(&mut self.small, &mut self.more) {
+            return Ok(false);
+        }
+        for (trial, next) in self
+            .trial
+            .iter_mut()
+            .zip(&self.next)
+            .enumerate()
+            .filter_map(|(i, pair)| {
+                // Those that stick take what they have.
+                (!self.sliding.contains(&i)).then_some(pair)
+            })
+        {
+            *trial = *next;
+        }
+        for (&i, more) in self.sliding.iter().zip(&mut self.more) {
+            *more = more.max(-self.trial[i]);
+            self.trial[i] += *more;
+        }
+        newton.follow(a, sum, &self.sliding, &self.more);
+        Ok(true)
+    }
+
+    /// μγ_n.
+    fn find_bounds(&mut self, sum: &Sum) {
+        self.next.clear();
+        self.next.extend(sum.points.iter().map(|p| p.cone.mu * p.gamma[0]));
     }
 
     /// The cone, shifted by the sliding speed.
@@ -89,13 +215,12 @@ impl Coulomb {
         &mut self,
         newton: &mut Newton,
         a: &mut AugmentedMass<'_>,
-        points: &mut [Point],
-        lines: &mut [Line],
+        sum: &mut Sum,
         settings: &Settings,
         mut passes: Passes,
     ) -> Result<Passes> {
         self.before.clear();
-        self.before.extend(points.iter().map(|p| p.v_hat[0]));
+        self.before.extend(sum.points.iter().map(|p| p.v_hat[0]));
         let slip = |p: &Point| {
             let rows = 1..p.cone.rows;
             let square = rows
@@ -104,17 +229,17 @@ impl Coulomb {
             p.cone.mu * square.sqrt()
         };
         self.trial.clear();
-        self.trial.extend(points.iter().map(slip));
+        self.trial.extend(sum.points.iter().map(slip));
         self.mixing.restart();
         for _ in 0..SHIFTED {
-            for ((point, v_hat), shift) in points.iter_mut().zip(&self.before).zip(&self.trial) {
+            for ((point, v_hat), shift) in sum.points.iter_mut().zip(&self.before).zip(&self.trial) {
                 point.law = Law::Cone;
                 point.v_hat[0] = v_hat - shift;
             }
             passes.count += 1;
-            let minimal = newton.minimize(a, points, lines, settings)?;
+            let minimal = newton.minimize(a, sum, settings, settings.tolerance)?;
             self.next.clear();
-            self.next.extend(points.iter().map(slip));
+            self.next.extend(sum.points.iter().map(slip));
             passes.change = change(&self.trial, &self.next);
             if minimal && passes.change <= settings.coulomb_tolerance {
                 passes.settled = true;
@@ -122,7 +247,7 @@ impl Coulomb {
             }
             self.mixing.advance(&mut self.trial, &self.next);
         }
-        for (point, v_hat) in points.iter_mut().zip(&self.before) {
+        for (point, v_hat) in sum.points.iter_mut().zip(&self.before) {
             point.v_hat[0] = *v_hat;
         }
         Ok(passes)

@@ -56,7 +56,7 @@ impl Work {
         memory: &mut Augmented,
         contacts: &[Contact],
     ) -> Result<()> {
-        self.points.clear();
+        self.sum.points.clear();
         self.places.clear();
         if contacts.is_empty() {
             return Ok(());
@@ -64,7 +64,7 @@ impl Work {
         let a = posed.augment(memory, Masses::Kept)?;
         for contact in contacts {
             let point = Point::new(given.m, *contact, |k| a.link(k));
-            self.points.push(point);
+            self.sum.points.push(point);
         }
         let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
         let yields = &mut self.yields;
@@ -73,23 +73,24 @@ impl Work {
         if !coupled {
             yields.find(posed, compiled.bodies.len())?;
         }
-        for point in &mut self.points {
+        for point in &mut self.sum.points {
             let root = |k: usize| compiled.bodies[k].root;
-            let joined = match point.ends {
+            let joined = match point.arms.ends {
                 [Some(a), Some(b)] if a == b => continue,
                 [Some(a), Some(b)] => root(a) == root(b) || coupled,
                 _ => coupled,
             };
             if !joined {
-                let own = point.ends.map(|end| end.map(|k| (&yields.own[k], posed.home(k))));
-                point.set_yield(own, None);
+                let own = |end: Option<usize>| end.map(|k| (&yields.own[k], posed.home(k)));
+                let [a, b] = point.arms.ends;
+                point.set_yield([own(a), own(b)], None);
                 continue;
             }
             let frames = [point.given.a, point.given.b];
-            if let Some(side) = (0..2).find(|side| point.ends[1 - side].is_none()) {
+            if let Some(side) = (0..2).find(|side| point.arms.ends[1 - side].is_none()) {
                 let w = posed.operational_inertia_inverse(frames[side], Reference::Aligned)?;
                 let mut own = [None; 2];
-                own[side] = point.ends[side].map(|_| (&w, posed.pose_of(frames[side]).translation));
+                own[side] = point.arms.ends[side].map(|_| (&w, posed.pose_of(frames[side]).translation));
                 point.set_yield(own, None);
                 continue;
             }
@@ -105,33 +106,37 @@ impl Work {
             );
         }
         // What cannot move is no contact; what cannot slide has no friction.
-        for point in &mut self.points {
+        for point in &mut self.sum.points {
             if point.w_t <= DEAD * point.w_n {
                 point.cone.rows = 1;
                 point.cone.mu = 0.0;
             }
         }
         let mut kept = 0;
-        for i in 0..self.points.len() {
-            let point = self.points[i];
+        for i in 0..self.sum.points.len() {
+            let point = &self.sum.points[i];
             let moves = point.w_n > DEAD * point.w_t && point.w_n > 0.0;
             self.places.push(moves.then_some(kept));
             if moves {
-                self.points[kept] = point;
+                if kept != i {
+                    self.sum.points.swap(kept, i);
+                }
                 kept += 1;
             }
         }
-        self.points.truncate(kept);
+        self.sum.points.truncate(kept);
         let gravity = given.m.gravity().norm().max(1e-3);
-        for point in &mut self.points {
+        for point in &mut self.sum.points {
             let held = self.memory.binary_search_by_key(&point.given.id, |held| held.id).ok();
             let held = held.map(|i| self.memory[i]);
             let mut rho = self.settings.rho;
             if let (true, Some(held)) = (self.settings.loads, &held) {
                 let load = held.normal * point.w_n / (gravity * self.settings.step);
                 // In steps of ten: a compliance that follows the load would feed what rocks.
-                let tens = (load / LOADED).log10().round().max(0.0);
-                rho *= 10f64.powf(-tens).max(STIFFEST);
+                if load > LOADED {
+                    let tens = (load / LOADED).log10().round();
+                    rho *= 10f64.powf(-tens).max(STIFFEST);
+                }
             }
             point.set_compliance(&self.settings, rho);
             if let (true, Some(held)) = (self.settings.memory, &held) {
@@ -140,10 +145,10 @@ impl Work {
         }
         for (place, [r_n, r_t]) in self.places.iter().zip(&self.held_compliance) {
             if let Some(at) = *place {
-                (self.points[at].cone.r_n, self.points[at].cone.r_t) = (*r_n, *r_t);
+                (self.sum.points[at].cone.r_n, self.sum.points[at].cone.r_t) = (*r_n, *r_t);
             }
         }
-        let (points, memory) = (&self.points, &self.memory);
+        let (points, memory) = (&self.sum.points, &self.memory);
         self.coulomb.bounds.clear();
         self.coulomb.bounds.extend(points.iter().map(|point| {
             let held = memory.binary_search_by_key(&point.given.id, |held| held.id);
@@ -155,7 +160,7 @@ impl Work {
     /// Limits that are near, and dry friction.
     pub(super) fn find_lines(&mut self, given: &State<'_>, posed: &mut Posed<'_>) -> Result<()> {
         let (dt, settings) = (self.settings.step, self.settings);
-        self.lines.clear();
+        self.sum.lines.clear();
         if settings.joint_limits {
             for stop in &self.stops {
                 let (y, speed) = (given.q[stop.q], given.v[stop.v]);
@@ -169,7 +174,7 @@ impl Work {
                 let near = (2.0 * dt * (slope * speed).abs()).max(0.1);
                 for (gap, slope) in [(at - stop.limits.0, slope), (stop.limits.1 - at, -slope)] {
                     if gap < near && slope != 0.0 {
-                        self.lines.push(Line {
+                        self.sum.lines.push(Line {
                             joint: stop.joint,
                             v: stop.v,
                             slope,
@@ -181,6 +186,8 @@ impl Work {
                                 -gap / dt
                             },
                             gamma: 0.0,
+                            g: 0.0,
+                            next: 0.0,
                         });
                     }
                 }
@@ -194,7 +201,7 @@ impl Work {
             });
             for (v, slope, friction) in own.chain(followers) {
                 if friction > 0.0 && slope != 0.0 {
-                    self.lines.push(Line {
+                    self.sum.lines.push(Line {
                         joint: given.m.joint_of_dof(v).0,
                         v,
                         slope,
@@ -202,18 +209,20 @@ impl Work {
                         r: settings.sigma,
                         v_hat: 0.0,
                         gamma: 0.0,
+                        g: 0.0,
+                        next: 0.0,
                     });
                 }
             }
         }
-        if self.lines.is_empty() {
+        if self.sum.lines.is_empty() {
             return Ok(());
         }
         let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
-        if !coupled && self.points.is_empty() {
+        if !coupled && self.sum.points.is_empty() {
             self.yields.find(posed, compiled.bodies.len())?;
         }
-        for line in &mut self.lines {
+        for line in &mut self.sum.lines {
             let body = &compiled.bodies[self.bodies[line.v]];
             let w = match body.dofs {
                 // [𝓜⁻¹]_jj = D⁻¹ + G*Υ(p)G, at home.

@@ -117,7 +117,10 @@ impl Root {
             [own(1, 0, j[1]), own(1, 1, j[3]), own(1, 2, j[4])],
             [own(2, 0, j[2]), own(2, 1, j[4]), own(2, 2, j[5])],
         ];
-        let times = |w: Vec3| Vec3::from(rows.map(|r| r[0] * w.x + r[1] * w.y + r[2] * w.z));
+        let times = |w: Vec3| {
+            let row = |r: &[f64; 3]| r[0] * w.x + r[1] * w.y + r[2] * w.z;
+            Vec3::new(row(&rows[0]), row(&rows[1]), row(&rows[2]))
+        };
         let (w, u) = (Vec3::new(v[0], v[1], v[2]), Vec3::new(v[3], v[4], v[5]));
         let (n, f) = (
             Vec3::new(torque[0], torque[1], torque[2]) + load.moment,

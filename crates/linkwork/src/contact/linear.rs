@@ -112,6 +112,9 @@ impl Stepper {
                 "joints that follow others are not differentiated; take a mechanism without couplings",
             ));
         }
+        if self.closed.is_some() {
+            return Err(refused("loops of closed mechanisms are not differentiated yet"));
+        }
         for joint in m.joints() {
             if joint.kind.is_curved() && joint.stiffness.iter().any(|k| *k != 0.0) {
                 return Err(refused(format!(
@@ -124,6 +127,7 @@ impl Stepper {
         let turning = self.work.roots.iter().any(|root| root.alone)
             || self.work.is_fast(&State {
                 m: &self.mechanism,
+                closed: None,
                 q,
                 v,
             });
@@ -145,7 +149,7 @@ impl Stepper {
         let (mut places, mut sliding) = (vec![None; contacts.len()], Vec::new());
         for (i, place) in work.places.iter().enumerate() {
             let Some(at) = *place else { continue };
-            let point = &mut work.points[at];
+            let point = &mut work.sum.points[at];
             if point.gamma[0] <= 0.0 {
                 continue;
             }
@@ -166,14 +170,14 @@ impl Stepper {
         // 𝓐, with the symmetric weights of what touches.
         a.memory().clear_weights();
         for one in &touching {
-            one.point.weigh(&one.g, &mut a);
+            one.point.weigh(&one.point.weight, &mut a);
         }
         let mut diagonal = work.newton.diagonal.clone();
         let mut springs: Vec<f64> = match work.settings.passive {
             true => m.passive.stiffness.iter().map(|k| dt * k).collect(),
             false => vec![0.0; nv],
         };
-        for line in &work.lines {
+        for line in &work.sum.lines {
             let (_, g) = line.answer(plus[line.v]);
             diagonal[line.v] += line.slope * line.slope * g;
             if let Hold::Limit(gap) = line.hold {
@@ -380,14 +384,14 @@ impl StepDerivatives<'_> {
         let memory = a.memory();
         memory.forces.fill(Force::ZERO);
         for (one, extra) in self.touching.iter().zip(&extra) {
-            let ends = one.point.ends.map(|end| {
+            let ends = one.point.arms.ends.map(|end| {
                 end.map_or(EndChange::ZERO, |k| EndChange {
                     moved: moved[k],
                     velocity: memory.lambda[k],
                 })
             });
             let changed = one.change(&ends, extra);
-            for (end, changed) in one.point.ends.iter().zip(changed) {
+            for (end, changed) in one.point.arms.ends.iter().zip(changed) {
                 if let Some(k) = *end {
                     memory.forces[k] += changed;
                 }
@@ -432,9 +436,9 @@ impl StepDerivatives<'_> {
         let mut velocity = vec![Force::ZERO; pulled.len()];
         a.memory().forces.fill(Force::ZERO);
         for one in &self.touching {
-            let motions = one.point.ends.map(|end| end.map_or(Motion::ZERO, |k| pulled[k]));
+            let motions = one.point.arms.ends.map(|end| end.map_or(Motion::ZERO, |k| pulled[k]));
             let [moved, bent] = one.adjoint(&motions);
-            for (side, end) in one.point.ends.iter().enumerate() {
+            for (side, end) in one.point.arms.ends.iter().enumerate() {
                 if let Some(k) = *end {
                     a.memory().forces[k] += moved[side];
                     velocity[k] += bent[side];
@@ -557,7 +561,8 @@ fn set_laws(one: &mut Touching, coulomb: bool, dt: f64) {
     let (cone, given) = (&point.cone, &point.given);
     let y = cone.pull(&point.u, &point.v_hat);
     let slide = y[1..cone.rows].iter().map(|x| x * x).sum::<f64>().sqrt();
-    one.g = point.weight();
+    let weight = point.weight();
+    one.g = weight.matrix(cone.rows);
     let slides = point.region == Region::Sliding && slide > 0.0;
     let t: Rows = core::array::from_fn(|i| if i > 0 && slides { y[i] / slide } else { 0.0 });
     if slides && coulomb {
@@ -578,4 +583,5 @@ fn set_laws(one: &mut Touching, coulomb: bool, dt: f64) {
     let n = given.normal;
     let [across, _] = point.strain_of(&held);
     one.held = across - n * n.dot(across);
+    one.point.weight = weight;
 }

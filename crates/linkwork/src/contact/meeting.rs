@@ -73,7 +73,7 @@ pub(super) struct Touching {
 
 impl Touching {
     pub(super) fn new(point: Point, meeting: Meeting, link: impl Fn(usize) -> Pose, velocities: &[Motion]) -> Self {
-        let ends = point.ends.map(|end| {
+        let ends = point.arms.ends.map(|end| {
             end.map(|k| {
                 let pose = link(k);
                 End {

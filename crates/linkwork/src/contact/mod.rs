@@ -42,9 +42,11 @@
 
 mod cone;
 mod coulomb;
+mod felt;
 mod find;
 mod free;
 mod linear;
+mod loops;
 mod meeting;
 mod mixing;
 mod newton;
@@ -54,9 +56,10 @@ mod step;
 mod tell;
 
 pub use cone::Region;
+pub use felt::{Felt, Imu, Push};
 pub use linear::{Change, Gradient, StepDerivatives};
 pub use meeting::Meeting;
-pub use report::{Impulse, JointImpulse, JointRow, Report, Residuals};
+pub use report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Report, Residuals};
 pub use step::Stepper;
 
 use crate::model::FrameId;

@@ -1,11 +1,35 @@
 //! The minimum of the convex step, by Newton's method with a line search.
+//!
+//! With dv = −𝓐⁻¹g the gradient g follows from the impulses alone: 𝓐₀dv = −g − J*GJ dv, and so after a share t of the step
+//!
+//! ```text
+//! g ← (1 − t)g + J*(γ − tGJ dv − γ⁺)        slope(t) = g·dv + t(−g·dv − dv*J*GJ dv) + J dv·(γ − γ(t))
+//! ```
+//!
+//! Where no contact changes its region in a whole step, the bracket is zero and nothing is left to be swept.
 
 use super::Settings;
 use super::cone::{ROWS, Rows};
+use super::loops::Loop;
 use super::rows::{Line, Point};
 use crate::Result;
 use crate::spatial::Force;
 use crate::workspace::AugmentedMass;
+
+/// All rows of a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sum {
+    pub(super) points: Vec<Point>,
+    pub(super) lines: Vec<Line>,
+    pub(super) loops: Vec<Loop>,
+}
+
+impl Sum {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.points.is_empty() && self.lines.is_empty() && self.loops.is_empty()
+    }
+}
 
 /// Numbers per degree of freedom.
 #[derive(Clone, Debug, Default)]
@@ -13,22 +37,32 @@ pub(super) struct Newton {
     /// The velocity that is sought.
     pub(super) v: Vec<f64>,
     pub(super) v_star: Vec<f64>,
-    /// 𝓐₀v*.
-    pub(super) momentum: Vec<f64>,
     /// What 𝓐₀ adds to 𝓜.
     pub(super) diagonal: Vec<f64>,
     /// 1/D of 𝓐₀.
     pub(super) scale: Vec<f64>,
-    /// 𝓐₀(v − v*), J*γ, the gradient, the step, 𝓐₀ of the step.
-    pub(super) moved: Vec<f64>,
-    pub(super) pushed: Vec<f64>,
-    gradient: Vec<f64>,
-    pub(super) dv: Vec<f64>,
+    /// 𝓐₀(v − v*) − J*γ, and the step; 𝓐₀(v − v*) alone only where that is followed.
+    pub(super) gradient: Vec<f64>,
+    moved: Vec<f64>,
+    dv: Vec<f64>,
     a0dv: Vec<f64>,
     room: Vec<f64>,
+    /// What the gradient is measured by, and whether it is followed by 𝓐₀dv: where more is asked for than the short way
+    /// gives, and with loops, which are so stiff that 𝓐⁻¹ is rounded.
+    size: f64,
+    exact: bool,
     pub(super) iterations: usize,
     pub(super) evaluations: usize,
     pub(super) left: f64,
+}
+
+/// Differences of impulses below this share of the largest are rounding.
+const ROUNDING: f64 = 1e-13;
+/// Where less than this is asked for, the gradient is followed by 𝓐₀dv itself.
+const EXACT: f64 = 1e-11;
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 impl Newton {
@@ -37,196 +71,294 @@ impl Newton {
         Self {
             v: zeros(),
             v_star: zeros(),
-            momentum: zeros(),
             diagonal: zeros(),
             scale: zeros(),
-            moved: zeros(),
-            pushed: zeros(),
             gradient: zeros(),
+            moved: zeros(),
             dv: zeros(),
             a0dv: zeros(),
             room: zeros(),
+            size: 0.0,
+            exact: false,
             iterations: 0,
             evaluations: 0,
             left: 0.0,
         }
     }
 
-    /// Takes in v as it is, with 𝓐₀(v − v*) known: the contacts' velocities and 𝓐₀v*.
-    pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, points: &mut [Point]) {
+    /// Takes in v as it is, with 𝓐₀(v − v*) in the place of the gradient: the velocities of all rows, and no impulses yet.
+    pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+        self.moved.copy_from_slice(&self.gradient);
         a.move_links(&self.v);
-        for point in points.iter_mut() {
-            point.u = point.velocity(&a.memory().lambda);
+        let motions = &a.memory().lambda;
+        for point in &mut sum.points {
+            point.u = point.velocity(motions);
+            point.gamma = [0.0; ROWS];
         }
-        a.mass_times_moved(&self.v, &mut self.momentum);
-        for i in 0..self.v.len() {
-            self.momentum[i] += self.diagonal[i] * self.v[i] - self.moved[i];
+        for tie in &mut sum.loops {
+            tie.u = tie.arms.velocity(tie.count, motions);
+            tie.gamma = [0.0; ROWS];
         }
+        for line in &mut sum.lines {
+            line.gamma = 0.0;
+        }
+        // 𝓐₀(v − v*) and the momentum 𝓐₀v, by their own norms.
+        let held = self.diagonal.iter().zip(&self.v).map(|(a, v)| a * v * v).sum::<f64>();
+        self.size = self.length(&self.gradient).max((a.energy_moved(&self.v) + held).sqrt());
     }
 
     /// v⁺ = v*, for there are no rows.
     pub(super) fn rest_free(&mut self) {
         self.v.copy_from_slice(&self.v_star);
-        self.moved.fill(0.0);
+        self.gradient.fill(0.0);
         (self.iterations, self.evaluations, self.left) = (0, 0, 0.0);
     }
 
-    /// γ of all rows at v, and J*γ.
-    pub(super) fn answer(&mut self, a: &mut AugmentedMass<'_>, points: &mut [Point], lines: &mut [Line]) {
+    /// γ of all rows at v, and the gradient with them.
+    fn answer(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
         self.evaluations += 1;
-        let forces = &mut a.memory().forces;
-        forces.fill(Force::ZERO);
-        for point in points.iter_mut() {
-            point.answer();
-            if point.gamma != [0.0; ROWS] {
-                point.push(&point.gamma, forces);
+        sum.points.iter_mut().for_each(|point| point.try_at(0.0));
+        sum.loops.iter_mut().for_each(|tie| tie.try_at(0.0));
+        for line in &mut sum.lines {
+            (line.next, _) = line.answer(self.v[line.v]);
+        }
+        self.take_in(a, sum);
+    }
+
+    /// Takes in the next impulses, and adds J* of what they differ by to the gradient; or all of it, where that is followed.
+    fn take_in(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+        if self.exact {
+            self.gradient.copy_from_slice(&self.moved);
+            sum.points.iter_mut().for_each(|point| point.gamma = [0.0; ROWS]);
+            sum.loops.iter_mut().for_each(|tie| tie.gamma = [0.0; ROWS]);
+            sum.lines.iter_mut().for_each(|line| line.gamma = 0.0);
+        }
+        let (mut largest, mut differ): (f64, f64) = (0.0, 0.0);
+        let mut compare = |old: &Rows, new: &Rows, rows: usize| {
+            for i in 0..rows {
+                largest = largest.max(new[i].abs());
+                differ = differ.max((old[i] - new[i]).abs());
+            }
+        };
+        for point in &sum.points {
+            compare(&point.gamma, &point.next.0, point.cone.rows);
+        }
+        for tie in &sum.loops {
+            compare(&tie.gamma, &tie.next, tie.count);
+        }
+        if differ > ROUNDING * largest {
+            let forces = &mut a.memory().forces;
+            forces.fill(Force::ZERO);
+            for point in &sum.points {
+                let rows = point.cone.rows;
+                point.arms.push_between(rows, &point.gamma, &point.next.0, forces);
+            }
+            for tie in &sum.loops {
+                tie.arms.push_between(tie.count, &tie.gamma, &tie.next, forces);
+            }
+            a.gather(&mut self.room);
+            for (gradient, more) in self.gradient.iter_mut().zip(&self.room) {
+                *gradient += more;
             }
         }
-        a.gather(&mut self.pushed);
-        for line in lines.iter_mut() {
-            (line.gamma, _) = line.answer(self.v[line.v]);
-            self.pushed[line.v] += line.slope * line.gamma;
+        for point in &mut sum.points {
+            (point.gamma, point.region) = point.next;
+        }
+        for tie in &mut sum.loops {
+            tie.gamma = tie.next;
+        }
+        for line in &mut sum.lines {
+            self.gradient[line.v] += line.slope * (line.gamma - line.next);
+            line.gamma = line.next;
         }
     }
 
     /// The length of a covector in the norm of 1/D.
-    fn length(&self, x: impl Fn(usize) -> f64) -> f64 {
-        let mut sum = 0.0;
-        for i in 0..self.v.len() {
-            let x = x(i);
-            sum += self.scale[i] * x * x;
-        }
-        sum.sqrt()
+    fn length(&self, x: &[f64]) -> f64 {
+        x.iter().zip(&self.scale).map(|(x, s)| s * x * x).sum::<f64>().sqrt()
     }
 
     /// Goes on from v to the minimum; whether it settled.
     pub(super) fn minimize(
         &mut self,
         a: &mut AugmentedMass<'_>,
-        points: &mut [Point],
-        lines: &mut [Line],
+        sum: &mut Sum,
         settings: &Settings,
+        tolerance: f64,
     ) -> Result<bool> {
-        let n = self.v.len();
+        self.exact = !sum.loops.is_empty() || settings.tolerance < EXACT;
+        self.answer(a, sum);
         for iteration in 0.. {
-            self.answer(a, points, lines);
-            for i in 0..n {
-                self.gradient[i] = self.moved[i] - self.pushed[i];
-            }
-            let size = self
-                .length(|i| self.momentum[i])
-                .max(self.length(|i| self.moved[i] + self.momentum[i]))
-                .max(self.length(|i| self.pushed[i]));
-            let left = self.length(|i| self.gradient[i]);
-            self.left = if size > 0.0 { left / size } else { 0.0 };
-            if left <= settings.tolerance * size {
+            let left = self.length(&self.gradient);
+            self.left = if self.size > 0.0 { left / self.size } else { 0.0 };
+            if left <= tolerance * self.size {
                 return Ok(true);
             }
             if iteration >= settings.iterations || !left.is_finite() {
                 return Ok(false);
             }
             self.iterations += 1;
-            self.step(a, points, lines)?;
+            self.step(a, sum)?;
         }
         Ok(false)
     }
 
     /// One step: dv = −𝓐⁻¹ gradient, as far as the line search says.
-    fn step(&mut self, a: &mut AugmentedMass<'_>, points: &mut [Point], lines: &[Line]) -> Result<()> {
-        let n = self.v.len();
-        self.factor(a, points, lines)?;
-        for i in 0..n {
-            self.room[i] = -self.gradient[i];
+    fn step(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
+        self.factor(a, sum)?;
+        for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
+            *room = -gradient;
         }
         a.solve_pushed(Some(&self.room), false, &mut self.dv);
-        for point in points.iter_mut() {
-            point.du = point.velocity(&a.memory().lambda);
+        let motions = &a.memory().lambda;
+        for point in &mut sum.points {
+            point.du = point.velocity(motions);
+            point.gdu = point.weight.times(point.cone.rows, &point.du);
         }
-        a.mass_times_moved(&self.dv, &mut self.a0dv);
-        for i in 0..n {
-            self.a0dv[i] += self.diagonal[i] * self.dv[i];
+        for tie in &mut sum.loops {
+            tie.du = tie.arms.velocity(tie.count, motions);
         }
-        let t = self.search(points, lines);
-        for i in 0..n {
-            self.v[i] += t * self.dv[i];
-            self.moved[i] += t * self.a0dv[i];
+        if self.exact {
+            self.find_a0dv(a);
         }
-        for point in points.iter_mut() {
-            for i in 0..point.cone.rows {
-                point.u[i] += t * point.du[i];
-            }
-        }
+        let t = self.search(sum, self.exact);
+        self.go(sum, t);
+        self.take_in(a, sum);
         Ok(())
     }
 
+    /// 𝓐₀dv, from the links' motions at dv.
+    fn find_a0dv(&mut self, a: &mut AugmentedMass<'_>) {
+        a.mass_times_moved(&self.dv, &mut self.a0dv);
+        for ((a0dv, held), dv) in self.a0dv.iter_mut().zip(&self.diagonal).zip(&self.dv) {
+            *a0dv += held * dv;
+        }
+    }
+
+    /// Goes a share of the way along dv; impulses are then those that the gradient is told by, until others are taken in.
+    fn go(&mut self, sum: &mut Sum, t: f64) {
+        let exact = self.exact;
+        for (v, dv) in self.v.iter_mut().zip(&self.dv) {
+            *v += t * dv;
+        }
+        for point in &mut sum.points {
+            for i in 0..point.cone.rows {
+                point.u[i] += t * point.du[i];
+                if !exact {
+                    point.gamma[i] -= t * point.gdu[i];
+                }
+            }
+        }
+        if exact {
+            for (moved, a0dv) in self.moved.iter_mut().zip(&self.a0dv) {
+                *moved += t * a0dv;
+            }
+            for tie in &mut sum.loops {
+                for i in 0..tie.count {
+                    tie.u[i] += t * tie.du[i];
+                }
+            }
+        } else {
+            for gradient in &mut self.gradient {
+                *gradient *= 1.0 - t;
+            }
+            for line in &mut sum.lines {
+                line.gamma -= t * line.g * line.slope * self.dv[line.v];
+            }
+        }
+    }
+
+    /// 𝓐⁻¹J*t of a contact that slides along t, after [`Newton::factor`]: the links' motions are left in λ.
+    pub(super) fn slide(&mut self, a: &mut AugmentedMass<'_>, point: &Point) {
+        let forces = &mut a.memory().forces;
+        forces.fill(Force::ZERO);
+        point.push(&point.weight.t, forces);
+        a.solve_pushed(None, true, &mut self.dv);
+    }
+
+    /// A whole step with the bounds of some contacts that slide changed by so much, after [`Newton::factor`]: dv = 𝓐⁻¹(J*tδb − g).
+    pub(super) fn follow(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum, sliding: &[usize], more: &[f64]) {
+        self.iterations += 1;
+        let forces = &mut a.memory().forces;
+        forces.fill(Force::ZERO);
+        for (&i, more) in sliding.iter().zip(more) {
+            let point = &mut sum.points[i];
+            for j in 1..point.cone.rows {
+                point.next.0[j] = more * point.weight.t[j];
+                point.gamma[j] += point.next.0[j];
+            }
+            point.next.0[0] = 0.0;
+            point.push(&point.next.0, forces);
+        }
+        for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
+            *room = -gradient;
+        }
+        a.solve_pushed(Some(&self.room), true, &mut self.dv);
+        let motions = &a.memory().lambda;
+        for point in &mut sum.points {
+            point.du = point.velocity(motions);
+            point.gdu = point.weight.times(point.cone.rows, &point.du);
+        }
+        for tie in &mut sum.loops {
+            tie.du = tie.arms.velocity(tie.count, motions);
+        }
+        if self.exact {
+            self.find_a0dv(a);
+        }
+        self.go(sum, 1.0);
+    }
+
     /// 𝓐 = 𝓐₀ + ΣJ*GJ at the present velocity.
-    pub(super) fn factor(&mut self, a: &mut AugmentedMass<'_>, points: &[Point], lines: &[Line]) -> Result<()> {
-        let memory = a.memory();
-        memory.clear_weights();
-        for point in points {
-            point.weigh(&point.weight(), a);
+    pub(super) fn factor(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
+        a.memory().clear_weights();
+        for point in &mut sum.points {
+            point.weight = point.weight();
+            point.weigh(&point.weight, a);
+        }
+        for tie in &sum.loops {
+            tie.weigh(a);
         }
         self.room.copy_from_slice(&self.diagonal);
         let mut any = self.diagonal.iter().any(|x| *x != 0.0);
-        for line in lines {
-            let (_, g) = line.answer(self.v[line.v]);
-            self.room[line.v] += line.slope * line.slope * g;
-            any |= g != 0.0;
+        for line in &mut sum.lines {
+            (_, line.g) = line.answer(self.v[line.v]);
+            self.room[line.v] += line.slope * line.slope * line.g;
+            any |= line.g != 0.0;
         }
         if any || a.memory().has_diagonal {
             a.set_diagonal(&self.room);
-            a.memory().has_diagonal = any;
         }
         a.factor()
     }
 
-    /// How far to go along dv: the slope is monotone, and zero at the best place.
-    fn search(&mut self, points: &[Point], lines: &[Line]) -> f64 {
-        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-        let (at, along) = (dot(&self.moved, &self.dv), dot(&self.dv, &self.a0dv));
+    /// How far to go along dv: the slope is monotone, and zero at the best place. The impulses there are in `next`.
+    fn search(&mut self, sum: &mut Sum, exact: bool) -> f64 {
         let first = dot(&self.gradient, &self.dv);
-        let mut count = 0;
-        let mut slope = |t: f64, curved: bool| {
-            count += 1;
-            let (mut slope, mut bend) = (at + t * along, along);
-            for point in points {
-                let mut u: Rows = point.u;
-                for i in 0..point.cone.rows {
-                    u[i] += t * point.du[i];
-                }
-                let y = point.cone.pull(&u, &point.v_hat);
-                let (gamma, _) = point.cone.project(point.law, &y);
-                for i in 0..point.cone.rows {
-                    slope -= point.du[i] * gamma[i];
-                }
-                if curved {
-                    let g = point.cone.weight(point.law, &y);
-                    for i in 0..point.cone.rows {
-                        for j in 0..point.cone.rows {
-                            bend += point.du[i] * g[i][j] * point.du[j];
-                        }
-                    }
-                }
+        let along = match exact {
+            true => dot(&self.dv, &self.a0dv),
+            false => {
+                let points = sum.points.iter().map(|p| dot(&p.du, &p.gdu)).sum::<f64>();
+                let lines = sum
+                    .lines
+                    .iter()
+                    .map(|l| l.g * (l.slope * self.dv[l.v]).powi(2))
+                    .sum::<f64>();
+                -first - points - lines
             }
-            for line in lines {
-                let dv = self.dv[line.v];
-                let (gamma, g) = line.answer(self.v[line.v] + t * dv);
-                slope -= line.slope * dv * gamma;
-                bend += (line.slope * dv).powi(2) * g;
-            }
-            (slope, bend)
         };
         let (mut low, mut high, mut t) = (0.0, 1.0, 1.0);
-        let (whole, bend) = slope(1.0, true);
+        let whole = self.slope(sum, first, along, 1.0);
         if whole > 0.5 * first.abs() {
             let goal = 0.1 * first.abs();
-            t = 1.0 - whole / bend;
+            t = 1.0 - whole / (along + self.bend(sum, 1.0));
+            let mut looked = 1.0;
             for _ in 0..40 {
                 if !(t > low && t < high) {
                     t = 0.5 * (low + high);
                 }
-                let (here, bend) = slope(t, true);
-                if here.abs() <= goal {
+                let here = self.slope(sum, first, along, t);
+                looked = t;
+                if here.abs() <= goal || high - low < 1e-12 {
                     break;
                 }
                 if here > 0.0 {
@@ -234,10 +366,56 @@ impl Newton {
                 } else {
                     low = t;
                 }
-                t -= here / bend;
+                let next = t - here / (along + self.bend(sum, t));
+                if next == t {
+                    break;
+                }
+                t = next;
+            }
+            // If the rounds ran out the last look was elsewhere.
+            if looked != t {
+                self.slope(sum, first, along, t);
             }
         }
-        self.evaluations += count;
         t
+    }
+
+    /// The slope at a share of the step.
+    fn slope(&mut self, sum: &mut Sum, first: f64, along: f64, t: f64) -> f64 {
+        self.evaluations += 1;
+        let mut slope = first + t * along;
+        for point in &mut sum.points {
+            point.try_at(t);
+            for i in 0..point.cone.rows {
+                slope += point.du[i] * (point.gamma[i] - point.next.0[i]);
+            }
+        }
+        for tie in &mut sum.loops {
+            tie.try_at(t);
+            for i in 0..tie.count {
+                slope += tie.du[i] * (tie.gamma[i] - tie.next[i]);
+            }
+        }
+        for line in &mut sum.lines {
+            let dv = self.dv[line.v];
+            (line.next, _) = line.answer(self.v[line.v] + t * dv);
+            slope += line.slope * dv * (line.gamma - line.next);
+        }
+        slope
+    }
+
+    /// What rows add to how the slope changes there.
+    fn bend(&self, sum: &Sum, t: f64) -> f64 {
+        let points = sum.points.iter().map(|p| p.bend(t)).sum::<f64>();
+        let ties = sum
+            .loops
+            .iter()
+            .flat_map(|tie| (0..tie.count).map(|i| tie.du[i].powi(2) * tie.answer(i, tie.u[i] + t * tie.du[i]).1));
+        let lines = sum.lines.iter().map(|line| {
+            let dv = self.dv[line.v];
+            let (_, g) = line.answer(self.v[line.v] + t * dv);
+            (line.slope * dv).powi(2) * g
+        });
+        points + ties.sum::<f64>() + lines.sum::<f64>()
     }
 }

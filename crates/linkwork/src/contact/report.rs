@@ -2,7 +2,7 @@
 
 use super::cone::Region;
 use crate::model::{FrameId, JointId};
-use crate::spatial::Vec3;
+use crate::spatial::{Force, Vec3};
 
 /// A contact after a step.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,31 @@ pub struct JointImpulse {
     pub impulse: f64,
 }
 
+/// What a constraint does to one of its frames.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopEnd {
+    /// The frame.
+    pub frame: FrameId,
+    /// Its origin in the world.
+    pub point: Vec3,
+    /// The impulse on it, about its origin in the world's axes: [N m s; N s].
+    pub impulse: Force,
+}
+
+/// A constraint of a closed mechanism after a step.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopImpulse {
+    /// Its place among [`ClosedMechanism::constraints`](crate::closed::ClosedMechanism::constraints).
+    pub constraint: usize,
+    /// How far it was from closed before the step, in metres or radians.
+    pub gap: f64,
+    /// γ of its rows in their order, N s or N m s; over Δt they are the multipliers that
+    /// [`forward_dynamics`](crate::closed::ClosedMoving::forward_dynamics) tells. Zero for rows that cannot move.
+    pub impulses: [f64; 6],
+    /// What it does to its two frames.
+    pub ends: [LoopEnd; 2],
+}
+
 /// How far a step is from its laws.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Residuals {
@@ -79,6 +104,8 @@ pub struct Residuals {
     pub deficit: f64,
     /// The worst of γ_t·v_t + μγ_n‖v_t‖, J: zero where friction takes as much as it can.
     pub dissipation: f64,
+    /// The most that a loop was open before the step, in metres or radians.
+    pub closure: f64,
     /// The gradient that is left, relative.
     pub gradient: f64,
     /// The change of the bounds in the last pass of Coulomb's law, relative.
@@ -104,6 +131,8 @@ pub struct Report {
     pub contacts: Vec<Impulse>,
     /// Limits that are near, and dry friction.
     pub joints: Vec<JointImpulse>,
+    /// Constraints of a closed mechanism that are on and can move anything.
+    pub loops: Vec<LoopImpulse>,
     /// The velocity without contacts, v*; empty where the step did not need it: it does with [`Start::Free`](super::Start::Free), with
     /// restitution, in fast motion, and where nothing touches.
     pub free_velocity: Vec<f64>,

@@ -1,6 +1,6 @@
 //! Contacts, limits and dry friction as rows of one sum.
 
-use super::cone::{Cone, Law, ROWS, Region, Rows};
+use super::cone::{Cone, Law, ROWS, Region, Rows, Weight};
 use super::{Contact, Settings};
 use crate::model::{JointId, Mechanism};
 use crate::spatial::{Articulated, Force, Motion, Pose, Rotation, Vec3};
@@ -17,14 +17,20 @@ pub(super) enum Along {
     Rolling(usize),
 }
 
-/// A contact as rows.
+/// Where impulses act on two links: B of every row at both ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) given: Contact,
+pub(super) struct Arms {
     /// The links' bodies; none for the world.
     pub(super) ends: [Option<usize>; 2],
     /// Per end and row: B as [moment; force] in the link's compiled frame; of b with the sign turned.
     pub(super) b: [[[f64; 6]; ROWS]; 2],
+}
+
+/// A contact as rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) given: Contact,
+    pub(super) arms: Arms,
     pub(super) along: [Along; ROWS],
     pub(super) tangents: [Vec3; 2],
     pub(super) cone: Cone,
@@ -34,47 +40,45 @@ pub(super) struct Point {
     /// Of the normal, before restitution and the passes of Coulomb's law.
     pub(super) v_hat_n: f64,
     pub(super) v_hat: Rows,
-    /// Jv, J dv, γ.
+    /// Jv and γ there.
     pub(super) u: Rows,
-    pub(super) du: Rows,
     pub(super) gamma: Rows,
     pub(super) region: Region,
+    /// G, J dv and GJ dv, and γ further along dv.
+    pub(super) weight: Weight,
+    pub(super) du: Rows,
+    pub(super) gdu: Rows,
+    pub(super) next: (Rows, Region),
 }
 
 /// Six by six.
 pub(super) type Six = [[f64; 6]; 6];
 
-// Products here are not fused: outside of sweeps a fused one is a call.
+// Products here are not fused: outside of sweeps a fused one is a call. Arrays are filled in loops, for `map` is one too.
 
+#[inline]
 pub(super) fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
-    let [a, b, c] = [0, 2, 4].map(|i| x[i] * y[i] + x[i + 1] * y[i + 1]);
-    a + b + c
+    (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) + (x[4] * y[4] + x[5] * y[5])
 }
 
+#[inline]
 pub(super) fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
-    core::array::from_fn(|i| dot(&w[i], x))
-}
-
-/// Σ x y*.
-fn product(x: &[[f64; 6]], y: &[[f64; 6]]) -> Six {
-    let mut out = [[0.0; 6]; 6];
-    for (x, y) in x.iter().zip(y) {
-        for r in 0..6 {
-            for c in 0..6 {
-                out[r][c] += x[r] * y[c];
-            }
-        }
+    let mut out = [0.0; 6];
+    for i in 0..6 {
+        out[i] = dot(&w[i], x);
     }
     out
 }
 
 /// A vector seen from axes that are turned.
-fn back(turn: &Rotation, v: Vec3) -> Vec3 {
+#[inline]
+pub(super) fn back(turn: &Rotation, v: Vec3) -> Vec3 {
     let along = |axis: Vec3| axis.x * v.x + axis.y * v.y + axis.z * v.z;
     Vec3::new(along(turn.x), along(turn.y), along(turn.z))
 }
 
 /// Two directions across a unit normal.
+#[inline]
 pub(super) fn tangents(n: Vec3) -> [Vec3; 2] {
     let along = if n.x.abs() < 0.9 {
         Vec3::new(1.0, 0.0, 0.0)
@@ -85,6 +89,90 @@ pub(super) fn tangents(n: Vec3) -> [Vec3; 2] {
     let first = across * across.norm().recip();
     [first, n.cross(first)]
 }
+
+impl Arms {
+    /// The relative velocity for some motions of links.
+    #[inline]
+    pub(super) fn velocity(&self, rows: usize, motions: &[Motion]) -> Rows {
+        let mut u = [0.0; ROWS];
+        for (end, b) in self.ends.iter().zip(&self.b) {
+            let Some(k) = *end else { continue };
+            let motion = motions[k].to_array();
+            for (u, b) in u[..rows].iter_mut().zip(b) {
+                *u += dot(b, &motion);
+            }
+        }
+        u
+    }
+
+    /// Adds what the difference of two impulses does to the links.
+    #[inline]
+    pub(super) fn push_between(&self, rows: usize, old: &Rows, new: &Rows, forces: &mut [Force]) {
+        let mut gamma = [0.0; ROWS];
+        for i in 0..rows {
+            gamma[i] = old[i] - new[i];
+        }
+        self.push(rows, &gamma, forces);
+    }
+
+    /// Adds what an impulse does to the links.
+    #[inline]
+    pub(super) fn push(&self, rows: usize, gamma: &Rows, forces: &mut [Force]) {
+        for (end, b) in self.ends.iter().zip(&self.b) {
+            let Some(k) = *end else { continue };
+            let mut sum = forces[k].to_array();
+            for (gamma, b) in gamma[..rows].iter().zip(b) {
+                for c in 0..6 {
+                    sum[c] += b[c] * gamma;
+                }
+            }
+            forces[k] = Force::from_array(sum);
+        }
+    }
+
+    /// Adds Σ w xx* to the links, and what joins them.
+    #[inline]
+    pub(super) fn weigh(&self, terms: &[Term], operator: &mut AugmentedMass<'_>) {
+        let memory = operator.memory();
+        for side in 0..2 {
+            let Some(k) = self.ends[side] else { continue };
+            let mut own = Articulated::ZERO;
+            for term in terms {
+                own.add_square(term.weight, &term.x[side]);
+            }
+            memory.weigh(k, &own);
+        }
+        if let [Some(one), Some(two)] = self.ends {
+            let mut joined = [[0.0; 6]; 6];
+            for Term { weight, x } in terms {
+                for r in 0..6 {
+                    let left = weight * x[0][r];
+                    for c in 0..6 {
+                        joined[r][c] += left * x[1][c];
+                    }
+                }
+            }
+            memory.pairs.join(one, two, &joined);
+        }
+    }
+}
+
+/// A weight on one direction, w xx*, x at both ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Term {
+    pub(super) weight: f64,
+    pub(super) x: [[f64; 6]; 2],
+}
+
+impl Term {
+    pub(super) const NONE: Self = Self {
+        weight: 0.0,
+        x: [[0.0; 6]; 2],
+    };
+}
+
+/// Sums of at most this many terms: an own one for each row, and the normal with sliding.
+const TERMS: usize = ROWS + 2;
 
 impl Point {
     /// The rows at a configuration; R and v̂ are still to come.
@@ -109,10 +197,11 @@ impl Point {
                 add(Along::Rolling(1), t2 * surface.rolling, zero);
             }
         }
-        let ends = [given.a, given.b].map(|frame| m.placed[frame.index()].body);
+        let body = |frame: crate::model::FrameId| m.placed[frame.index()].body;
+        let ends = [body(given.a), body(given.b)];
         let mut b = [[[0.0; 6]; ROWS]; 2];
-        for (side, end) in ends.iter().enumerate() {
-            let Some(k) = *end else { continue };
+        for side in 0..2 {
+            let Some(k) = ends[side] else { continue };
             let pose = link(k);
             let (turn, sign) = (&pose.rotation, if side == 0 { 1.0 } else { -1.0 });
             let arm = back(turn, given.point - pose.translation);
@@ -128,11 +217,14 @@ impl Point {
                 ];
             }
         }
+        let mut along = [Along::Normal; ROWS];
+        for (along, line) in along.iter_mut().zip(&lines) {
+            *along = line.0;
+        }
         Self {
             given,
-            ends,
-            b,
-            along: lines.map(|(along, ..)| along),
+            arms: Arms { ends, b },
+            along,
             tangents: [t1, t2],
             cone: Cone {
                 rows,
@@ -146,82 +238,102 @@ impl Point {
             v_hat_n: 0.0,
             v_hat: [0.0; ROWS],
             u: [0.0; ROWS],
-            du: [0.0; ROWS],
             gamma: [0.0; ROWS],
             region: Region::Apart,
+            weight: Weight::default(),
+            du: [0.0; ROWS],
+            gdu: [0.0; ROWS],
+            next: ([0.0; ROWS], Region::Apart),
         }
     }
 
     /// The relative velocity for some motions of links.
+    #[inline]
     pub(super) fn velocity(&self, motions: &[Motion]) -> Rows {
-        let mut u = [0.0; ROWS];
-        for (end, b) in self.ends.iter().zip(&self.b) {
-            let Some(k) = *end else { continue };
-            let motion = motions[k].to_array();
-            for i in 0..self.cone.rows {
-                u[i] += dot(&b[i], &motion);
-            }
-        }
-        u
+        self.arms.velocity(self.cone.rows, motions)
     }
 
     /// Adds what an impulse does to the links.
+    #[inline]
     pub(super) fn push(&self, gamma: &Rows, forces: &mut [Force]) {
-        for (end, b) in self.ends.iter().zip(&self.b) {
-            let Some(k) = *end else { continue };
-            let mut sum = forces[k].to_array();
-            for i in 0..self.cone.rows {
-                for c in 0..6 {
-                    sum[c] += b[i][c] * gamma[i];
-                }
-            }
-            forces[k] = Force::from_array(sum);
+        self.arms.push(self.cone.rows, gamma, forces);
+    }
+
+    /// γ at a share of the step along dv, kept in `next`.
+    #[inline]
+    pub(super) fn try_at(&mut self, t: f64) {
+        let mut u = self.u;
+        for i in 0..self.cone.rows {
+            u[i] += t * self.du[i];
         }
+        let y = self.cone.pull(&u, &self.v_hat);
+        self.next = self.cone.project(self.law, &y);
     }
 
-    /// γ at u.
-    pub(super) fn answer(&mut self) {
+    /// J dv*GJ dv at a share of the step, after [`Point::try_at`].
+    #[inline]
+    pub(super) fn bend(&self, t: f64) -> f64 {
+        let mut u = self.u;
+        for i in 0..self.cone.rows {
+            u[i] += t * self.du[i];
+        }
+        let y = self.cone.pull(&u, &self.v_hat);
+        let weight = self.cone.weight(self.law, &y, (&self.next.0, self.next.1));
+        let g = weight.times(self.cone.rows, &self.du);
+        (0..self.cone.rows).map(|i| self.du[i] * g[i]).sum()
+    }
+
+    /// G at u, where γ is known.
+    #[inline]
+    pub(super) fn weight(&self) -> Weight {
         let y = self.cone.pull(&self.u, &self.v_hat);
-        (self.gamma, self.region) = self.cone.project(self.law, &y);
-    }
-
-    /// G at u.
-    pub(super) fn weight(&self) -> [Rows; ROWS] {
-        self.cone.weight(self.law, &self.cone.pull(&self.u, &self.v_hat))
+        self.cone.weight(self.law, &y, (&self.gamma, self.region))
     }
 
     /// Adds BGB* to the links, and what joins them.
-    pub(super) fn weigh(&self, g: &[Rows; ROWS], operator: &mut AugmentedMass<'_>) {
-        let n = self.cone.rows;
-        if g.iter().take(n).flatten().all(|x| *x == 0.0) {
+    #[inline]
+    pub(super) fn weigh(&self, g: &Weight, operator: &mut AugmentedMass<'_>) {
+        if g.is_none() {
             return;
         }
-        let b = &self.b;
-        let memory = operator.memory();
-        for (side, end) in self.ends.iter().enumerate() {
-            let Some(k) = *end else { continue };
-            // BG, and BGB* of this end.
-            let mut bg = [[0.0; 6]; ROWS];
-            for j in 0..n {
-                for i in 0..n {
-                    for c in 0..6 {
-                        bg[j][c] += g[i][j] * b[side][i][c];
+        let (n, b) = (self.cone.rows, &self.arms.b);
+        let mut terms = [Term::NONE; TERMS];
+        let mut count = 0;
+        let mut add = |weight: f64, one: &[f64; 6], two: &[f64; 6]| {
+            if weight != 0.0 {
+                (terms[count].weight, terms[count].x) = (weight, [*one, *two]);
+                count += 1;
+            }
+        };
+        // Σ across b_ib_i*, and of the normal and s = Σt_ib_i: normal bb* + coupled (bs* + sb*) + along ss*, as squares.
+        for i in 1..n {
+            add(g.across, &b[0][i], &b[1][i]);
+        }
+        if g.along == 0.0 && g.coupled == 0.0 {
+            add(g.normal, &b[0][0], &b[1][0]);
+        } else {
+            let lean = if g.normal > 0.0 { g.coupled / g.normal } else { 0.0 };
+            let (mut slid, mut both) = ([[0.0; 6]; 2], [[0.0; 6]; 2]);
+            for side in 0..2 {
+                for c in 0..6 {
+                    for i in 1..n {
+                        slid[side][c] += g.t[i] * b[side][i][c];
                     }
+                    both[side][c] = b[side][0][c] + lean * slid[side][c];
                 }
             }
-            memory.weigh(k, &Articulated::from_rows(&product(&bg[..n], &b[side][..n])));
-            if let (0, Some(other)) = (side, self.ends[1]) {
-                memory.pairs.join(k, other, &product(&bg[..n], &b[1][..n]));
-            }
+            add(g.normal, &both[0], &both[1]);
+            add(g.along - lean * g.coupled, &slid[0], &slid[1]);
         }
+        self.arms.weigh(&terms[..count], operator);
     }
 
     /// What the directions yield, from J𝓜⁻¹J* of the ends in the world's axes at some places, and what joins them.
     pub(super) fn set_yield(&mut self, own: [Option<(&Six, Vec3)>; 2], joined: Option<&Six>) {
         let value = |f: Vec3| {
             let (mut sum, mut rows) = (0.0, [[0.0; 6]; 2]);
-            for (side, own) in own.into_iter().enumerate() {
-                let Some((w, at)) = own else { continue };
+            for side in 0..2 {
+                let Some((w, at)) = own[side] else { continue };
                 let arm = self.given.point - at;
                 rows[side] = [
                     arm.y * f.z - arm.z * f.y,
@@ -309,10 +421,14 @@ pub(super) struct Line {
     pub(super) r: f64,
     pub(super) v_hat: f64,
     pub(super) gamma: f64,
+    /// G, and γ further along dv.
+    pub(super) g: f64,
+    pub(super) next: f64,
 }
 
 impl Line {
     /// γ and G at a velocity of the degree of freedom.
+    #[inline]
     pub(super) fn answer(&self, v: f64) -> (f64, f64) {
         let y = -(self.slope * v - self.v_hat) / self.r;
         match self.hold {

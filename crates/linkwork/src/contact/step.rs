@@ -2,12 +2,15 @@
 
 use super::cone::Law;
 use super::coulomb::{Coulomb, Passes};
+use super::felt::Last;
 use super::find::{Stop, Yields, stops};
 use super::free::{Root, roots};
-use super::newton::Newton;
+use super::loops::Loops;
+use super::newton::{Newton, Sum};
 use super::report::Report;
-use super::rows::{Line, Point, check};
+use super::rows::check;
 use super::{Contact, Friction, Settings, Start};
+use crate::closed::{ClosedMechanism, Target};
 use crate::model::Mechanism;
 use crate::spatial::{Force, Motion, Vec3};
 use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
@@ -17,9 +20,13 @@ use crate::{Error, Result, Workspace};
 #[derive(Clone, Debug)]
 pub struct Stepper {
     pub(super) mechanism: Mechanism,
+    /// Its loops, if it has some.
+    pub(super) closed: Option<ClosedMechanism>,
     pub(super) workspace: Workspace,
     pub(super) augmented: Augmented,
     pub(super) work: Work,
+    /// What the last step started from.
+    pub(super) last: Last,
 }
 
 /// All but the workspaces.
@@ -34,10 +41,10 @@ pub(super) struct Work {
     pub(super) bodies: Vec<usize>,
     pub(super) newton: Newton,
     pub(super) coulomb: Coulomb,
-    pub(super) points: Vec<Point>,
+    pub(super) sum: Sum,
     /// Where each contact's point is, if it has one.
     pub(super) places: Vec<Option<usize>>,
-    pub(super) lines: Vec<Line>,
+    pub(super) loops: Loops,
     pub(super) memory: Vec<Held>,
     pub(super) order: Vec<usize>,
     pub(super) yields: Yields,
@@ -89,9 +96,9 @@ impl Stepper {
             bodies,
             newton: Newton::new(nv),
             coulomb: Coulomb::default(),
-            points: Vec::new(),
+            sum: Sum::default(),
             places: Vec::new(),
-            lines: Vec::new(),
+            loops: Loops::default(),
             memory: Vec::new(),
             order: Vec::new(),
             yields: Yields::default(),
@@ -112,8 +119,40 @@ impl Stepper {
         Ok(Self {
             workspace: mechanism.workspace(),
             mechanism: mechanism.clone(),
+            closed: None,
             augmented: mechanism.augmented(),
             work,
+            last: Last::default(),
+        })
+    }
+
+    /// Memory for steps of a closed mechanism: its constraints hold in the same step as contacts, one-sided ones, prescribed motions
+    /// and rows of velocities included. What they do is in [`Report::loops`].
+    ///
+    /// Loops stay closed to Δt³, without drift. Start where they are closed, as by [`ClosedMechanism::assemble`].
+    pub fn closed(closed: &ClosedMechanism, settings: Settings) -> Result<Self> {
+        let stepper = Self::new(closed.mechanism(), settings)?;
+        Ok(Self {
+            closed: Some(closed.clone()),
+            ..stepper
+        })
+    }
+
+    /// Switches a constraint on or off from the next step on; one that is switched on where it is open closes within some
+    /// hundredths of a second.
+    pub fn switch(&mut self, constraint: &str, on: bool) -> Result<()> {
+        self.loops()?.switch(constraint, on)
+    }
+
+    /// Sets where a constraint holds from the next step on: see [`ClosedMechanism::prescribe`].
+    pub fn prescribe(&mut self, constraint: &str, target: Option<Target>) -> Result<()> {
+        self.loops()?.prescribe(constraint, target)
+    }
+
+    fn loops(&mut self) -> Result<&mut ClosedMechanism> {
+        self.closed.as_mut().ok_or_else(|| Error::Unsolved {
+            what: "a step with contact",
+            problem: "the mechanism has no constraints; make the stepper by `Stepper::closed`".into(),
         })
     }
 
@@ -202,10 +241,23 @@ impl Stepper {
         work.torque.fill(0.0);
         drive(&mut posed.moving(v)?, &mut work.torque)?;
         m.check_vector("torque", &work.torque)?;
+        let last = &mut self.last;
+        last.q.clear();
+        last.q.extend_from_slice(q);
+        last.v.clear();
+        last.v.extend_from_slice(v);
+        last.loads.clear();
+        last.loads.extend_from_slice(posed.loads());
         for (load, root) in work.loads.iter_mut().zip(&work.roots) {
             *load = posed.load(root.body);
         }
-        work.solve(&State { m, q, v }, &mut posed, &mut self.augmented, contacts)?;
+        let given = State {
+            m,
+            closed: self.closed.as_ref(),
+            q,
+            v,
+        };
+        work.solve(&given, &mut posed, &mut self.augmented, contacts)?;
         Ok(&work.report)
     }
 }
@@ -214,6 +266,7 @@ impl Stepper {
 #[derive(Clone, Copy)]
 pub(super) struct State<'a> {
     pub(super) m: &'a Mechanism,
+    pub(super) closed: Option<&'a ClosedMechanism>,
     pub(super) q: &'a [f64],
     pub(super) v: &'a [f64],
 }
@@ -229,11 +282,14 @@ impl Work {
         self.passive(given)?;
         self.find_points(given, posed, memory, contacts)?;
         self.find_lines(given, posed)?;
+        if let Some(closed) = given.closed {
+            self.find_loops(closed, given, posed, memory)?;
+        }
         if !self.all_alone() {
             self.drive(given, given.v, posed)?;
         }
-        let bouncing = self.points.iter().any(|p| p.given.surface.restitution > 0.0);
-        let bare = self.points.is_empty() && self.lines.is_empty();
+        let bouncing = self.sum.points.iter().any(|p| p.given.surface.restitution > 0.0);
+        let bare = self.sum.is_empty();
         let fast = self.settings.gyroscopic && self.is_fast(given);
         // Where Newton's method starts at v, and nothing asks for v*, it is not computed.
         self.knows_free = bare || bouncing || fast || self.all_alone() || self.settings.start == Start::Free;
@@ -252,7 +308,7 @@ impl Work {
         if bare {
             self.newton.rest_free();
             self.keep();
-            self.tell(Passes::none(), 0, contacts);
+            self.tell(Passes::none(), 0, 0.0, contacts);
             return self.check_finite();
         }
         if bouncing {
@@ -287,8 +343,33 @@ impl Work {
             share = if guarded < 6 { 0.7 * share } else { 0.0 };
         };
         self.keep();
-        self.tell(passes, guarded, contacts);
+        let pulled = self.pulled(&mut a);
+        self.tell(passes, guarded, pulled, contacts);
         self.check_finite()
+    }
+
+    /// ½(v − v*)*𝓐₀(v − v*), where v* is known.
+    fn pulled(&mut self, a: &mut AugmentedMass<'_>) -> f64 {
+        if !self.knows_free {
+            return 0.0;
+        }
+        let Self { newton, sum, room, .. } = self;
+        let forces = &mut a.memory().forces;
+        forces.fill(Force::ZERO);
+        for point in &sum.points {
+            point.push(&point.gamma, forces);
+        }
+        for tie in &sum.loops {
+            tie.arms.push(tie.count, &tie.gamma, forces);
+        }
+        let n = newton.v.len();
+        a.gather(&mut room[..n]);
+        for line in &sum.lines {
+            room[line.v] += line.slope * line.gamma;
+        }
+        0.5 * (0..n)
+            .map(|i| (newton.v[i] - newton.v_star[i]) * (newton.gradient[i] + room[i]))
+            .sum::<f64>()
     }
 
     fn check_finite(&self) -> Result<()> {
@@ -309,26 +390,24 @@ impl Work {
         match self.settings.start {
             Start::Free => {
                 newton.v.copy_from_slice(&newton.v_star);
-                newton.moved.fill(0.0);
+                newton.gradient.fill(0.0);
             }
             Start::Last => {
                 newton.v.copy_from_slice(given.v);
-                for (moved, drive) in newton.moved.iter_mut().zip(&self.drive) {
-                    *moved = -drive;
+                for (gradient, drive) in newton.gradient.iter_mut().zip(&self.drive) {
+                    *gradient = -drive;
                 }
             }
         }
-        newton.start(a, &mut self.points);
-        let slides = self.points.iter().any(|p| p.cone.mu > 0.0);
+        newton.start(a, &mut self.sum);
+        let slides = self.sum.points.iter().any(|p| p.cone.mu > 0.0);
         if slides && self.settings.friction == Friction::Coulomb {
-            return self
-                .coulomb
-                .solve(newton, a, &mut self.points, &mut self.lines, &self.settings);
+            return self.coulomb.solve(newton, a, &mut self.sum, &self.settings);
         }
-        for point in &mut self.points {
+        for point in &mut self.sum.points {
             point.law = Law::Cone;
         }
-        let settled = newton.minimize(a, &mut self.points, &mut self.lines, &self.settings)?;
+        let settled = newton.minimize(a, &mut self.sum, &self.settings, self.settings.tolerance)?;
         Ok(Passes {
             settled,
             count: 1,
@@ -465,11 +544,11 @@ impl Work {
     fn measure_closing(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) {
         self.closing.clear();
         a.move_links(&self.newton.v_star);
-        for point in &self.points {
+        for point in &self.sum.points {
             self.closing.push([0.0, point.velocity(&a.memory().lambda)[0]]);
         }
         a.move_links(given.v);
-        for (closing, point) in self.closing.iter_mut().zip(&self.points) {
+        for (closing, point) in self.closing.iter_mut().zip(&self.sum.points) {
             closing[0] = point.velocity(&a.memory().lambda)[0];
         }
     }
@@ -478,7 +557,7 @@ impl Work {
     fn bounce(&mut self, share: f64) {
         let dt = self.settings.step;
         let threshold = self.settings.bounce_speed.unwrap_or(2.0 * 9.81 * dt);
-        for (point, [v, v_star]) in self.points.iter_mut().zip(&self.closing) {
+        for (point, [v, v_star]) in self.sum.points.iter_mut().zip(&self.closing) {
             let (e, g) = (share * point.given.surface.restitution, point.given.gap);
             point.v_hat[0] = point.v_hat_n;
             if e == 0.0 || g + dt * v_star >= 0.0 || -v <= threshold {

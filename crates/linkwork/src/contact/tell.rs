@@ -3,7 +3,7 @@
 use super::Contact;
 use super::cone::{ROWS, Region};
 use super::coulomb::Passes;
-use super::report::{Impulse, JointImpulse, JointRow, Residuals};
+use super::report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Residuals};
 use super::rows::{Along, Hold, Point};
 use super::step::{Held, Work};
 use crate::spatial::Vec3;
@@ -13,7 +13,7 @@ impl Work {
     pub(super) fn keep(&mut self) {
         self.memory.clear();
         for &i in &self.order {
-            let Some(point) = self.places.get(i).copied().flatten().map(|at| &self.points[at]) else {
+            let Some(point) = self.places.get(i).copied().flatten().map(|at| &self.sum.points[at]) else {
                 continue;
             };
             if point.gamma[0] > 0.0 {
@@ -27,7 +27,7 @@ impl Work {
     }
 
     /// Fills the report.
-    pub(super) fn tell(&mut self, passes: Passes, guarded: usize, contacts: &[Contact]) {
+    pub(super) fn tell(&mut self, passes: Passes, guarded: usize, pulled: f64, contacts: &[Contact]) {
         let (report, newton) = (&mut self.report, &self.newton);
         report.settled = passes.settled;
         report.iterations = newton.iterations;
@@ -39,11 +39,9 @@ impl Work {
         report.residuals.coulomb = passes.change;
         report.velocity.copy_from_slice(&newton.v);
         report.free_velocity.clear();
-        let mut objective = 0.0;
+        let mut objective = pulled;
         if self.knows_free {
             report.free_velocity.extend_from_slice(&newton.v_star);
-            let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-            objective = 0.5 * (dot(&newton.v, &newton.moved) - dot(&newton.v_star, &newton.moved));
         }
         report.contacts.clear();
         for (contact, place) in contacts.iter().zip(&self.places) {
@@ -65,7 +63,7 @@ impl Work {
                 yields: [0.0; 2],
             };
             report.residuals.penetration = report.residuals.penetration.max(-contact.gap);
-            if let Some(point) = place.map(|at| &self.points[at]) {
+            if let Some(point) = place.map(|at| &self.sum.points[at]) {
                 point.tell(&mut told);
                 point.judge(&mut report.residuals);
                 if self.knows_free {
@@ -75,7 +73,7 @@ impl Work {
             report.contacts.push(told);
         }
         report.joints.clear();
-        for line in &self.lines {
+        for line in &self.sum.lines {
             objective += line.energy(newton.v[line.v]);
             report.joints.push(JointImpulse {
                 joint: line.joint,
@@ -85,6 +83,25 @@ impl Work {
                 },
                 dof: line.v,
                 impulse: line.slope * line.gamma,
+            });
+        }
+        report.loops.clear();
+        for tie in &self.sum.loops {
+            objective += tie.energy();
+            report.residuals.closure = report.residuals.closure.max(tie.gap);
+            let mut impulses = [0.0; ROWS];
+            for (i, &row) in tie.rows[..tie.count].iter().enumerate() {
+                impulses[row] = tie.gamma[i];
+            }
+            report.loops.push(LoopImpulse {
+                constraint: tie.constraint,
+                gap: tie.gap,
+                impulses,
+                ends: [0, 1].map(|side| LoopEnd {
+                    frame: tie.frames[side],
+                    point: tie.points[side],
+                    impulse: tie.on(side),
+                }),
             });
         }
         report.objective = self.knows_free.then_some(objective);

@@ -37,7 +37,7 @@ fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
     if const { Stages::<S>::JUDGES }
         && let Some(r) = &m.reduction
     {
-        let unsound = s.embedded.unsound(&r.embedding);
+        let unsound = s.embedded.unsound(r.embedding(m));
         s.judge(unsound);
     }
 }
@@ -47,7 +47,7 @@ fn settle<S: Scalar>(m: &Compiled, s: &mut Stages<S>) {
 #[inline(always)]
 fn inward<S: Scalar, const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, tau: &[S], base: Motion<S>) {
     let Some(r) = &m.reduction else { return };
-    let (e, n, x, joints) = (&r.embedding, m.bodies.len(), &mut s.embedded, &s.joints);
+    let (e, n, x, joints) = (r.embedding(m), m.bodies.len(), &mut s.embedded, &s.joints);
     let (ratio, eps, armature) = (&s.coupled.ratio, &mut s.scratch.eps[..], &m.armature[..]);
     let mut p_in = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
     let mut z_in = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
@@ -120,7 +120,7 @@ fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
     qdd: &mut [S],
 ) {
     let Some(r) = &m.reduction else { return };
-    let (e, x, joints, eps) = (&r.embedding, &mut s.embedded, &s.joints, &mut s.scratch.eps[..]);
+    let (e, x, joints, eps) = (r.embedding(m), &mut s.embedded, &s.joints, &mut s.scratch.eps[..]);
     for k in 0..m.bodies.len() {
         let (body, station) = (&m.bodies[k], &e.stations[k]);
         let v = body.v;
@@ -133,7 +133,7 @@ fn outward<S: Scalar, const MOVING: bool, const SPECIAL: bool>(
             alpha += s.rates[k].a;
         }
         if let Some(own) = station.own {
-            qdd[v] = s.coupled.ratio[v] * x.y[e.columns[own].group];
+            qdd[v] = s.coupled.ratio[v] * x.y[e.columns[own].group()];
             if MOVING {
                 qdd[v] += s.coupled.bend_of(r, v);
             }
@@ -155,7 +155,7 @@ impl<S: Scalar> Sweep<S> for Embed {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], _: &mut [S]) {
         let Some(r) = &m.reduction else { return };
-        let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
+        let (e, n, x) = (r.embedding(m), m.bodies.len(), &mut s.embedded);
         let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
         x.clear();
         for k in (0..n).rev() {
@@ -183,7 +183,7 @@ impl<S: Scalar> Sweep<S> for InverseMassEmbedded {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, tau: &[S], out: &mut [S]) {
         let Some(r) = &m.reduction else { return };
-        let (e, n, x) = (&r.embedding, m.bodies.len(), &mut s.embedded);
+        let (e, n, x) = (r.embedding(m), m.bodies.len(), &mut s.embedded);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut s.scratch.waiting_too);
         x.clear_torques();
         for k in (0..n).rev() {

@@ -132,6 +132,14 @@ impl Compiled {
         way
     }
 
+    /// An independent degree of freedom on the way of a link; none if nothing moves it.
+    pub(crate) fn first_independent(&self, link: Option<usize>) -> Option<usize> {
+        match &self.reduction {
+            None => link.map(|k| self.bodies[k].v),
+            Some(r) => r.elimination.path_of(link).next().map(|rank| r.elimination.order[rank]),
+        }
+    }
+
     /// Per independent degree of freedom: the number of the tree that it belongs to, trees that couplings join being one.
     pub(crate) fn independent_trees(&self) -> Vec<usize> {
         let mut tree = vec![0; self.nv];

@@ -248,6 +248,18 @@ impl Mechanism {
         all.filter(|(_, lead)| lead.is_none()).map(|(joint, _)| joint)
     }
 
+    /// The frame here that has the place of another mechanism's, which has the same links and frames.
+    pub(crate) fn frame_like(&self, FrameId { index, origin }: FrameId) -> FrameId {
+        let origin = if index == 0 { origin } else { self.origin };
+        FrameId { index, origin }
+    }
+
+    /// The joint here that has the place of another mechanism's, which has the same joints.
+    pub(crate) fn joint_like(&self, JointId { index, .. }: JointId) -> JointId {
+        let origin = self.origin;
+        JointId { index, origin }
+    }
+
     /// The joints, in the order of [`Mechanism::joints`].
     pub fn joint_ids(&self) -> impl DoubleEndedIterator<Item = JointId> + ExactSizeIterator + use<> {
         let origin = self.origin;
@@ -273,7 +285,7 @@ impl Mechanism {
         FrameId { index, origin }
     }
 
-    fn link_at(&self, index: usize) -> LinkId {
+    pub(crate) fn link_at(&self, index: usize) -> LinkId {
         let (index, origin) = (index as u32, self.origin);
         LinkId { index, origin }
     }

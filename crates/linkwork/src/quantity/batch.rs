@@ -2,7 +2,9 @@
 
 use super::{Element, Evaluation, Given, Input, Quantity};
 use crate::Result;
-use crate::batch::{Batch, Failures, Real, check_states, share_out};
+use crate::batch::lanes::{Lost, in_groups};
+use crate::batch::share::{Team, check_states, count_states};
+use crate::batch::{Batch, Real};
 use crate::closed::ClosedMechanism;
 use crate::model::Mechanism;
 use core::ops::Range;
@@ -24,9 +26,9 @@ use core::ops::Range;
 #[derive(Debug)]
 pub struct BatchEvaluation<T: Element = f64> {
     batch: Batch<T>,
-    threads: usize,
-    /// One for each thread, for what has no lanes; the first is always there.
-    alone: Vec<Alone>,
+    /// For what has no lanes: what each thread begins with.
+    one: Alone,
+    team: Team<Alone>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,16 +60,15 @@ impl<T: Element> BatchEvaluation<T> {
         };
         Self {
             batch: mechanism.batch_of(),
-            threads: rayon::current_num_threads(),
-            alone: vec![alone],
+            one: alone,
+            team: Team::new(rayon::current_num_threads()),
         }
     }
 
     /// The same with another number of threads; at least one.
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
         self.batch = self.batch.with_threads(threads);
-        self.alone.truncate(self.threads);
+        self.team = self.team.with_threads(threads);
         self
     }
 
@@ -78,7 +79,7 @@ impl<T: Element> BatchEvaluation<T> {
 
     /// The dimensions of a quantity for one state.
     pub fn dimensions(&self, quantity: &Quantity, given: &Given<'_, T>) -> Result<Vec<usize>> {
-        self.alone[0].evaluation.dimensions(quantity, given)
+        self.one.evaluation.dimensions(quantity, given)
     }
 
     /// Writes a quantity of every state to `out`, state after state. States that fail are NaN there, and the error names the
@@ -89,30 +90,21 @@ impl<T: Element> BatchEvaluation<T> {
         if let Some(done) = self.in_lanes(quantity, given, out) {
             return done;
         }
-        let engines = self.threads.min(states.div_ceil(16)).max(1);
-        while self.alone.len() < engines {
-            self.alone.push(self.alone[0].clone());
-        }
-        share_out(&mut self.alone[..engines], states, size, out, |alone, first, out| {
-            let mut failures = Failures::default();
-            for (i, out) in out.chunks_mut(size.max(1)).enumerate() {
-                if let Err(problem) = alone.evaluate(quantity, given, first + i, out) {
-                    out.fill(T::lift(f64::NAN));
-                    failures.add(first + i, problem);
-                }
-            }
-            failures
+        let one = &self.one;
+        let make = |_: Option<&Alone>| Ok(one.clone());
+        self.team.run(states, [size], [out], make, |alone, first, [out]| {
+            let states = out.len().checked_div(size).unwrap_or(0);
+            in_groups(1, first, states, [size], [out], |state, [out], failures| {
+                let done = alone.evaluate(quantity, given, state, out);
+                Lost::new(1, |_| done.clone()).tell(state, 1, [size], [out], failures);
+            })
         })
     }
 
     /// How many states are given; an error unless all inputs agree on that.
     fn check(&self, quantity: &Quantity, given: &Given<'_, T>, size: usize, out: usize) -> Result<usize> {
         let mechanism = self.mechanism();
-        let states = match (mechanism.nq(), size) {
-            (0, 0) => 0,
-            (0, size) => out / size,
-            (nq, _) => given.q.len() / nq,
-        };
+        let states = count_states([given.q.len(), mechanism.nq()], [out, size]);
         for input in quantity.inputs {
             if let Some(each) = input.len(mechanism) {
                 check_states(input.name(), given.numbers(*input).len(), each, states)?;

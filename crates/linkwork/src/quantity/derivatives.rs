@@ -2,10 +2,16 @@
 
 use super::Input::{Change, Q, Qd, Qdd, Tau, X};
 use super::Size::{Nv, Of, Parameters};
-use super::{Given, Quantity, Room, batched};
+use super::{Given, Quantity, Room, batched, calls};
 use crate::batch::{Batch, Real};
 use crate::workspace::Moving;
 use crate::{Error, Result};
+
+// One call, over any scalar.
+calls! {
+    torque_change: |m, g, out| m.linearized(g.qdd)?.torque_change(g.change, out);
+    torque_adjoint: |m, g, out| m.linearized(g.qdd)?.torque_adjoint(g.x, out);
+}
 
 pub(super) static QUANTITIES: &[Quantity] = &[
     Quantity::new(
@@ -72,12 +78,12 @@ pub(super) static QUANTITIES: &[Quantity] = &[
     .in_batches(batched!(
         |b, g, out| part(b, g, 1, out, |b, g, all| b.forward_derivatives(g.q, g.qd, g.tau, all))
     )),
-    Quantity::new(
+    Quantity::call(
         ("torque_change", "δT", "∂T/∂q δq + ∂T/∂q̇ δq̇ + 𝓜 δq̈, in O(n)"),
         &["rnea_jvp"],
         &[Q, Qd, Qdd, Change],
         &[Nv],
-        |m, g, _, out| m.linearized(g.qdd)?.torque_change(g.change, out),
+        torque_change,
     ),
     Quantity::new(
         ("acceleration_change", "δq̈", "∂q̈/∂q δq + ∂q̈/∂q̇ δq̇ + 𝓜⁻¹ δT, in O(n)"),
@@ -89,12 +95,12 @@ pub(super) static QUANTITIES: &[Quantity] = &[
                 .acceleration_change(g.change, out)
         },
     ),
-    Quantity::new(
+    Quantity::call(
         ("torque_adjoint", "(∂T)*x", "(∂T/∂q)*x, (∂T/∂q̇)*x and 𝓜x, in O(n)"),
         &["rnea_vjp"],
         &[Q, Qd, Qdd, X],
         &[Of(3), Nv],
-        |m, g, _, out| m.linearized(g.qdd)?.torque_adjoint(g.x, out),
+        torque_adjoint,
     )
     .in_batches(batched!(|b, g, out| b.torque_adjoint(g.q, g.qd, g.qdd, g.x, out))),
     Quantity::new(

@@ -2,7 +2,7 @@
 
 use super::Input::{Joint, Q, Qd, Tau, X};
 use super::Size::{Dofs, Nv, Of};
-use super::{Quantity, Size};
+use super::{Quantity, Size, calls};
 use crate::workspace::Scaling::{Normalized, Unnormalized};
 use crate::workspace::{Block, Seen, Small};
 
@@ -109,6 +109,12 @@ pub(super) static BLOCKS: &[[Quantity; 2]] = &[
     ),
 ];
 
+// One call, over any scalar.
+calls! {
+    nu: |m, g, out| m.total_rates(Normalized, g.qd, out);
+    eps: |m, g, out| m.working_moments(Normalized, g.tau, out);
+}
+
 pub(super) static QUANTITIES: &[Quantity] = &[
     Quantity::new(
         ("xi", "ξ", "the total rates (I + HφK)*q̇"),
@@ -117,12 +123,12 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv],
         |m, g, _, out| m.total_rates(Unnormalized, g.qd, out),
     ),
-    Quantity::new(
+    Quantity::call(
         ("nu", "ν", "the normalized total rates m*q̇"),
         &["total_rates"],
         &[Q, Qd],
         &[Nv],
-        |m, g, _, out| m.total_rates(Normalized, g.qd, out),
+        nu,
     ),
     Quantity::new(
         ("kappa", "κ", "(I − HψK)T of the torques tau"),
@@ -131,12 +137,12 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv],
         |m, g, _, out| m.working_moments(Unnormalized, g.tau, out),
     ),
-    Quantity::new(
+    Quantity::call(
         ("eps", "ε", "the working moments ℓT of the torques tau"),
         &["working_moments"],
         &[Q, Tau],
         &[Nv],
-        |m, g, _, out| m.working_moments(Normalized, g.tau, out),
+        eps,
     ),
     Quantity::new(
         ("rates_of_xi", "q̇", "the joint rates of total rates x = ξ"),

@@ -2,31 +2,45 @@
 
 use super::Input::{Frame, Q, Qd, Qdd, Tau, X};
 use super::Size::{Nv, Of, Pattern};
-use super::{Quantity, batched};
+use super::{Quantity, batched, calls};
+
+// One call, over any scalar.
+calls! {
+    forward_dynamics: |m, g, out| m.forward_dynamics(g.tau, out);
+    inverse_dynamics: |m, g, out| m.inverse_dynamics(g.qdd, out);
+    mass_matrix: |m, _, out| m.mass_matrix(out);
+    mass_matrix_inverse: |m, _, out| m.mass_matrix_inverse(out);
+    mass_times: |m, g, out| m.mass_times(g.x, out);
+    inverse_mass_times: |m, g, out| m.inverse_mass_times(g.x, out);
+    bias: |m, _, out| m.bias(out);
+    gravity_torque: |m, _, out| m.gravity_torque(out);
+    coriolis: |m, _, out| m.coriolis(out);
+    coriolis_matrix: |m, _, out| m.coriolis_matrix(out);
+}
 
 pub(super) static QUANTITIES: &[Quantity] = &[
-    Quantity::new(
+    Quantity::call(
         ("forward_dynamics", "q̈", "the accelerations under the torques tau"),
         &["aba"],
         &[Q, Qd, Tau],
         &[Nv],
-        |m, g, _, out| m.forward_dynamics(g.tau, out),
+        forward_dynamics,
     )
     .in_batches(batched!(|b, g, out| b.forward_dynamics(g.q, g.qd, g.tau, out))),
-    Quantity::new(
+    Quantity::call(
         ("inverse_dynamics", "T", "the torques for the accelerations qdd"),
         &["rnea"],
         &[Q, Qd, Qdd],
         &[Nv],
-        |m, g, _, out| m.inverse_dynamics(g.qdd, out),
+        inverse_dynamics,
     )
     .in_batches(batched!(|b, g, out| b.inverse_dynamics(g.q, g.qd, g.qdd, out))),
-    Quantity::new(
+    Quantity::call(
         ("mass_matrix", "𝓜", "the mass matrix, nv × nv"),
         &["crba", "joint_space_inertia"],
         &[Q],
         &[Nv, Nv],
-        |m, _, _, out| m.mass_matrix(out),
+        mass_matrix,
     )
     .in_batches(batched!(|b, g, out| b.mass_matrix(g.q, out))),
     Quantity::new(
@@ -41,22 +55,22 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         |m, _, _, out| m.mass_matrix_entries(out),
     )
     .in_batches(batched!(|b, g, out| b.mass_matrix_entries(g.q, out))),
-    Quantity::new(
+    Quantity::call(
         ("mass_matrix_inverse", "𝓜⁻¹", "the inverse of the mass matrix, nv × nv"),
         &["minv"],
         &[Q],
         &[Nv, Nv],
-        |m, _, _, out| m.mass_matrix_inverse(out),
+        mass_matrix_inverse,
     )
     .in_batches(batched!(|b, g, out| b.mass_matrix_inverse(g.q, out))),
-    Quantity::new(
+    Quantity::call(
         ("mass_times", "𝓜x", "the mass matrix times x, in O(n)"),
         &[],
         &[Q, X],
         &[Nv],
-        |m, g, _, out| m.mass_times(g.x, out),
+        mass_times,
     ),
-    Quantity::new(
+    Quantity::call(
         (
             "inverse_mass_times",
             "𝓜⁻¹x",
@@ -65,7 +79,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[],
         &[Q, X],
         &[Nv],
-        |m, g, _, out| m.inverse_mass_times(g.x, out),
+        inverse_mass_times,
     ),
     Quantity::new(
         (
@@ -92,7 +106,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv],
         |m, _, _, out| m.log_det_mass_gradient(out),
     ),
-    Quantity::new(
+    Quantity::call(
         (
             "bias",
             "C",
@@ -101,18 +115,18 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &["nle", "nonlinear_effects"],
         &[Q, Qd],
         &[Nv],
-        |m, _, _, out| m.bias(out),
+        bias,
     )
     .in_batches(batched!(|b, g, out| b.bias(g.q, g.qd, out))),
-    Quantity::new(
+    Quantity::call(
         ("gravity_torque", "g", "the torques that hold it still"),
         &["gravity_compensation", "generalized_gravity"],
         &[Q],
         &[Nv],
-        |m, _, _, out| m.gravity_torque(out),
+        gravity_torque,
     )
     .in_batches(batched!(|b, g, out| b.gravity_torque(g.q, out))),
-    Quantity::new(
+    Quantity::call(
         (
             "coriolis",
             "Cq̇",
@@ -121,9 +135,9 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[],
         &[Q, Qd],
         &[Nv],
-        |m, _, _, out| m.coriolis(out),
+        coriolis,
     ),
-    Quantity::new(
+    Quantity::call(
         (
             "coriolis_matrix",
             "C",
@@ -132,7 +146,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[],
         &[Q, Qd],
         &[Nv, Nv],
-        |m, _, _, out| m.coriolis_matrix(out),
+        coriolis_matrix,
     ),
     Quantity::new(
         (

@@ -91,6 +91,10 @@ impl Evaluation {
         };
         let tree = self.tree.get_or_insert_with(|| self.mechanism.workspace());
         match (quantity.compute, &mut self.loops) {
+            (Compute::Call(call), _) => {
+                let mut posed = tree.at(given.q)?;
+                call(&mut posed.moving(qd)?, given, out)?;
+            }
             (Compute::Tree(compute), _) => {
                 let mut posed = tree.at(given.q)?;
                 compute(&mut posed.moving(qd)?, given, &mut self.room, out)?;
@@ -141,6 +145,7 @@ impl Quantity {
         out: &mut [f64],
     ) -> Result<()> {
         match self.compute {
+            Compute::Call(call) => call(moving, given, out)?,
             Compute::Tree(compute) => compute(moving, given, room, out)?,
             Compute::Closed(_) => return Err(self.needs_loops(moving.mechanism())),
         }

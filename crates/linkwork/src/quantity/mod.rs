@@ -22,13 +22,16 @@ mod dynamics;
 mod evaluation;
 mod kinematics;
 mod operational;
+mod varied;
 
 pub use batch::BatchEvaluation;
 pub use evaluation::{Evaluation, Room};
+pub use varied::ModelsEvaluation;
 
 use crate::batch::{Batch, Real};
 use crate::closed::ClosedPosed;
 use crate::model::{FrameId, JointId, Mechanism};
+use crate::scalar::Scalar;
 use crate::workspace::Moving;
 use crate::{Error, Reference, Result};
 
@@ -186,12 +189,38 @@ impl<'a, T> Given<'a, T> {
 /// For one state of a tree, or of one whose loops are closed.
 #[derive(Clone, Copy)]
 enum Compute {
+    Call(Call<f64>),
     Tree(OfTree),
     Closed(OfClosed),
 }
 
 type OfTree = fn(&mut Moving<'_>, &Given<'_>, &mut Room, &mut [f64]) -> Result<()>;
 type OfClosed = fn(&mut ClosedPosed<'_>, &Given<'_>, &mut Room, &mut [f64]) -> Result<()>;
+
+/// A quantity that is one call of a view, over some scalar.
+pub type Call<S> = fn(&mut Moving<'_, S>, &Given<'_, S>, &mut [S]) -> Result<()>;
+
+/// Functions over any scalar, and how they are found by the names of their quantities: the table takes them over `f64`, and
+/// whoever else asks compiles them for a scalar of its own.
+macro_rules! calls {
+    ($($name:ident: |$m:ident, $given:pat_param, $out:ident| $call:expr;)*) => {
+        $(fn $name<S: $crate::scalar::Scalar>(
+            $m: &mut $crate::workspace::Moving<'_, S>,
+            $given: &$crate::quantity::Given<'_, S>,
+            $out: &mut [S],
+        ) -> $crate::Result<()> {
+            $call
+        })*
+
+        pub(super) fn over<S: $crate::scalar::Scalar>(name: &str) -> Option<$crate::quantity::Call<S>> {
+            match name {
+                $(stringify!($name) => Some($name::<S>),)*
+                _ => None,
+            }
+        }
+    };
+}
+use calls;
 
 /// For many states at once, several to a register.
 #[doc(hidden)]
@@ -250,6 +279,19 @@ impl Quantity {
             shape,
             compute: Compute::Tree(compute),
             batch: None,
+        }
+    }
+
+    const fn call(
+        head: (&'static str, &'static str, &'static str),
+        aliases: &'static [&'static str],
+        inputs: &'static [Input],
+        shape: &'static [Size],
+        call: Call<f64>,
+    ) -> Self {
+        Self {
+            compute: Compute::Call(call),
+            ..Self::new(head, aliases, inputs, shape, |_, _, _, _| Ok(()))
         }
     }
 
@@ -319,6 +361,22 @@ impl Quantity {
         self.batch.is_some()
     }
 
+    /// It over another scalar, such as a number that counts operations or a dual one, if it is one call of a view.
+    ///
+    /// ```
+    /// use linkwork::quantity::{Given, Quantity};
+    /// let arm = linkwork::model::examples::puma560();
+    /// let gravity = Quantity::find("gravity_torque")?.over::<f64>().expect("it is one call");
+    /// let mut out = [0.0; 6];
+    /// gravity(&mut arm.workspace().at(&[0.3; 6])?.moving(&[0.0; 6])?, &Given::default(), &mut out)?;
+    /// assert!(out[1].abs() > 1.0);
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    pub fn over<S: Scalar>(&self) -> Option<Call<S>> {
+        let families = [dynamics::over::<S>, derivatives::over::<S>, diagonalized::over::<S>];
+        families.into_iter().find_map(|over| over(self.name))
+    }
+
     /// The dimensions for a mechanism, and a joint where its inputs name one.
     pub fn dimensions(&self, mechanism: &Mechanism, joint: Option<JointId>) -> Result<Vec<usize>> {
         let size = |size: &Size| {
@@ -349,6 +407,7 @@ impl Quantity {
 impl core::fmt::Debug for Compute {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
+            Self::Call(_) => "Call",
             Self::Tree(_) => "Tree",
             Self::Closed(_) => "Closed",
         })

@@ -97,6 +97,14 @@ impl Instructions {
         // SAFETY: `Instructions` come from `detect` alone, which found the features; lanes are made only where they run.
         unsafe { perform(task) }
     }
+
+    /// The same for work that is done in lanes wherever there are any: for single numbers it is compiled for any processor alone.
+    #[inline(always)]
+    pub(crate) fn perform_in_lanes<S: Scalar, T: Task>(self, task: T) {
+        let perform = const { plainly::<S, T>() };
+        // SAFETY: lanes are made only where they run.
+        unsafe { perform(task) }
+    }
 }
 
 /// How work on a scalar is done where there is AVX2: chosen here, so that no other code is made.

@@ -2,7 +2,8 @@
 //!
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
 //! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
-//! A [`Run`] does so until a given time, samples states, and tells a [`Listener`] how it goes.
+//! A [`Run`] does so until a given time, samples states, and tells a [`Listener`] how it goes; a [`Course`] is one under way, to stop in
+//! between.
 //! [`Dynamics`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
 //! the same in total joint rates.
 //!
@@ -25,6 +26,7 @@
 
 mod adaptive;
 pub(crate) mod chart;
+mod course;
 mod diagonalized;
 mod dynamics;
 mod explicit;
@@ -34,6 +36,7 @@ mod run;
 
 pub(crate) use adaptive::{A3, A4, A5, A6, A7};
 pub use adaptive::{DormandPrince, Tolerance};
+pub use course::{Advance, Course, Integrated};
 pub use diagonalized::Diagonalized;
 pub(crate) use dynamics::driven;
 pub use dynamics::{Drive, Dynamics, Now};
@@ -104,6 +107,36 @@ pub trait Equations {
     fn settle(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
         let _ = (t, q, v);
         Ok(false)
+    }
+}
+
+impl<E: Equations> Equations for &mut E {
+    fn mechanism(&self) -> &Mechanism {
+        (**self).mechanism()
+    }
+
+    fn rates(&mut self, t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> Result<()> {
+        (**self).rates(t, q, v, qd, vd)
+    }
+
+    fn rates_onward<'a>(
+        &mut self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        qd: &mut [f64],
+        vd: &mut [f64],
+        next: impl FnOnce(&mut [f64]) -> Result<&'a [f64]>,
+    ) -> Result<()> {
+        (**self).rates_onward(t, q, v, qd, vd, next)
+    }
+
+    fn velocities(&mut self, q: &[f64], v: &[f64], qd: &mut [f64]) -> Result<()> {
+        (**self).velocities(q, v, qd)
+    }
+
+    fn settle(&mut self, t: f64, q: &mut [f64], v: &mut [f64]) -> Result<bool> {
+        (**self).settle(t, q, v)
     }
 }
 

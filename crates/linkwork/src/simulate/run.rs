@@ -1,18 +1,18 @@
 //! From the first state to the last.
 
-use super::{DormandPrince, Equations, ImplicitMidpoint, Integrator, RungeKutta4, SemiImplicitEuler, State, Tolerance};
+use super::{Advance, Course, DormandPrince, Equations, Integrated, State, Tolerance};
 use crate::{Error, Result};
 
 /// An integrator by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// [`SemiImplicitEuler`].
+    /// [`SemiImplicitEuler`](super::SemiImplicitEuler).
     SemiImplicitEuler,
-    /// [`RungeKutta4`].
+    /// [`RungeKutta4`](super::RungeKutta4).
     RungeKutta4,
     /// [`DormandPrince`].
     DormandPrince,
-    /// [`ImplicitMidpoint`].
+    /// [`ImplicitMidpoint`](super::ImplicitMidpoint).
     ImplicitMidpoint,
 }
 
@@ -95,6 +95,11 @@ pub trait Listener {
     }
 }
 
+/// Nobody listens.
+impl Listener for () {
+    fn sample(&mut self, _: &State) {}
+}
+
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -155,34 +160,80 @@ impl Run {
 
     /// Runs from a state.
     pub fn go(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> Outcome {
-        let mut course = Course {
-            run: self,
-            listener,
-            origin: start.t,
-            state: start,
-            steps: 0,
-            rejected: 0,
-        };
-        let mechanism = equations.mechanism().clone();
+        match self.method {
+            Method::DormandPrince => self.freely(equations, start, listener),
+            method => self.walk(&mut Integrated::new(method, equations), start, listener),
+        }
+    }
+
+    /// Runs from a state in steps of one length, by whatever takes them.
+    pub fn walk(&self, by: &mut impl Advance, start: State, listener: &mut impl Listener) -> Outcome {
+        let mut course = Course::new(self.clone(), start);
         let done = self.check().and_then(|()| {
-            course.listener.sample(&course.state);
-            match self.method {
-                Method::SemiImplicitEuler => course.evenly(equations, SemiImplicitEuler::new(&mechanism)),
-                Method::RungeKutta4 => course.evenly(equations, RungeKutta4::new(&mechanism)),
-                Method::ImplicitMidpoint => course.evenly(equations, ImplicitMidpoint::new(&mechanism)),
-                Method::DormandPrince => course.freely(equations, DormandPrince::new(&mechanism)),
+            listener.sample(&course.state);
+            while !course.is_over() && listener.goes_on(&course.state, course.steps) {
+                course.step(by, listener)?;
             }
+            Ok(())
         });
+        self.outcome(course.state, [course.steps, 0], done)
+    }
+
+    fn outcome(&self, state: State, [steps, rejected]: [u64; 2], done: Result<()>) -> Outcome {
         Outcome {
-            steps: course.steps,
-            rejected: course.rejected,
+            steps,
+            rejected,
             ended: match done {
-                Ok(()) if course.state.t < self.end => Ended::Stopped,
+                Ok(()) if state.t < self.end => Ended::Stopped,
                 Ok(()) => Ended::Whole,
                 Err(error) => Ended::Failed(error),
             },
-            state: course.state,
+            state,
         }
+    }
+
+    /// The first abrupt change after a time, or the end.
+    pub(super) fn next_change(&self, t: f64, end: f64) -> f64 {
+        let next = self.changes.iter().find(|change| **change > t);
+        next.map_or(end, |change| change.min(end))
+    }
+
+    /// Steps as long as the tolerance allows, and states in between from dense output.
+    fn freely(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> Outcome {
+        let mut integrator = DormandPrince::new(equations.mechanism()).tolerance(self.tolerance);
+        let (origin, mut state, mut between) = (start.t, start.clone(), start);
+        let (mut kept, mut steps) = (0_u64, 0);
+        let mut run = || -> Result<()> {
+            self.check()?;
+            listener.sample(&state);
+            while state.t < self.end {
+                let until = self.next_change(state.t, self.end);
+                listener.stretch(state.t, until);
+                integrator.restart();
+                while state.t < until {
+                    if !listener.goes_on(&state, steps) {
+                        return Ok(());
+                    }
+                    integrator.step(equations, &mut state, until)?;
+                    steps += 1;
+                    loop {
+                        let t = origin + (kept + 1) as f64 / self.rate;
+                        if t > state.t || t > self.end {
+                            break;
+                        }
+                        kept += 1;
+                        integrator.interpolate(t, &mut between)?;
+                        listener.sample(&between);
+                    }
+                }
+            }
+            if origin + kept as f64 / self.rate < self.end {
+                listener.sample(&state);
+            }
+            Ok(())
+        };
+        let done = run();
+        self.outcome(state, [steps, integrator.rejected()], done)
     }
 
     fn check(&self) -> Result<()> {
@@ -196,106 +247,6 @@ impl Run {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::Duration { argument, value });
             }
-        }
-        Ok(())
-    }
-}
-
-struct Course<'a, L> {
-    run: &'a Run,
-    listener: &'a mut L,
-    /// When it began.
-    origin: f64,
-    state: State,
-    steps: u64,
-    rejected: u64,
-}
-
-impl<L: Listener> Course<'_, L> {
-    /// The first abrupt change after the present time, or the end.
-    fn next_change(&self, end: f64) -> f64 {
-        let next = self.run.changes.iter().find(|t| **t > self.state.t);
-        next.map_or(end, |t| t.min(end))
-    }
-
-    /// When so many steps are done: counted, not added up, so that times do not drift, and exact where a second has a whole
-    /// number of steps.
-    fn time(&self, steps: u64, dt: f64) -> f64 {
-        let per_second = (1.0 / dt).round();
-        let passed = if (per_second * dt - 1.0).abs() < 1e-12 {
-            steps as f64 / per_second
-        } else {
-            steps as f64 * dt
-        };
-        self.origin + passed
-    }
-
-    fn goes_on(&mut self) -> bool {
-        self.listener.goes_on(&self.state, self.steps)
-    }
-
-    /// Steps of equal length.
-    fn evenly(&mut self, equations: &mut impl Equations, mut integrator: impl Integrator) -> Result<()> {
-        let Run { dt, end, rate, .. } = *self.run;
-        let stride = (1.0 / (rate * dt)).round().max(1.0) as u64;
-        while self.state.t < end && self.goes_on() {
-            let (begun, whole) = (self.time(self.steps, dt), self.time(self.steps + 1, dt));
-            let next = if whole > end - 1e-9 * dt { end } else { whole };
-            loop {
-                let until = self.next_change(next);
-                self.listener.stretch(self.state.t, until);
-                let h = if until == whole && self.state.t == begun {
-                    dt
-                } else {
-                    until - self.state.t
-                };
-                integrator.step(equations, &mut self.state, h)?;
-                self.state.t = until;
-                if until == next {
-                    break;
-                }
-            }
-            self.steps += 1;
-            if self.steps.is_multiple_of(stride) || self.state.t == end {
-                self.listener.sample(&self.state);
-            }
-        }
-        Ok(())
-    }
-
-    /// Steps as long as the tolerance allows, and states in between from dense output.
-    fn freely(&mut self, equations: &mut impl Equations, integrator: DormandPrince) -> Result<()> {
-        let Run {
-            tolerance, end, rate, ..
-        } = *self.run;
-        let mut integrator = integrator.tolerance(tolerance);
-        let mut between = self.state.clone();
-        let mut kept = 0_u64;
-        while self.state.t < end {
-            let until = self.next_change(end);
-            self.listener.stretch(self.state.t, until);
-            integrator.restart();
-            while self.state.t < until {
-                if !self.goes_on() {
-                    return Ok(());
-                }
-                let done = integrator.step(equations, &mut self.state, until);
-                self.rejected = integrator.rejected();
-                done?;
-                self.steps += 1;
-                loop {
-                    let t = self.origin + (kept + 1) as f64 / rate;
-                    if t > self.state.t || t > end {
-                        break;
-                    }
-                    kept += 1;
-                    integrator.interpolate(t, &mut between)?;
-                    self.listener.sample(&between);
-                }
-            }
-        }
-        if self.origin + kept as f64 / rate < end {
-            self.listener.sample(&self.state);
         }
         Ok(())
     }

@@ -156,6 +156,25 @@ impl<S: Scalar> Articulated<S> {
         });
     }
 
+    /// P + w xx*. Not fused: outside of sweeps a fused product is a call.
+    #[inline]
+    pub(crate) fn add_square(&mut self, w: S, x: &[S; 6]) {
+        let mut wx = *x;
+        for wx in &mut wx {
+            *wx = w * *wx;
+        }
+        for n in 0..6 {
+            let [i, j] = AT[n];
+            self.a[n] += wx[i] * x[j];
+            self.c[n] += wx[i + 3] * x[j + 3];
+        }
+        for i in 0..3 {
+            for j in 0..3 {
+                self.b[i][j] += wx[i] * x[j + 3];
+            }
+        }
+    }
+
     /// Sets a row and its column to zero, where rounding left something else.
     #[inline(always)]
     pub(crate) fn clear(&mut self, i: usize) {

@@ -1,6 +1,6 @@
 //! What configuration, velocity and acceleration determine.
 
-use super::View;
+use super::{View, Workspace};
 use crate::Result;
 use crate::dynamics::kinematics;
 use crate::model::{FrameId, JointId, Mechanism};
@@ -11,6 +11,16 @@ use crate::spatial::{Force, Motion, Pose, Reference};
 pub struct Accelerating<'w, S: 'static = f64> {
     mechanism: &'w Mechanism,
     stages: &'w crate::stage::Stages<S>,
+}
+
+impl<S: Scalar> Workspace<S> {
+    /// The accelerations that were last worked out here.
+    pub(crate) fn accelerating(&mut self) -> Accelerating<'_, S> {
+        Accelerating {
+            mechanism: &self.mechanism,
+            stages: &self.stages,
+        }
+    }
 }
 
 impl<'w, S: Scalar> Accelerating<'w, S> {

@@ -106,6 +106,20 @@ impl<S: Scalar> Configured<'_, S> {
         self.view.stages.loads[body]
     }
 
+    /// What pushes all links.
+    pub(crate) fn loads(&self) -> &[Force<S>] {
+        &self.view.stages.loads
+    }
+
+    /// Pushes on all links, in their compiled frames.
+    pub(crate) fn add_loads(&mut self, loads: &[Force<S>]) {
+        let stages = &mut *self.view.stages;
+        for (sum, load) in stages.loads.iter_mut().zip(loads) {
+            *sum += *load;
+        }
+        stages.loaded = true;
+    }
+
     /// J𝓜⁻¹J* of every link at its home, in the world's axes; not of mechanisms with couplings.
     pub(crate) fn compliances(&mut self, out: &mut [[[S; 6]; 6]]) -> Result<()> {
         self.view.need::<HomeGains>();
@@ -432,6 +446,20 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             tree.coupled.contract(r, &tau, out);
             memory.wide = [wide, tau];
         });
+    }
+
+    /// x*𝓜x from the links' motions at x.
+    pub(crate) fn energy_moved(&mut self, x: &[S]) -> S {
+        self.with(|memory, tree| {
+            let Some(r) = &tree.m.reduction else {
+                return memory.energy(tree, x);
+            };
+            let [mut wide, rest] = core::mem::take(&mut memory.wide);
+            tree.coupled.expand(r, x, &mut wide);
+            let energy = memory.energy(tree, &wide);
+            memory.wide = [wide, rest];
+            energy
+        })
     }
 
     /// J*f, f being the forces on links.

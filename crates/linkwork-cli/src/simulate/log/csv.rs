@@ -2,6 +2,7 @@
 
 use super::Stream;
 use crate::simulate::record::Record;
+use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use std::io::{BufWriter, Write};
 
@@ -26,7 +27,7 @@ impl<W: Write> Csv<W> {
 }
 
 impl<W: Write + Send> Stream for Csv<W> {
-    fn add(&mut self, rows: &[f64]) -> Result<()> {
+    fn add(&mut self, rows: &[f64], _: &[Vec<Bearing>]) -> Result<()> {
         self.text.clear();
         for row in rows.chunks(self.width) {
             for x in row {
@@ -49,12 +50,48 @@ impl<W: Write + Send> Stream for Csv<W> {
     }
 }
 
-/// A column's name; quoted where the joint's has commas or quotes in it.
 /// A field with a comma or a quote in it, in quotes.
 pub(crate) fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sink::tests::Failing;
+    use super::*;
+    use linkwork::model::examples;
+
+    #[test]
+    fn lines_are_there_however_many_writes_succeed() {
+        let form = Record::new(&examples::double_pendulum(), &[], &[]);
+        let write = |writes: Option<usize>| {
+            let sink = Failing::after(writes);
+            let mut file = Box::new(Csv::new(sink.clone(), &form).unwrap());
+            let mut flushed = 0;
+            for i in 0..40 {
+                let row: Vec<f64> = (0..form.width()).map(|k| (i * 1000 + k) as f64).collect();
+                if file.add(&row, &[]).and_then(|()| file.flush()).is_err() {
+                    return (sink.taken(), flushed, true);
+                }
+                flushed += 1;
+            }
+            let failed = file.finish().is_err();
+            (sink.taken(), flushed, failed)
+        };
+        let (whole, rows, failed) = write(None);
+        assert!(!failed && rows == 40);
+        let lines = |bytes: &[u8]| bytes.iter().filter(|b| **b == b'\n').count();
+        assert_eq!(lines(&whole), 41);
+        for writes in 1..45 {
+            let (bytes, rows, failed) = write(Some(writes));
+            assert!(whole.starts_with(&bytes), "{writes}");
+            assert_eq!(failed, bytes.len() < whole.len(), "{writes}: a loss is an error");
+            let told = lines(&bytes).saturating_sub(1);
+            assert!(told == rows || told == rows + 1, "{writes}: {told} of {rows}");
+        }
     }
 }

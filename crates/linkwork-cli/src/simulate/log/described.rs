@@ -1,5 +1,6 @@
 //! The robot of a log, so that others can draw it.
 
+use super::markers::{Marker, surroundings};
 use linkwork_formats::{Format, Robot, Shape};
 use std::path::{Path, PathBuf};
 
@@ -14,11 +15,15 @@ pub(crate) struct Described {
     pub(crate) native: Option<String>,
     /// The directory of its file.
     pub(crate) home: Option<PathBuf>,
+    /// Whether anything can touch.
+    pub(crate) touches: bool,
+    /// What the description in URDF leaves out.
+    pub(crate) surroundings: Vec<Marker>,
 }
 
 impl Described {
-    /// A robot, and the name or file that it was loaded by.
-    pub(crate) fn of(robot: &Robot, file: &str) -> Self {
+    /// A robot, the name or file that it was loaded by, whether anything can touch, and the height of a ground that was added.
+    pub(crate) fn of(robot: &Robot, file: &str, touches: bool, ground: Option<f64>) -> Self {
         let path = Path::new(file);
         let home = path.canonicalize().ok().and_then(|p| p.parent().map(Path::to_path_buf));
         let mut found = robot.clone();
@@ -34,8 +39,11 @@ impl Described {
             }
         }
         let text = |robot: &Robot, format| linkwork_formats::write(robot, format).ok().map(|t| t.text);
+        let urdf = text(&found, Format::Urdf);
         Self {
-            urdf: text(&found, Format::Urdf),
+            touches,
+            surroundings: surroundings(robot, urdf.is_some(), ground),
+            urdf,
             native: text(robot, Format::Native),
             home,
         }

@@ -7,6 +7,7 @@ use super::{Sink, Stream};
 use crate::npz::{Archive, head};
 use crate::numbers::write_numbers;
 use crate::simulate::record::{Quantity, Record};
+use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, SeekFrom};
@@ -32,7 +33,7 @@ impl<W: Sink> Npz<W> {
 }
 
 impl<W: Sink> Stream for Npz<W> {
-    fn add(&mut self, rows: &[f64]) -> Result<()> {
+    fn add(&mut self, rows: &[f64], _: &[Vec<Bearing>]) -> Result<()> {
         self.rows.add(rows)
     }
 

@@ -1,13 +1,16 @@
 //! MCAP, which Foxglove, Rerun and the tools of ROS 2 open: states on the topic `/state`, poses of all links on `/tf`, joints
 //! with one coordinate on `/joint_states`, and the robot as URDF on `/robot_description`, kept for who listens late. An
-//! attachment holds the robot in the native format, without loss.
+//! attachment holds the robot in the native format, without loss. Where bodies can touch, `/contacts` has their forces as arrows and
+//! `/contact_points` as numbers; what the robot stands on and among is on `/scene`.
 //!
 //! Messages are in CDR, as those of ROS 2: a head of four bytes, then numbers in little-endian order, each at a multiple
 //! of its own size.
 
 use super::joint_states::{JOINT_STATES, JointStates};
+use super::markers::{MARKERS, POINTS, write_forces, write_points, write_surroundings};
 use super::{Described, NATIVE, Stream};
 use crate::simulate::record::{Quantity, Record};
+use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use linkwork::{Mechanism, Workspace};
 use mcap::records::MessageHeader;
@@ -21,6 +24,10 @@ pub(super) struct Mcap<W: Write + Seek> {
     poses: u16,
     joints: u16,
     joint_states: JointStates,
+    /// Forces and points, where anything can touch.
+    contacts: Option<[u16; 2]>,
+    /// Metres to a newton.
+    scale: f64,
     workspace: Workspace,
     width: usize,
     /// Where q stands in a row.
@@ -39,30 +46,59 @@ impl<W: Write + Seek> Mcap<W> {
         let library = concat!("linkwork ", env!("CARGO_PKG_VERSION"));
         let options = mcap::WriteOptions::new().compression(None).library(library);
         let mut file = options.profile("ros2").create(out)?;
-        let mut channel = |name: &str, topic: &str, schema: &str, about: &[(&str, &str)]| -> Result<u16> {
-            let schema = file.add_schema(name, "ros2msg", schema.as_bytes())?;
-            let about = about
-                .iter()
-                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-                .collect::<BTreeMap<_, _>>();
-            Ok(file.add_channel(schema, topic, "cdr", &about)?)
-        };
-        let states = channel("linkwork/msg/State", "/state", &state_schema(form), &[])?;
-        let poses = channel("tf2_msgs/msg/TFMessage", "/tf", TRANSFORMS, &[])?;
-        let joints = channel("sensor_msgs/msg/JointState", "/joint_states", JOINT_STATES, &[])?;
+        let states = channel(&mut file, "linkwork/msg/State", "/state", &state_schema(form), &[])?;
+        let poses = channel(&mut file, "tf2_msgs/msg/TFMessage", "/tf", TRANSFORMS, &[])?;
+        let joints = channel(
+            &mut file,
+            "sensor_msgs/msg/JointState",
+            "/joint_states",
+            JOINT_STATES,
+            &[],
+        )?;
         if let Some(urdf) = &robot.urdf {
             let kept = [("offered_qos_profiles", LATCHED)];
-            let channel_id = channel("std_msgs/msg/String", "/robot_description", "string data\n", &kept)?;
-            let header = MessageHeader {
-                channel_id,
-                sequence: 0,
-                log_time: 0,
-                publish_time: 0,
-            };
+            let channel_id = channel(
+                &mut file,
+                "std_msgs/msg/String",
+                "/robot_description",
+                "string data\n",
+                &kept,
+            )?;
             let mut message = Cdr::default();
             message.begin();
             message.text(urdf);
-            file.write_to_known_channel(&header, &message.bytes)?;
+            file.write_to_known_channel(&first(channel_id), &message.bytes)?;
+        }
+        let scale = ARROW / (9.81 * mechanism.links().iter().map(|l| l.inertia.mass).sum::<f64>()).max(1e-9);
+        let contacts = match robot.touches {
+            true => {
+                let about = format!("{scale:e}");
+                let about = [("metres_per_newton", &*about)];
+                let forces = channel(
+                    &mut file,
+                    "visualization_msgs/msg/MarkerArray",
+                    "/contacts",
+                    MARKERS,
+                    &about,
+                )?;
+                let points = channel(&mut file, "sensor_msgs/msg/PointCloud2", CONTACT_POINTS, POINTS, &[])?;
+                Some([forces, points])
+            }
+            false => None,
+        };
+        if !robot.surroundings.is_empty() {
+            let kept = [("offered_qos_profiles", LATCHED)];
+            let scene = channel(
+                &mut file,
+                "visualization_msgs/msg/MarkerArray",
+                "/scene",
+                MARKERS,
+                &kept,
+            )?;
+            let mut message = Cdr::default();
+            message.begin();
+            write_surroundings(&mut message, &robot.surroundings);
+            file.write_to_known_channel(&first(scene), &message.bytes)?;
         }
         if let Some(native) = &robot.native {
             file.attach(&mcap::Attachment {
@@ -86,6 +122,8 @@ impl<W: Write + Seek> Mcap<W> {
             poses,
             joints,
             joint_states: JointStates::new(mechanism, form),
+            contacts,
+            scale,
             workspace: mechanism.workspace(),
             width: form.width(),
             q: start..start + mechanism.nq(),
@@ -97,9 +135,22 @@ impl<W: Write + Seek> Mcap<W> {
     }
 }
 
+/// A channel of a message of ROS.
+fn channel<W: Write + Seek>(
+    file: &mut mcap::Writer<W>,
+    name: &str,
+    topic: &str,
+    schema: &str,
+    about: &[(&str, &str)],
+) -> Result<u16> {
+    let schema = file.add_schema(name, "ros2msg", schema.as_bytes())?;
+    let about = about.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    Ok(file.add_channel(schema, topic, "cdr", &about.collect::<BTreeMap<_, _>>())?)
+}
+
 impl<W: Write + Seek + Send> Stream for Mcap<W> {
-    fn add(&mut self, rows: &[f64]) -> Result<()> {
-        for row in rows.chunks(self.width) {
+    fn add(&mut self, rows: &[f64], contacts: &[Vec<Bearing>]) -> Result<()> {
+        for (i, row) in rows.chunks(self.width).enumerate() {
             let time = (1e9 * row[0]).round() as u64;
             let header = |channel_id| MessageHeader {
                 channel_id,
@@ -131,6 +182,14 @@ impl<W: Write + Seek + Send> Stream for Mcap<W> {
             message.begin();
             self.joint_states.write(message, time, row)?;
             self.file.write_to_known_channel(&header(self.joints), &message.bytes)?;
+            if let (Some([forces, points]), Some(bearing)) = (self.contacts, contacts.get(i)) {
+                message.begin();
+                write_forces(message, time, bearing, self.scale);
+                self.file.write_to_known_channel(&header(forces), &message.bytes)?;
+                message.begin();
+                write_points(message, time, bearing);
+                self.file.write_to_known_channel(&header(points), &message.bytes)?;
+            }
             self.sequence = self.sequence.wrapping_add(1);
             self.filled += 1;
             if self.filled == self.chunk {
@@ -151,6 +210,21 @@ impl<W: Write + Seek + Send> Stream for Mcap<W> {
         Ok(())
     }
 }
+
+/// Of a message at the beginning.
+fn first(channel_id: u16) -> MessageHeader {
+    MessageHeader {
+        channel_id,
+        sequence: 0,
+        log_time: 0,
+        publish_time: 0,
+    }
+}
+
+/// The topic of contact points.
+pub(crate) const CONTACT_POINTS: &str = "/contact_points";
+/// The length of an arrow that is as much as the robot weighs, in metres.
+const ARROW: f64 = 0.5;
 
 /// A message that is being written.
 #[derive(Default)]
@@ -175,6 +249,15 @@ impl Cdr {
     }
 
     pub(super) fn word(&mut self, x: u32) {
+        self.align(4);
+        self.bytes.extend(x.to_le_bytes());
+    }
+
+    pub(super) fn byte(&mut self, x: u8) {
+        self.bytes.push(x);
+    }
+
+    pub(super) fn single(&mut self, x: f32) {
         self.align(4);
         self.bytes.extend(x.to_le_bytes());
     }
@@ -283,3 +366,52 @@ float64 y
 float64 z
 float64 w
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::super::sink::tests::Failing;
+    use super::*;
+    use ::mcap::read::{ChunkFlattener, Options};
+    use ::mcap::records::Record as Part;
+    use linkwork::model::examples;
+    use linkwork_formats::Robot;
+
+    /// The states that a reader finds in a file, whole or not, and whether it is whole.
+    fn told(bytes: &[u8], channel: u16) -> (usize, bool) {
+        let Ok(parts) = ChunkFlattener::new_with_options(bytes, Options::IgnoreEndMagic.into()) else {
+            return (0, false);
+        };
+        let parts = parts.map_while(std::result::Result::ok);
+        let states = parts.filter(|part| matches!(part, Part::Message { header, .. } if header.channel_id == channel));
+        (states.count(), bytes.ends_with(::mcap::MAGIC))
+    }
+
+    #[test]
+    fn states_are_there_however_many_writes_succeed() {
+        let robot = Robot::from(examples::double_pendulum());
+        let form = Record::new(&robot.mechanism, &[], &[]);
+        let described = Described::of(&robot, "double_pendulum", false, None);
+        let mut most = 0;
+        for writes in (1..40).map(Some).chain([None]) {
+            let sink = Failing::after(writes);
+            // A state to a chunk.
+            let Ok(file) = Mcap::new(sink.clone(), &form, &robot.mechanism, &described, 1.0) else {
+                continue;
+            };
+            let (channel, mut file) = (file.states, Box::new(file));
+            let mut added = 0;
+            let rows = (0..20).map(|i| (0..form.width()).map(|k| (i + k) as f64).collect::<Vec<f64>>());
+            let failed = rows.into_iter().any(|row| {
+                let failed = file.add(&row, &[]).is_err();
+                added += usize::from(!failed);
+                failed
+            });
+            let failed = failed || file.finish().is_err();
+            let (found, whole) = told(&sink.taken(), channel);
+            assert_eq!(whole, !failed, "{writes:?}: a loss is an error");
+            assert!(found == added || found == added + 1, "{writes:?}: {found} of {added}");
+            most = most.max(found);
+        }
+        assert_eq!(most, 20);
+    }
+}

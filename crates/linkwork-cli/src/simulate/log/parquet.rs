@@ -1,12 +1,14 @@
 //! Apache Parquet: a column of doubles for every number of a state, plain and uncompressed.
 //!
-//! The format's own description of a file is a Thrift structure in the compact protocol, and stands at its end; [`Thrift`]
-//! writes that. Rows that come are written as a group of their own, over the description and with a new one behind, so that
-//! the file can be read whenever a write has ended. Small groups become one, so that the description stays short and the whole
-//! file does not depend on when its parts were written.
+//! The format's own description of a file is a Thrift structure in the compact protocol, and stands at its end. Rows that
+//! come are written as a group of their own, over the description and with a new one behind, so that the file can be read
+//! whenever a write has ended. Small groups become one, so that the description stays short and the whole file does not depend
+//! on when its parts were written.
 
 use super::{Sink, Stream};
 use crate::simulate::record::Record;
+use crate::simulate::touching::Bearing;
+use crate::thrift::{BINARY, I32, STRUCT, Thrift};
 use anyhow::Result;
 use std::io::SeekFrom;
 
@@ -121,7 +123,7 @@ impl<W: Sink> Parquet<W> {
 }
 
 impl<W: Sink> Stream for Parquet<W> {
-    fn add(&mut self, rows: &[f64]) -> Result<()> {
+    fn add(&mut self, rows: &[f64], _: &[Vec<Bearing>]) -> Result<()> {
         let width = self.names.len();
         self.tail.extend_from_slice(rows);
         if self.tail.len() - self.written >= AT_ONCE {
@@ -221,87 +223,6 @@ fn description(names: &[String], groups: &[Group]) -> Vec<u8> {
     file.end()
 }
 
-const I32: u8 = 5;
-const I64: u8 = 6;
-const BINARY: u8 = 8;
-const LIST: u8 = 9;
-const STRUCT: u8 = 12;
-
-/// A structure in Thrift's compact protocol: each field as its distance from the last one, its type and its value.
-#[derive(Default)]
-struct Thrift {
-    out: Vec<u8>,
-    last: u8,
-}
-
-impl Thrift {
-    fn field(&mut self, id: u8, kind: u8) {
-        self.out.push((id - self.last) << 4 | kind);
-        self.last = id;
-    }
-
-    fn int(&mut self, id: u8, x: i64) {
-        self.field(id, I32);
-        self.zigzag(x);
-    }
-
-    fn long(&mut self, id: u8, x: i64) {
-        self.field(id, I64);
-        self.zigzag(x);
-    }
-
-    fn text(&mut self, id: u8, text: &str) {
-        self.field(id, BINARY);
-        self.bytes(text.as_bytes());
-    }
-
-    /// The head of a list, whose elements follow.
-    fn list(&mut self, id: u8, kind: u8, length: usize) {
-        self.field(id, LIST);
-        if length < 15 {
-            self.out.push((length as u8) << 4 | kind);
-        } else {
-            self.out.push(0xf0 | kind);
-            self.varint(length as u64);
-        }
-    }
-
-    fn structure(&mut self, id: u8, fill: impl FnOnce(&mut Self)) {
-        self.field(id, STRUCT);
-        self.element(fill);
-    }
-
-    /// A structure in a list.
-    fn element(&mut self, fill: impl FnOnce(&mut Self)) {
-        let outer = std::mem::take(&mut self.last);
-        fill(self);
-        self.out.push(0);
-        self.last = outer;
-    }
-
-    fn end(mut self) -> Vec<u8> {
-        self.out.push(0);
-        self.out
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.varint(bytes.len() as u64);
-        self.out.extend_from_slice(bytes);
-    }
-
-    fn zigzag(&mut self, x: i64) {
-        self.varint(((x << 1) ^ (x >> 63)) as u64);
-    }
-
-    fn varint(&mut self, mut x: u64) {
-        while x >= 0x80 {
-            self.out.push(x as u8 | 0x80);
-            x >>= 7;
-        }
-        self.out.push(x as u8);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sink::tests::Failing;
@@ -342,7 +263,7 @@ mod tests {
             file.most = 17;
             let mut flushed = 0;
             for i in 0..40 {
-                if file.add(&row(&form, i)).and_then(|()| file.flush()).is_err() {
+                if file.add(&row(&form, i), &[]).and_then(|()| file.flush()).is_err() {
                     break;
                 }
                 flushed += 1;
@@ -365,7 +286,7 @@ mod tests {
             let mut file = Box::new(Parquet::new(sink.clone(), &form).unwrap());
             file.most = 100;
             for i in 0..250 {
-                file.add(&row(&form, i)).unwrap();
+                file.add(&row(&form, i), &[]).unwrap();
                 if i % every == 0 {
                     file.flush().unwrap();
                 }

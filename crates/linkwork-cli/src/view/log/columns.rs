@@ -31,7 +31,7 @@ pub(super) fn csv(bytes: &[u8]) -> Result<Vec<Column>, String> {
 }
 
 /// The fields of a line, quoted or not.
-fn fields(line: &str) -> Vec<String> {
+pub(super) fn fields(line: &str) -> Vec<String> {
     let (mut out, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut letters = line.chars().peekable();
     while let Some(c) = letters.next() {

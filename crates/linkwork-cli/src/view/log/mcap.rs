@@ -1,7 +1,9 @@
 //! MCAP: the states on `/state`, and the robot in an attachment.
 
+use super::contacts::cloud;
 use super::{Column, Described};
-use crate::simulate::log::{NATIVE, identifier};
+use crate::simulate::log::{CONTACT_POINTS, NATIVE, identifier};
+use linkwork_view::Arrow;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -11,12 +13,29 @@ pub(super) fn plain(labels: &[String]) -> Vec<String> {
     labels.iter().map(|label| identifier(label, &mut taken)).collect()
 }
 
-/// Columns of all states, and the robot if it is described.
-pub(super) fn read(bytes: &[u8]) -> Result<(Vec<Column>, Option<Described>), String> {
+/// What is in a log.
+pub(super) struct Read {
+    /// Of all states.
+    pub(super) columns: Vec<Column>,
+    /// If it is described.
+    pub(super) robot: Option<Described>,
+    /// What bore at each state, if anything could touch.
+    pub(super) arrows: Vec<Vec<Arrow>>,
+}
+
+/// Reads a log.
+pub(super) fn read(bytes: &[u8]) -> Result<Read, String> {
     let wrong = |e: mcap::McapError| format!("cannot be read: {e}");
     let mut columns: Vec<Column> = Vec::new();
+    let (mut arrows, mut touched): (Vec<Vec<Arrow>>, bool) = (Vec::new(), false);
     for message in mcap::MessageStream::new(bytes).map_err(wrong)? {
         let message = message.map_err(wrong)?;
+        if message.channel.topic == CONTACT_POINTS
+            && let Some(last) = arrows.last_mut()
+        {
+            *last = cloud(&message.data).ok_or_else(|| format!("{CONTACT_POINTS} cannot be read"))?;
+            touched = true;
+        }
         if message.channel.topic != "/state" {
             continue;
         }
@@ -42,11 +61,19 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Vec<Column>, Option<Described>), Str
         for (column, x) in columns.iter_mut().zip(numbers) {
             column.numbers.push(f64::from_le_bytes(*x));
         }
+        arrows.push(Vec::new());
     }
     if columns.is_empty() {
         return Err("has no states on the topic /state".into());
     }
-    Ok((columns, described(bytes).map_err(wrong)?))
+    if !touched {
+        arrows.clear();
+    }
+    Ok(Read {
+        columns,
+        robot: described(bytes).map_err(wrong)?,
+        arrows,
+    })
 }
 
 /// The robot in the log's attachment, and where its meshes are.

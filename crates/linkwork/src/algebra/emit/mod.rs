@@ -14,6 +14,8 @@ use write::{Argument, Function};
 pub enum Language {
     /// A function in Rust.
     Rust,
+    /// The same without the standard library, for `no_std`: roots and sines are its own.
+    BareRust,
     /// A function in C99.
     C,
     /// A function in Python with NumPy, of one state or of many in the rows of arrays: to read and to teach by.

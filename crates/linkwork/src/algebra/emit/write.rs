@@ -40,7 +40,7 @@ pub(crate) fn write(of: &Function<'_>, language: Language) -> String {
     let mut writer = Writer::new(of, language);
     let body = writer.body();
     match language {
-        Language::Rust => writer.rust(&body),
+        Language::Rust | Language::BareRust => writer.rust(&body),
         Language::C => writer.c(&body),
         Language::Python => writer.python(&body),
     }
@@ -139,6 +139,7 @@ impl<'a> Writer<'a> {
             From::Recip(a) => format!("1.0 / {}", self.factor(a)),
             From::Sqrt(a) => match self.language {
                 Language::Rust => format!("{}.sqrt()", self.factor(a)),
+                Language::BareRust => format!("root({})", self.text(a)),
                 Language::C => format!("sqrt({})", self.text(a)),
                 Language::Python => format!("np.sqrt({})", self.text(a)),
             },
@@ -148,7 +149,9 @@ impl<'a> Writer<'a> {
                 let (x, yes, no) = (self.text(x), self.text(yes), self.text(no));
                 let bound = f64::from_bits(bound);
                 match self.language {
-                    Language::Rust => format!("if {x} < {bound:?} {{ {yes} }} else {{ {no} }}"),
+                    Language::Rust | Language::BareRust => {
+                        format!("if {x} < {bound:?} {{ {yes} }} else {{ {no} }}")
+                    }
                     Language::C => format!("{x} < {bound:?} ? {yes} : {no}"),
                     Language::Python => format!("np.where({x} < {bound:?}, {yes}, {no})"),
                 }
@@ -181,7 +184,7 @@ impl<'a> Writer<'a> {
             let list: Vec<String> = self.angles.iter().map(|&a| self.text(a)).collect();
             let (m, list) = (list.len(), list.join(", "));
             let lines = match self.language {
-                Language::Rust => format!("    let (s, c) = sines_and_cosines([{list}]);\n"),
+                Language::Rust | Language::BareRust => format!("    let (s, c) = sines_and_cosines([{list}]);\n"),
                 Language::C => format!(
                     "    const double angle[{m}] = {{{list}}};\n    double s[{m}], c[{m}];\n    for (int i = 0; i < {m}; i++) {{\n        s[i] = sin(angle[i]);\n        c[i] = cos(angle[i]);\n    }}\n"
                 ),
@@ -222,7 +225,7 @@ impl<'a> Writer<'a> {
                 let name = format!("x{count}");
                 let formula = self.formula(id as u32);
                 match self.language {
-                    Language::Rust => writeln!(out, "    let {name} = {formula};"),
+                    Language::Rust | Language::BareRust => writeln!(out, "    let {name} = {formula};"),
                     Language::C => writeln!(out, "    const double {name} = {formula};"),
                     Language::Python => writeln!(out, "    {name} = {formula}"),
                 }
@@ -276,11 +279,18 @@ impl<'a> Writer<'a> {
         }
         out += body;
         out += "}\n";
+        let bare = self.language == Language::BareRust;
         if body.contains("madd(") {
-            out += RUST_MADD;
+            out += if bare { BARE_MADD } else { RUST_MADD };
+        }
+        if body.contains("root(") && bare {
+            out += BARE_ROOT;
         }
         if !self.angles.is_empty() {
-            out += RUST_SINES;
+            out += &match bare {
+                true => RUST_SINES.replace(LARGE_ANGLES, BARE_LARGE_ANGLES),
+                false => RUST_SINES.to_owned(),
+            };
         }
         out
     }
@@ -347,6 +357,53 @@ fn madd(a: f64, b: f64, c: f64) -> f64 {
 }
 ";
 
+const BARE_MADD: &str = "
+/// a b + c.
+#[inline(always)]
+fn madd(a: f64, b: f64, c: f64) -> f64 {
+    a * b + c
+}
+";
+
+/// Newton's iteration on 1/√x from the exponent's half, then one step on √x: within one unit in the last place.
+const BARE_ROOT: &str = "
+/// The root of a number; of what is negative or not a number, not a number.
+#[inline(always)]
+#[allow(clippy::all)]
+fn root(x: f64) -> f64 {
+    if !(x > 0.0) {
+        return if x == 0.0 { 0.0 } else { f64::NAN };
+    }
+    if x == f64::INFINITY {
+        return x;
+    }
+    let mut y = f64::from_bits(0x5fe6eb50c7b537a9 - (x.to_bits() >> 1));
+    let half = 0.5 * x;
+    for _ in 0..5 {
+        y *= 1.5 - half * y * y;
+    }
+    let z = x * y;
+    z + 0.5 * y * (x - z * z)
+}
+";
+
+/// What is done where angles are many turns.
+const LARGE_ANGLES: &str = "    if !(largest <= 1048576.0) {
+        for i in 0..N {
+            (sin[i], cos[i]) = angles[i].sin_cos();
+        }
+        return (sin, cos);
+    }
+    for i in 0..N {
+        let x = angles[i];
+";
+
+const BARE_LARGE_ANGLES: &str = "    // Many turns are taken off by their remainder, to the precision of a turn.
+    let turns = !(largest <= 1048576.0);
+    for i in 0..N {
+        let x = if turns { angles[i] % core::f64::consts::TAU } else { angles[i] };
+";
+
 const C_MADD: &str = "/* a b + c, fused where the processor it is compiled for can. */
 #if defined(__FMA__) || defined(__aarch64__)
 #define madd(a, b, c) fma(a, b, c)
@@ -378,7 +435,7 @@ fn sines_and_cosines<const N: usize>(angles: [f64; N]) -> ([f64; N], [f64; N]) {
         let x = angles[i];
         // Adding 1.5 * 2^52 rounds to the nearest integer, which then stands in the low bits.
         let round = 6755399441055744.0;
-        let shifted = x * std::f64::consts::FRAC_2_PI + round;
+        let shifted = x * core::f64::consts::FRAC_2_PI + round;
         let n = shifted - round;
         let a = x - n * 1.5707963267341256;
         let b = a - n * 6.077100506303966e-11;

@@ -150,9 +150,22 @@ fn proof(left: &Sum, right: &Sum, rotors: bool) -> Option<Proof> {
 
 /// The shortest chains to a form that both sides have.
 fn meeting(shown: [Sum; 2], rotors: bool) -> Option<Proof> {
+    let starts = shown
+        .clone()
+        .map(|sum| normal::opened(&super::rewrite::kept(sum, rotors)));
+    // What is the same by definition needs no further step.
+    if starts[0] == starts[1] {
+        return Some(Proof {
+            rotors,
+            shown,
+            instead: false,
+            left: Vec::new(),
+            right: Vec::new(),
+            lemmas: Vec::new(),
+        });
+    }
     let mut left = normal::forms(&shown[0], rotors)?;
     let mut right = normal::forms(&shown[1], rotors)?;
-    let starts = shown.clone().map(|sum| super::rewrite::kept(sum, rotors));
     let at = |start: &Sum, forms: &[Form], i: usize| match i.checked_sub(1) {
         None => start.clone(),
         Some(i) => forms[i].sum.clone(),

@@ -1,7 +1,10 @@
 //! The normal form of an expression, and every step on the way to it.
 
 use super::axioms::{Axiom, axioms};
+use crate::algebra::by::By;
+use crate::algebra::notation::Notation;
 use crate::algebra::rewrite::kept;
+use crate::algebra::space::Space;
 use crate::algebra::sum::{Factor, Sum, Term};
 
 /// More terms than this are not looked at.
@@ -28,7 +31,7 @@ pub(crate) struct Form {
 /// All forms down to the normal one; none if that is too long.
 pub(crate) fn forms(sum: &Sum, rotors: bool) -> Option<Vec<Form>> {
     let mut found: Vec<Form> = Vec::new();
-    let mut now = kept(sum.clone(), rotors);
+    let mut now = opened(&kept(sum.clone(), rotors));
     let take = |reason, sum: Sum, now: &mut Sum, found: &mut Vec<Form>| {
         if sum != *now {
             found.push(Form {
@@ -78,15 +81,13 @@ fn everywhere(sum: &Sum, axiom: &Axiom, rotors: bool) -> Option<Option<Sum>> {
 fn fits(sum: &Sum, axiom: &Axiom) -> bool {
     let pattern = &axiom.law.left[0].factors;
     let here = |t: &Term| t.factors.windows(pattern.len()).any(|w| w == &pattern[..]);
-    let below = |t: &Term| t.factors.iter().filter_map(inner).any(|inner| fits(inner, axiom));
+    let below = |t: &Term| {
+        t.factors
+            .iter()
+            .filter_map(Factor::inside)
+            .any(|inner| fits(inner, axiom))
+    };
     sum.terms.iter().any(|t| here(t) || below(t))
-}
-
-fn inner(factor: &Factor) -> Option<&Sum> {
-    match factor {
-        Factor::Sum(inner) | Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) => Some(inner),
-        _ => None,
-    }
 }
 
 /// In every term that it fits, at its first place.
@@ -113,11 +114,80 @@ fn once(sum: &Sum, axiom: &Axiom) -> Option<Sum> {
 fn inside(sum: &Sum, change: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Sum> {
     let mut sum = change(sum)?;
     for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
-        if let Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) = factor {
+        if let Factor::Inverse(inner) | Factor::Pseudo(inner) | Factor::Augmented(inner) | Factor::By(_, inner) = factor
+        {
             **inner = inside(inner, change)?;
         }
     }
-    Some(Sum::of_terms(sum.range, sum.domain, sum.terms))
+    Some(apart(&Sum::of_terms(sum.range, sum.domain, sum.terms)))
+}
+
+/// Vectors in parentheses like any others, and operators that sums of vectors make as sums of operators.
+pub(super) fn opened(sum: &Sum) -> Sum {
+    let mut sum = sum.clone();
+    for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+        if let Some(inner) = factor.inside_mut() {
+            *inner = opened(inner);
+        }
+        if let Factor::Held(inner, adjoint) = factor {
+            let vector = if *adjoint { inner.adjoint() } else { (**inner).clone() };
+            *factor = Factor::Sum(Box::new(vector));
+        }
+    }
+    apart(&Sum::of_terms(sum.range, sum.domain, sum.terms))
+}
+
+/// crm(v + w) = crm(v) + crm(w), and so with all that a vector makes.
+fn apart(sum: &Sum) -> Sum {
+    let several = |f: &Factor| matches!(f, Factor::By(_, v) if v.terms.len() != 1 || v.terms[0].scale != 1.0);
+    let mut terms: Vec<Term> = sum.terms.clone();
+    while let Some(i) = terms.iter().position(|t| t.factors.iter().any(several)) {
+        let term = terms.remove(i);
+        let Some(at) = term.factors.iter().position(several) else {
+            continue;
+        };
+        let Factor::By(kind, vector) = &term.factors[at] else {
+            continue;
+        };
+        for part in &vector.terms {
+            let mut factors = term.factors.clone();
+            let plain = Term::new(1.0, part.factors.clone());
+            let alone = Sum::of_terms(vector.range, vector.domain, vec![plain]);
+            factors[at] = Factor::By(*kind, Box::new(alone));
+            terms.push(Term::new(term.scale * part.scale, factors));
+        }
+    }
+    if sum.is_vector() {
+        terms.iter_mut().for_each(turned);
+    }
+    Sum::of_terms(sum.range, sum.domain, terms)
+}
+
+/// crm(v)x = −crm(x)v and bar(f)v = crf(v)f, in one order: of a product that is a vector.
+fn turned(term: &mut Term) {
+    let alone = |factors: &[Factor]| {
+        let range = factors.first().map(Factor::range)?;
+        let plain = Term::new(1.0, factors.to_vec());
+        Some(Sum::of_terms(range, Space::Number, vec![plain]))
+    };
+    for at in (0..term.factors.len()).rev() {
+        let Factor::By(kind, vector) = &term.factors[at] else {
+            continue;
+        };
+        let (Some(rest), [inner]) = (alone(&term.factors[at + 1..]), &vector.terms[..]) else {
+            continue;
+        };
+        let (kind, sign) = match kind {
+            By::Crm if rest.written(Notation::Ascii) < vector.written(Notation::Ascii) => (By::Crm, -1.0),
+            By::Bar => (By::Crf, 1.0),
+            _ => continue,
+        };
+        let inner = inner.clone();
+        term.scale *= sign * inner.scale;
+        term.factors.truncate(at);
+        term.factors.push(Factor::By(kind, Box::new(rest)));
+        term.factors.extend(inner.factors);
+    }
 }
 
 /// Without what stands beside its own inverse.

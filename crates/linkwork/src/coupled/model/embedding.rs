@@ -7,9 +7,12 @@
 //!
 //! Columns have to do with each other only if some link carries both, or if both had to do with one that was eliminated: pairs
 //! of joints on one hub are eliminated one after the other, each by itself.
+//!
+//! Groups are numbered in the order in which they close, so that what has to do with a group and closes later are some of those
+//! after it: its row of the symbolic factor (Liu), found from the links' sets of columns in time and memory that grow with the
+//! number of columns of all links and of products, and not with the products of each link.
 
 use crate::model::Compiled;
-use std::collections::BTreeMap;
 
 /// Columns and closings, link by link.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +20,10 @@ pub(crate) struct Embedding {
     /// Per link, and for the world at the end.
     pub(crate) stations: Vec<Station>,
     pub(crate) columns: Vec<Column>,
-    /// Per station: where the product of each two of its open columns is kept, by rows of a lower triangle.
-    pairs: Vec<u32>,
-    /// Per column that closes: the station's other columns that its elimination changes, and where their products are kept,
-    /// as above.
+    /// Per group: the later ones that it has to do with, in order, and where they start. Their products are kept in the same
+    /// order, after those of each group with itself.
     neighbours: Vec<Neighbour>,
-    fills: Vec<u32>,
+    starts: Vec<usize>,
     /// How many products there are; those of a group with itself come first.
     pub(crate) products: usize,
     /// How many numbers are kept of columns that pass joints.
@@ -36,35 +37,41 @@ pub(crate) struct Embedding {
 /// What happens at a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Station {
-    /// Its columns: those that close at the link come first, the others pass its joint.
+    /// Its columns, in order of their groups: those that close at the link come first, the others pass its joint.
     pub(crate) start: usize,
     pub(crate) open: usize,
     pub(crate) end: usize,
     /// The column of its own joint's group; none if the joint moves by itself.
     pub(crate) own: Option<usize>,
-    /// Where its pairs start, and what is kept of columns that pass its joint.
-    pairs: usize,
+    /// Where what is kept of columns that pass its joint starts.
     pub(crate) passed: usize,
 }
 
-/// A column that another one has to do with.
+/// A group that another one has to do with, and its column where that one closes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbour {
-    pub(crate) column: usize,
-    pub(crate) group: usize,
-    /// Where their product is kept.
-    pub(crate) product: usize,
+    pub(crate) column: u32,
+    pub(crate) group: u32,
 }
 
 /// A group's column at a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    pub(crate) group: usize,
+    group: u32,
     /// The parent's column that it is added to; nothing where it closes.
-    pub(crate) to: usize,
-    /// Where its neighbours start and end, and their products; none unless it closes.
-    neighbours: [usize; 2],
-    fills: usize,
+    to: u32,
+}
+
+impl Column {
+    #[inline(always)]
+    pub(crate) fn group(&self) -> usize {
+        self.group as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn to(&self) -> usize {
+        self.to as usize
+    }
 }
 
 impl Embedding {
@@ -72,186 +79,182 @@ impl Embedding {
     pub(crate) fn new(m: &Compiled, v_from: &[usize], independent: &[usize]) -> Self {
         let world = m.bodies.len();
         let mut all = Self::default();
-        // The links of every group, and the group of every link.
+        // The links of every group, where it closes, and the group of every link.
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); independent.len()];
         for (k, body) in m.bodies.iter().enumerate() {
             for v in body.v..body.v + body.dofs {
                 members[v_from[v]].push(k);
             }
         }
-        let mut own = vec![None; world];
-        let mut fronts: Vec<Front> = vec![Front::default(); world + 1];
+        let mut groups: Vec<(usize, usize)> = Vec::new();
         for (leader, links) in members.iter().enumerate() {
             if links.len() == 1 {
                 all.independent.push(independent[leader]);
                 continue;
             }
-            let group = all.leaders.len();
+            let inward = links.iter().map(|&k| m.bodies[k].parent);
+            let closing = inward.reduce(|a, b| m.fork(a, b)).flatten();
+            groups.push((closing.unwrap_or(world), leader));
+        }
+        // As an inward sweep meets them, the world last.
+        groups.sort_by_key(|&(closing, _)| if closing == world { world } else { world - 1 - closing });
+        let mut own = vec![None; world];
+        let mut fronts: Vec<Front> = vec![Front::default(); world + 1];
+        for (group, &(closing, leader)) in groups.iter().enumerate() {
             all.leaders.push(independent[leader]);
-            let inward = |&k: &usize| m.bodies[k].parent;
-            let closing = links
-                .iter()
-                .map(inward)
-                .reduce(|a, b| m.fork(a, b))
-                .flatten()
-                .unwrap_or(world);
-            fronts[closing].closing.push(group);
-            for &link in links {
+            fronts[closing].groups.push(group as u32);
+            fronts[closing].closing += 1;
+            for &link in &members[leader] {
                 own[link] = Some(group);
                 let mut k = link;
-                while k != closing && fronts[k].open.last() != Some(&group) {
-                    fronts[k].open.push(group);
+                while k != closing && fronts[k].groups.last() != Some(&(group as u32)) {
+                    fronts[k].groups.push(group as u32);
                     k = m.bodies[k].parent.unwrap_or(world);
                 }
             }
         }
         let mut starts = vec![0];
         for front in &fronts {
-            starts.push(starts[starts.len() - 1] + front.closing.len() + front.open.len());
+            starts.push(starts[starts.len() - 1] + front.groups.len());
         }
+        all.columns.reserve(starts[world + 1]);
         for (k, front) in fronts.iter().enumerate() {
-            let (start, open) = (starts[k], starts[k] + front.closing.len());
+            let (start, end) = (starts[k], starts[k + 1]);
             let own = own.get(k).copied().flatten();
             all.stations.push(Station {
                 start,
-                open,
-                end: starts[k + 1],
-                own: own.and_then(|own| front.place(own).map(|at| start + at)),
-                pairs: 0,
+                open: start + front.closing,
+                end,
+                own: own.map(|own| start + front.place(own)),
                 passed: all.passed,
             });
             let body = m.bodies.get(k);
             if own.is_none() {
-                all.passed += body.map_or(0, |body| body.dofs) * front.open.len();
+                all.passed += body.map_or(0, |body| body.dofs) * (front.groups.len() - front.closing);
             }
             let parent = body.and_then(|body| body.parent).unwrap_or(world);
-            for &group in front.closing.iter().chain(&front.open) {
-                let to = fronts[parent].place(group).map_or(usize::MAX, |at| starts[parent] + at);
-                all.columns.push(Column {
-                    group,
-                    to,
-                    neighbours: [0; 2],
-                    fills: 0,
-                });
+            for (i, &group) in front.groups.iter().enumerate() {
+                let to = match i < front.closing {
+                    true => u32::MAX,
+                    false => (starts[parent] + fronts[parent].place(group as usize)) as u32,
+                };
+                all.columns.push(Column { group, to });
             }
         }
-        // In the order of an inward sweep.
-        let mut kin = Kin::new(all.leaders.len());
-        for k in (0..world).rev().chain([world]) {
-            all.close(k, &fronts[k], &mut kin);
-            all.stations[k].pairs = all.pairs.len();
-            for (i, &group) in fronts[k].open.iter().enumerate() {
-                let row = fronts[k].open[..=i]
-                    .iter()
-                    .map(|&other| kin.product(group, other) as u32);
-                all.pairs.extend(row);
-            }
-        }
-        all.products = kin.products;
+        all.meet(&fronts, &groups, &starts);
         all
     }
 
-    /// What the groups that close at a link change.
-    fn close(&mut self, k: usize, front: &Front, kin: &mut Kin) {
-        let start = self.stations[k].start;
-        for (at, &group) in front.closing.iter().enumerate() {
-            let first = self.neighbours.len();
-            for (&group, &product) in &kin.near[group] {
-                let Some(at) = front.place(group) else {
-                    unreachable!("what has to do with a group that closes, and has not closed, is at the same link")
-                };
-                let column = start + at;
-                self.neighbours.push(Neighbour { column, group, product });
+    /// Which later groups each one has to do with: those that some link carries beside it, and those that a group which closed
+    /// before it had to do with.
+    fn meet(&mut self, fronts: &[Front], groups: &[(usize, usize)], starts: &[usize]) {
+        let count = groups.len();
+        // The links' sets by the first group in them, and the groups that come first after one.
+        let (mut sets, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for (k, front) in fronts.iter().enumerate() {
+            if let Some(&first) = front.groups.get(front.closing) {
+                sets[first as usize].push(k);
             }
-            // In the order of the station's columns.
-            self.neighbours[first..].sort_by_key(|neighbour| neighbour.column);
-            let column = &mut self.columns[start + at];
-            (column.neighbours, column.fills) = ([first, self.neighbours.len()], self.fills.len());
-            for i in first..self.neighbours.len() {
-                for j in first..=i {
-                    let fill = kin.product(self.neighbours[i].group, self.neighbours[j].group);
-                    self.fills.push(fill as u32);
+        }
+        let mut seen = vec![usize::MAX; count];
+        self.starts.push(0);
+        for (group, &(closing, _)) in groups.iter().enumerate() {
+            let begin = self.neighbours.len();
+            seen[group] = group;
+            let mut met = Vec::new();
+            let mut meet = |other: u32| {
+                if seen[other as usize] != group {
+                    seen[other as usize] = group;
+                    met.push(other);
                 }
+            };
+            for &k in &sets[group] {
+                fronts[k].groups[fronts[k].closing..]
+                    .iter()
+                    .for_each(|&other| meet(other));
             }
-            kin.leave(group);
+            for &earlier in &before[group] {
+                let near: &[Neighbour] = &self.neighbours[self.starts[earlier]..self.starts[earlier + 1]];
+                near.iter().for_each(|neighbour| meet(neighbour.group));
+            }
+            met.sort_unstable();
+            if let Some(&first) = met.first() {
+                before[first as usize].push(group);
+            }
+            // All of them are where it closes: each is carried from a link outboard of that one, and closes no earlier.
+            let front = &fronts[closing];
+            let near = met.into_iter().map(|group| Neighbour {
+                column: (starts[closing] + front.place(group as usize)) as u32,
+                group,
+            });
+            self.neighbours.extend(near);
+            self.starts.push(self.neighbours.len());
+            debug_assert!(
+                self.neighbours[begin..]
+                    .iter()
+                    .all(|other| other.group as usize > group)
+            );
         }
+        self.products = count + self.neighbours.len();
     }
 
-    /// Where the product of two open columns of a station is kept.
+    /// The later groups that one has to do with, and where the first of their products is kept; the others follow.
     #[inline(always)]
-    pub(crate) fn pair(&self, station: &Station, a: usize, b: usize) -> usize {
-        let (a, b) = (a - station.open, b - station.open);
-        let (low, high) = if a < b { (a, b) } else { (b, a) };
-        self.pairs[station.pairs + high * (high + 1) / 2 + low] as usize
+    pub(crate) fn neighbours(&self, group: usize) -> (&[Neighbour], usize) {
+        let (start, end) = (self.starts[group], self.starts[group + 1]);
+        (&self.neighbours[start..end], self.leaders.len() + start)
     }
 
-    /// The same of an open column with the open ones up to itself.
+    /// Where the product of two groups that have to do with each other is kept.
     #[inline(always)]
-    pub(crate) fn row(&self, station: &Station, column: usize) -> &[u32] {
-        let row = column - station.open;
-        &self.pairs[station.pairs + row * (row + 1) / 2..][..=row]
+    pub(crate) fn product(&self, a: usize, b: usize) -> usize {
+        let (first, last) = if a < b { (a, b) } else { (b, a) };
+        if first == last {
+            return first;
+        }
+        let (near, start) = self.neighbours(first);
+        start + near.partition_point(|other| (other.group as usize) < last)
     }
 
-    /// What the elimination of a column that closes changes: the columns after it that it has to do with, and where their
-    /// products are kept, by rows of a lower triangle.
+    /// The same for one group and several later ones, in order.
     #[inline(always)]
-    pub(crate) fn neighbours(&self, column: &Column) -> (&[Neighbour], &[u32]) {
-        let [first, end] = column.neighbours;
-        let count = end - first;
-        (
-            &self.neighbours[first..end],
-            &self.fills[column.fills..][..count * (count + 1) / 2],
-        )
+    pub(crate) fn products_of(&self, group: usize) -> Products<'_> {
+        let (near, next) = self.neighbours(group);
+        Products { near, next }
     }
 }
 
-/// Which groups that have not closed have to do with each other, and where their products are kept.
-struct Kin {
-    near: Vec<BTreeMap<usize, usize>>,
-    products: usize,
+/// Places of products, one after another.
+pub(crate) struct Products<'a> {
+    near: &'a [Neighbour],
+    next: usize,
 }
 
-impl Kin {
-    fn new(groups: usize) -> Self {
-        Self {
-            near: vec![BTreeMap::new(); groups],
-            products: groups,
+impl Products<'_> {
+    /// Where the product with a group is kept, which comes after all those asked for before.
+    #[inline(always)]
+    pub(crate) fn with(&mut self, group: u32) -> usize {
+        while let [first, rest @ ..] = self.near {
+            let place = self.next;
+            (self.near, self.next) = (rest, place + 1);
+            if first.group == group {
+                return place;
+            }
         }
-    }
-
-    /// Where the product of two groups is kept.
-    fn product(&mut self, a: usize, b: usize) -> usize {
-        if a == b {
-            return a;
-        }
-        let next = self.products;
-        let product = *self.near[a].entry(b).or_insert(next);
-        if product == next {
-            self.near[b].insert(a, product);
-            self.products += 1;
-        }
-        product
-    }
-
-    /// A group that has closed has to do with none.
-    fn leave(&mut self, group: usize) {
-        for other in core::mem::take(&mut self.near[group]).into_keys() {
-            self.near[other].remove(&group);
-        }
+        unreachable!("groups that one link carries have to do with each other")
     }
 }
 
-/// The groups at a link.
+/// The groups at a link, sorted: first those that close there.
 #[derive(Clone, Debug, Default)]
 struct Front {
-    closing: Vec<usize>,
-    open: Vec<usize>,
+    groups: Vec<u32>,
+    closing: usize,
 }
 
 impl Front {
-    /// Where a group stands; both lists are sorted.
-    fn place(&self, group: usize) -> Option<usize> {
-        let open = || self.open.binary_search(&group).ok().map(|at| at + self.closing.len());
-        self.closing.binary_search(&group).ok().or_else(open)
+    /// Where a group that is there stands.
+    fn place(&self, group: usize) -> usize {
+        self.groups.partition_point(|&other| (other as usize) < group)
     }
 }

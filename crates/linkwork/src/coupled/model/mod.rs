@@ -131,8 +131,9 @@ pub(crate) struct Reduction {
     pub(crate) has_functions: bool,
     /// How many derivatives of all couplings are known.
     pub(crate) derivatives: usize,
-    /// How forward dynamics goes, and how 𝓜 of what is independent factors.
-    pub(crate) embedding: Embedding,
+    /// How forward dynamics goes, once somebody asks.
+    embedding: OnceLock<Embedding>,
+    /// How 𝓜 of what is independent factors.
     pub(crate) elimination: Elimination,
     /// Where each joint's degrees of freedom start among all.
     pub(crate) v_start: Vec<usize>,
@@ -301,10 +302,16 @@ impl Reduction {
                 laws: lead.laws.clone(),
             });
         }
-        reduction.embedding = Embedding::new(m, &reduction.v_from, &reduction.independent);
         reduction.elimination = Elimination::new(m, &reduction.v_from, &reduction.independent);
         reduction.reduced = Reduced::new(&reduction, m);
         reduction
+    }
+
+    /// How forward dynamics goes.
+    #[inline(always)]
+    pub(crate) fn embedding(&self, m: &Compiled) -> &Embedding {
+        let plan = || Embedding::new(m, &self.v_from, &self.independent);
+        self.embedding.get_or_init(plan)
     }
 
     /// Where 𝓜 of what is independent is not zero: row by row of the upper triangle.

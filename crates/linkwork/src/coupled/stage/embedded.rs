@@ -5,7 +5,7 @@
 //! itself as z does; a joint of the group adds to them; at the group's closing y is eliminated, as a joint's own coordinate is.
 
 use crate::body::Gain;
-use crate::coupled::model::{Embedding, Reduction, Station};
+use crate::coupled::model::{Embedding, Station};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force, Motion};
@@ -31,7 +31,7 @@ pub(crate) struct Embedded<S> {
 
 impl<S: Scalar> Embedded<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
-        let Some(Reduction { embedding: e, .. }) = &m.reduction else {
+        let Some(e) = m.reduction.as_ref().map(|r| r.embedding(m)) else {
             return Self::default();
         };
         let (groups, zeros) = (e.leaders.len(), |n: usize| vec![S::ZERO; n]);
@@ -66,20 +66,21 @@ impl<S: Scalar> Embedded<S> {
     #[inline(always)]
     pub(crate) fn close(&mut self, e: &Embedding, station: &Station, mut p: Articulated<S>) -> Articulated<S> {
         for c in station.start..station.open {
-            let (b, group) = (self.columns[c], e.columns[c].group);
+            let (b, group) = (self.columns[c], e.columns[c].group());
             let d_inv = self.a[group].recip();
             let g = (b * d_inv).to_array();
             self.closed[group] = Gain { d_inv, g };
             p.subtract_outer(g, b.to_array());
-            let (near, mut products) = e.neighbours(&e.columns[c]);
+            let (near, first) = e.neighbours(group);
             for (i, neighbour) in near.iter().enumerate() {
-                let share = self.a[neighbour.product] * d_inv;
-                self.columns[neighbour.column] = b.mul_add(-share, self.columns[neighbour.column]);
-                let row;
-                (row, products) = products.split_at(i + 1);
-                for (other, &product) in near.iter().zip(row) {
-                    let other = self.a[other.product];
-                    self.a[product as usize] -= share * other;
+                let (own, column) = (self.a[first + i], neighbour.column as usize);
+                let share = own * d_inv;
+                self.columns[column] = b.mul_add(-share, self.columns[column]);
+                self.a[neighbour.group as usize] -= share * own;
+                let mut products = e.products_of(neighbour.group as usize);
+                for (j, other) in near.iter().enumerate().skip(i + 1) {
+                    let other_own = self.a[first + j];
+                    self.a[products.with(other.group)] -= share * other_own;
                 }
             }
         }
@@ -90,11 +91,13 @@ impl<S: Scalar> Embedded<S> {
     #[inline(always)]
     pub(crate) fn close_torques(&mut self, e: &Embedding, station: &Station, mut z: Force<S>) -> Force<S> {
         for column in &e.columns[station.start..station.open] {
-            let (gain, theta) = (&self.closed[column.group], self.theta[column.group]);
+            let group = column.group();
+            let (gain, theta) = (&self.closed[group], self.theta[group]);
             z = Force::from_array(gain.g).mul_add(theta, z);
             let share = gain.d_inv * theta;
-            for neighbour in e.neighbours(column).0 {
-                self.theta[neighbour.group] -= self.a[neighbour.product] * share;
+            let (near, first) = e.neighbours(group);
+            for (i, neighbour) in near.iter().enumerate() {
+                self.theta[neighbour.group as usize] -= self.a[first + i] * share;
             }
         }
         z
@@ -104,12 +107,14 @@ impl<S: Scalar> Embedded<S> {
     #[inline(always)]
     pub(crate) fn resolve(&mut self, e: &Embedding, station: &Station, alpha: Motion<S>) {
         for column in e.columns[station.start..station.open].iter().rev() {
-            let mut left = self.theta[column.group];
-            for neighbour in e.neighbours(column).0 {
-                left -= self.a[neighbour.product] * self.y[neighbour.group];
+            let group = column.group();
+            let mut left = self.theta[group];
+            let (near, first) = e.neighbours(group);
+            for (i, neighbour) in near.iter().enumerate() {
+                left -= self.a[first + i] * self.y[neighbour.group as usize];
             }
-            let gain = &self.closed[column.group];
-            self.y[column.group] = gain.d_inv.mul_sub(left, alpha.dot(Force::from_array(gain.g)));
+            let gain = &self.closed[group];
+            self.y[group] = gain.d_inv.mul_sub(left, alpha.dot(Force::from_array(gain.g)));
         }
     }
 
@@ -125,23 +130,24 @@ impl<S: Scalar> Embedded<S> {
         [ratio, armature]: [S; 2],
     ) {
         let (hinge, mut h) = (joint.hinge(), [S::ZERO; 6]);
+        let group = e.columns[own].group();
         for c in station.open..station.end {
             hinge.project(self.columns[c], &mut h);
             let twice = if c == own { h[0] + h[0] } else { h[0] };
-            self.a[e.pair(station, own, c)] += ratio * twice;
+            self.a[e.product(group, e.columns[c].group())] += ratio * twice;
         }
         let u = p.times(hinge.motion(&[S::ONE]));
         hinge.project(u, &mut h);
         let d = (h[0] + armature) * ratio * ratio;
-        self.a[e.pair(station, own, own)] += d;
-        self.whole[e.columns[own].group] += d;
+        self.a[group] += d;
+        self.whole[group] += d;
         self.columns[own] = u.mul_add(ratio, self.columns[own]);
     }
 
     /// What is left of the torque on that joint goes to its group.
     #[inline(always)]
     pub(crate) fn lock_torque(&mut self, e: &Embedding, own: usize, ratio: S, left: S) {
-        let theta = &mut self.theta[e.columns[own].group];
+        let theta = &mut self.theta[e.columns[own].group()];
         *theta = ratio.mul_add(left, *theta);
     }
 
@@ -150,19 +156,28 @@ impl<S: Scalar> Embedded<S> {
     pub(crate) fn pass(&mut self, e: &Embedding, station: &Station, joint: AnyJoint<'_, S>) {
         let (none, dofs) = ([S::ZERO; 6], joint.body.dofs);
         let gains = &self.gains[joint.body.v..][..dofs];
-        for c in station.open..station.end {
-            let (before, own) = self.passed[station.passed..].split_at_mut((c - station.open) * dofs);
-            let own = &mut own[..dofs];
-            joint.hinge().innovate(&mut self.columns[c], &none, gains, own);
-            let row = e.row(station, c);
+        let passed = &mut self.passed[station.passed..];
+        let columns = &mut self.columns[station.open..station.end];
+        for (c, column) in columns.iter_mut().enumerate() {
+            joint
+                .hinge()
+                .innovate(column, &none, gains, &mut passed[c * dofs..][..dofs]);
+        }
+        for c in 0..columns.len() {
+            let (own, after) = passed[c * dofs..columns.len() * dofs].split_at(dofs);
+            let group = e.columns[station.open + c].group();
+            let mut x = none;
             for i in 0..dofs {
-                let x = -(own[i] * gains[i].d_inv);
-                for (&pair, other) in row.iter().zip(before.chunks_exact(dofs)) {
-                    let pair = &mut self.a[pair as usize];
-                    *pair = x.mul_add(other[i], *pair);
+                x[i] = -(own[i] * gains[i].d_inv);
+                self.a[group] = x[i].mul_add(own[i], self.a[group]);
+            }
+            let mut products = e.products_of(group);
+            let later = &e.columns[station.open + c + 1..station.end];
+            for (other, numbers) in later.iter().zip(after.chunks_exact(dofs)) {
+                let product = &mut self.a[products.with(other.group() as u32)];
+                for i in 0..dofs {
+                    *product = x[i].mul_add(numbers[i], *product);
                 }
-                let square = &mut self.a[row[row.len() - 1] as usize];
-                *square = x.mul_add(own[i], *square);
             }
         }
     }
@@ -173,7 +188,7 @@ impl<S: Scalar> Embedded<S> {
         let (gains, dofs) = (&self.gains[joint.body.v..], joint.body.dofs);
         for c in station.open..station.end {
             let at = station.passed + (c - station.open) * dofs;
-            let theta = &mut self.theta[e.columns[c].group];
+            let theta = &mut self.theta[e.columns[c].group()];
             for i in 0..dofs {
                 *theta = (self.passed[at + i] * gains[i].d_inv).mul_add(eps[i], *theta);
             }
@@ -185,7 +200,7 @@ impl<S: Scalar> Embedded<S> {
     pub(crate) fn pass_acceleration(&self, e: &Embedding, station: &Station, dofs: usize, eps: &mut [S]) {
         for c in station.open..station.end {
             let at = station.passed + (c - station.open) * dofs;
-            let y = self.y[e.columns[c].group];
+            let y = self.y[e.columns[c].group()];
             for i in 0..dofs {
                 eps[i] = self.passed[at + i].mul_add(y, eps[i]);
             }
@@ -196,7 +211,7 @@ impl<S: Scalar> Embedded<S> {
     #[inline(always)]
     pub(crate) fn carry(&mut self, e: &Embedding, station: &Station, a: Motion<S>) {
         for c in station.open..station.end {
-            self.theta[e.columns[c].group] -= a.dot(self.columns[c]);
+            self.theta[e.columns[c].group()] -= a.dot(self.columns[c]);
         }
     }
 
@@ -205,7 +220,7 @@ impl<S: Scalar> Embedded<S> {
     pub(crate) fn hand_in(&mut self, e: &Embedding, station: &Station, joint: AnyJoint<'_, S>) {
         for c in station.open..station.end {
             let b = joint.force_in(self.columns[c]);
-            self.columns[e.columns[c].to] += b;
+            self.columns[e.columns[c].to()] += b;
         }
     }
 

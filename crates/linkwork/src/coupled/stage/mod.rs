@@ -49,6 +49,9 @@ impl<T> DerefMut for Lent<T> {
 
 const LENT: &str = "nothing asks for what is lent while it is";
 
+/// Up to so many degrees of freedom, how dense results are summed is found beforehand: it takes some ten megabytes.
+const AT_ONCE: usize = 200;
+
 /// The memory of a mechanism with couplings; empty for others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coupled<S> {
@@ -103,7 +106,7 @@ impl<S: Scalar> Coupled<S> {
         let (n, c) = (m.nv, r.followers.len());
         // Room for dense results; beyond, it is made when first needed.
         let dense = usize::from(n <= crate::stage::LARGE);
-        if dense == 1 && S::LANES == 1 {
+        if n <= AT_ONCE && S::LANES == 1 {
             // Made here, and not when first needed.
             let _ = (r.merge_mass(m), r.merge_derivatives(m));
         }

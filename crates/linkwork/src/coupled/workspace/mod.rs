@@ -298,7 +298,7 @@ impl<S: Scalar> View<'_, S> {
         if !self.stages.filled.is_embedded() {
             return None;
         }
-        let (x, e) = (&self.stages.embedded, &r.embedding);
+        let (x, e) = (&self.stages.embedded, r.embedding(&self.mechanism.compiled));
         let d = |d_inv: S| d_inv.lane(lane).recip();
         let alone = e.independent.iter().find(|&&v| !x.gains[v].is_sound(lane));
         if let Some(&v) = alone {
@@ -312,7 +312,7 @@ impl<S: Scalar> View<'_, S> {
     pub(crate) fn log_det_coupled(&mut self, r: &Reduction) -> Result<f64> {
         self.need_embedded();
         self.check_pivots()?;
-        let (x, e) = (&self.stages.embedded, &r.embedding);
+        let (x, e) = (&self.stages.embedded, r.embedding(&self.mechanism.compiled));
         let alone = e.independent.iter().map(|&v| x.gains[v].d_inv);
         let pivots = alone.chain(x.closed.iter().map(|gain| gain.d_inv));
         Ok(pivots.map(|d_inv| -d_inv.lane(0).ln()).sum())

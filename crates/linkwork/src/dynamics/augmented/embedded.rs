@@ -13,7 +13,7 @@ impl<S: Scalar> Pass<S> for Embed {
     #[inline(always)]
     fn run<const SPECIAL: bool>(self, Tree { m, joints, coupled, .. }: Tree<'_, S>, a: &mut Augmented<S>) {
         let Some(r) = &m.reduction else { return };
-        let (e, n) = (&r.embedding, m.bodies.len());
+        let (e, n) = (r.embedding(m), m.bodies.len());
         let mut x = core::mem::take(&mut a.embedded);
         let mut waiting = core::mem::replace(&mut a.waiting, crate::stage::inflow::Waiting::new(0));
         let mut inflow = Inflow::<S, Articulated<S>>::new(&mut waiting);
@@ -55,7 +55,7 @@ impl<S: Scalar> Pass<S> for Solve<'_, S> {
     fn run<const SPECIAL: bool>(self, Tree { m, joints, coupled, .. }: Tree<'_, S>, a: &mut Augmented<S>) {
         let Some(r) = &m.reduction else { return };
         let Self { tau, pushed, out } = self;
-        let (e, n, x, eps) = (&r.embedding, m.bodies.len(), &mut a.embedded, &mut a.eps);
+        let (e, n, x, eps) = (r.embedding(m), m.bodies.len(), &mut a.embedded, &mut a.eps);
         let mut inflow = Inflow::<S, Force<S>>::new(&mut a.waiting);
         x.clear_torques();
         for k in (0..n).rev() {
@@ -93,7 +93,7 @@ impl<S: Scalar> Pass<S> for Solve<'_, S> {
                 None => Motion::ZERO,
             };
             if let Some(own) = station.own {
-                out[v] = coupled.ratio[v] * x.y[e.columns[own].group];
+                out[v] = coupled.ratio[v] * x.y[e.columns[own].group()];
                 lambda = body.hinge.add_motion(lambda, &out[v..]);
             } else {
                 x.pass_acceleration(e, station, body.dofs, &mut eps[v..]);

@@ -137,7 +137,7 @@ impl<S: Scalar> Augmented<S> {
         let Some(r) = &m.reduction else {
             return (0..m.nv).find_map(bad);
         };
-        let (x, e) = (&self.embedded, &r.embedding);
+        let (x, e) = (&self.embedded, r.embedding(m));
         let alone = e.independent.iter().find(|&&v| !x.gains[v].is_sound(lane));
         if let Some(&v) = alone {
             return Some((v, d(&x.gains[v])));
@@ -157,7 +157,7 @@ impl<S: Scalar> Augmented<S> {
         for (out, &v) in out.iter_mut().zip(&r.independent) {
             *out = self.embedded.gains[v].d_inv;
         }
-        for (&leader, gain) in r.embedding.leaders.iter().zip(&self.embedded.closed) {
+        for (&leader, gain) in r.embedding(m).leaders.iter().zip(&self.embedded.closed) {
             out[r.v_from[leader]] = gain.d_inv;
         }
     }
@@ -303,6 +303,13 @@ impl<S: Scalar> Augmented<S> {
 }
 
 impl<S: Scalar> Augmented<S> {
+    /// x*𝓜x over all joints, from the links' motions at x.
+    pub(crate) fn energy(&mut self, tree: Tree<'_, S>, x: &[S]) -> S {
+        let mut sum = S::ZERO;
+        self.perform(tree, Energy { x, sum: &mut sum });
+        sum
+    }
+
     /// δV of links at fixed rates, into λ, from their velocities and δq.
     pub(crate) fn bend(&mut self, tree: Tree<'_, S>, velocities: &[Motion<S>], dq: &[S]) {
         self.perform(tree, change::Bend { velocities, dq });
@@ -487,5 +494,25 @@ impl<S: Scalar> Pass<S> for MassTimes<'_, S> {
                 }
             });
         }
+    }
+}
+
+struct Energy<'a, S> {
+    x: &'a [S],
+    sum: &'a mut S,
+}
+
+impl<S: Scalar> Pass<S> for Energy<'_, S> {
+    /// Σ λ·Mλ, and the rotors' part.
+    #[inline(always)]
+    fn run<const SPECIAL: bool>(self, Tree { m, .. }: Tree<'_, S>, a: &mut Augmented<S>) {
+        let mut sum = S::ZERO;
+        for (body, lambda) in m.bodies.iter().zip(&a.lambda) {
+            sum += lambda.dot(body.inertia.lift::<S>().times(*lambda));
+        }
+        for (x, rotor) in self.x.iter().zip(&m.armature) {
+            sum = (S::lift(*rotor) * *x).mul_add(*x, sum);
+        }
+        *self.sum = sum;
     }
 }

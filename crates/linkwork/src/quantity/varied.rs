@@ -1,0 +1,166 @@
+//! Quantities of many states, each of a model of its own.
+
+use super::{Element, Evaluation, Given, Input, Quantity};
+use crate::batch::share::{Failures, Team, check_states};
+use crate::batch::{Models, Rollout, Variation};
+use crate::model::Mechanism;
+use crate::{Error, Result};
+
+/// All memory for evaluating any quantity of many models of one tree, with one state of each: several to a register where
+/// [`Models`] has a sweep for that, one by one elsewhere.
+///
+/// ```
+/// use linkwork::batch::Variation;
+/// use linkwork::quantity::{Given, ModelsEvaluation, Quantity};
+/// let arm = linkwork::model::examples::arm7();
+/// let mass: Vec<f64> = (0..10).flat_map(|i| arm.links().iter().map(move |l| l.inertia.mass * (1.0 + 0.1 * i as f64))).collect();
+/// let variation = Variation { mass: Some(&mass), ..Variation::default() };
+/// let mut models = ModelsEvaluation::<f64>::new(&arm, variation, 10)?;
+/// let (q, qd) = (vec![0.3; 70], vec![1.0; 70]);
+/// let mut energy = [0.0; 10];
+/// models.evaluate(Quantity::find("kinetic_energy")?, &Given { q: &q, qd: &qd, ..Given::default() }, &mut energy)?;
+/// assert!((energy[5] - 1.5 * energy[0]).abs() < 1e-12 * energy[0]);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ModelsEvaluation<T: Element = f64> {
+    tree: Mechanism,
+    lists: [Option<Vec<f64>>; 6],
+    count: usize,
+    threads: usize,
+    /// None where joints follow others.
+    models: Option<Models<T>>,
+}
+
+impl<T: Element> ModelsEvaluation<T> {
+    /// So many models of a tree that differ in given numbers.
+    pub fn new(tree: &Mechanism, variation: Variation<'_>, count: usize) -> Result<Self> {
+        variation.check(tree, count)?;
+        let models = match tree.is_coupled() {
+            true => None,
+            false => Some(Models::varied(tree, &variation, count)?),
+        };
+        Ok(Self {
+            tree: tree.clone(),
+            lists: variation.lists().map(|list| list.map(<[f64]>::to_vec)),
+            count,
+            threads: rayon::current_num_threads().max(1),
+            models,
+        })
+    }
+
+    /// The same with another number of threads; at least one.
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self.models = self.models.map(|models| models.with_threads(threads));
+        self
+    }
+
+    /// How many models there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The numbers in which they differ.
+    pub fn variation(&self) -> Variation<'_> {
+        Variation::of(self.lists.each_ref().map(|list| list.as_deref()))
+    }
+
+    /// Writes a quantity of every state to `out`, state after state, the first of the first model. States that fail are NaN there,
+    /// and the error names the first of them.
+    pub fn evaluate(&mut self, quantity: &Quantity, given: &Given<'_, T>, out: &mut [T]) -> Result<()> {
+        let size: usize = quantity.dimensions(&self.tree, given.joint)?.iter().product();
+        for input in quantity.inputs {
+            if let Some(each) = input.len(&self.tree) {
+                check_states(input.name(), given.numbers(*input).len(), each, self.count)?;
+            }
+        }
+        check_states("out", out.len(), size, self.count)?;
+        let Given { q, qd, qdd, tau, .. } = *given;
+        if let Some(models) = &mut self.models {
+            match quantity.name {
+                "inverse_dynamics" => return models.inverse_dynamics(q, qd, qdd, out),
+                "forward_dynamics" => return models.forward_dynamics(q, qd, tau, out),
+                "bias" => return models.bias(q, qd, out),
+                "gravity_torque" => return models.gravity_torque(q, out),
+                "mass_matrix" => return models.mass_matrix(q, out),
+                _ => {}
+            }
+        }
+        let (tree, variation) = (&self.tree, self.variation());
+        let mut team = Team::new(self.threads);
+        team.run(
+            self.count,
+            [size],
+            [out],
+            |_| Ok(()),
+            |(), first, [out]| {
+                let mut failures = Failures::default();
+                for (i, out) in out.chunks_mut(size.max(1)).enumerate() {
+                    let model = variation.model(tree, first + i);
+                    let done = model.and_then(|model| alone(&model, quantity, given, first + i, out));
+                    if let Err(problem) = done {
+                        out.fill(T::lift(f64::NAN));
+                        failures.add(first + i, problem);
+                    }
+                }
+                failures
+            },
+        )
+    }
+
+    /// Rolls one state of every model forward in time: see [`Models::rollout`].
+    pub fn rollout(
+        &mut self,
+        rollout: Rollout,
+        q: &[T],
+        qd: &[T],
+        tau: Option<&[T]>,
+        q_out: &mut [T],
+        qd_out: &mut [T],
+    ) -> Result<()> {
+        match &mut self.models {
+            Some(models) => models.rollout(rollout, q, qd, tau, q_out, qd_out),
+            None => Err(Error::Coupled {
+                what: "a rollout of many models",
+                mechanism: self.tree.name().to_owned(),
+            }),
+        }
+    }
+}
+
+/// A quantity of one state of many.
+fn alone<T: Element>(
+    model: &Mechanism,
+    quantity: &Quantity,
+    given: &Given<'_, T>,
+    state: usize,
+    out: &mut [T],
+) -> Result<()> {
+    let numbers = |input: Input| -> Vec<f64> {
+        let n = input.len(model).filter(|_| quantity.takes(input)).unwrap_or(0);
+        let own = &given.numbers(input)[n * state..n * (state + 1)];
+        own.iter().map(|x| x.lane(0)).collect()
+    };
+    let inputs = [Input::Q, Input::Qd, Input::Qdd, Input::Tau, Input::X, Input::Change].map(numbers);
+    let [q, qd, qdd, tau, x, change] = &inputs;
+    let one = Given {
+        q,
+        qd,
+        qdd,
+        tau,
+        x,
+        change,
+        frame: model.frame_like(given.frame),
+        reference: given.reference,
+        joint: given.joint.map(|joint| model.joint_like(joint)),
+    };
+    let found = Evaluation::new(model).compute(quantity, &one)?;
+    out.iter_mut().zip(&found).for_each(|(out, x)| *out = T::lift(*x));
+    Ok(())
+}

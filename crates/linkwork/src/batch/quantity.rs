@@ -175,7 +175,10 @@ impl Quantity<'_> {
             Self::InverseDynamics | Self::Bias | Self::GravityTorque => {
                 view.sweep::<inverse::Inverse>(input, out);
             }
-            Self::ForwardDynamics => view.forward::<forward::Forward>(input, out),
+            Self::ForwardDynamics => {
+                view.sweep::<forward::Forward>(input, out);
+                view.refine(input, out);
+            }
             Self::MassMatrix | Self::MassEntries => {
                 if const { S::LANES > 1 } && view.mechanism.is_coupled() {
                     view.coupled_mass_list(out);

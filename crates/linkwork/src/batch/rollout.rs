@@ -393,7 +393,8 @@ impl<S: Lanes> Drives<S> for Torques<'_, S> {
     #[inline(always)]
     fn accelerations(&mut self, q: &[S], v: &[S], tau: &[S], vd: &mut [S], judge: &mut Judge<'_>) {
         let mut view = self.0.view_at(q, v);
-        view.forward::<forward::Forward>(tau, vd);
+        view.sweep::<forward::Forward>(tau, vd);
+        view.refine(tau, vd);
         // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
         if !view.pivots_are_sound() || !(S::LANES > 1 || view.mechanism.check_couplings(q).is_ok()) {
             // Pivots cannot be judged where a coupling has no value.

@@ -10,7 +10,7 @@ use crate::spatial::{Articulated, Force, Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::inflow::Inflow;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// T → q̈ of all joints, T being zero at followers.
 pub(crate) struct ForwardEmbedded;
@@ -18,6 +18,12 @@ pub(crate) struct ForwardEmbedded;
 pub(crate) struct Embed;
 /// T → 𝓜⁻¹T, in the same way.
 pub(crate) struct InverseMassEmbedded;
+
+algorithm! {
+    Embed: Plain;
+    ForwardEmbedded: Plain, Often;
+    InverseMassEmbedded: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for ForwardEmbedded {
     #[inline(always)]

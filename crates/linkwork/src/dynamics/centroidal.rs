@@ -6,7 +6,7 @@ use crate::scalar::{Scalar, put};
 use crate::spatial::Reference;
 use crate::spatial::{Force, RigidBody, Vec3};
 use crate::stage::Stages;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// Three numbers: the centre of mass of all moving links.
 pub(crate) struct CentreOfMass;
@@ -23,6 +23,22 @@ pub(crate) struct ComJacobian;
 pub(crate) struct MomentumMatrix;
 /// Its time derivative.
 pub(crate) struct MomentumMatrixRate;
+
+algorithm! {
+    CentreOfMass: Plain =>
+        ("com", "c", "the centre of mass in the world, in m"), ["center_of_mass", "centre_of_mass"], [Q] -> [Of(3)];
+    ComJacobian: Columns =>
+        ("com_jacobian", "J_c", "velocity of the centre of mass per q̇, 3 × nv"), [], [Q] -> [Of(3), Nv];
+    KineticEnergy: Plain =>
+        ("kinetic_energy", "½q̇*𝓜q̇", "the kinetic energy, in J"), [], [Q, Qd] -> [];
+    PotentialEnergy: Plain =>
+        ("potential_energy", "−Σ m g·c", "the potential energy of gravity, in J"), [], [Q] -> [];
+    Momentum: Plain;
+    MomentumMatrix: Columns =>
+        ("centroidal_matrix", "A_G", "centroidal momentum per q̇, 6 × nv"), ["ccrba", "centroidal_map"], [Q] -> [Of(6), Nv];
+    MomentumMatrixRate: ColumnsRate with MomentumMatrix =>
+        ("centroidal_matrix_rate", "Ȧ_G", "the time derivative of the centroidal matrix, 6 × nv"), ["dccrba"], [Q, Qd] -> [Of(6), Nv];
+}
 
 impl<S: Scalar> Sweep<S> for CentreOfMass {
     #[inline(always)]

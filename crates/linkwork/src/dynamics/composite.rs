@@ -1,7 +1,6 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
-use super::paths;
-use super::{branches, mass_of_arms};
+use super::{branches, paths};
 use crate::model::{Compiled, Placed};
 use crate::plan::Whole;
 use crate::scalar::{Pack, Scalar, zeros};
@@ -9,7 +8,7 @@ use crate::spatial::{Articulated, RigidBody};
 use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// 𝓜, dense and row by row. Inward: r(k) = M(k) + Σ φ r(c) φ*; its columns r(k)H*(k) join those of the subtree, which give
 /// an element at every joint that they pass on the way to the base: O(n · depth).
@@ -18,6 +17,13 @@ pub(crate) struct MassMatrix;
 pub(crate) struct CompositeOf;
 /// Thirty-six numbers: P(k) of a link in a frame on it.
 pub(crate) struct ArticulatedOf;
+
+algorithm! {
+    MassMatrix: Form, Packed =>
+        ("mass_matrix", "𝓜", "the mass matrix, nv × nv"), ["crba", "joint_space_inertia"], [Q] -> [Nv, Nv];
+    CompositeOf: Plain;
+    ArticulatedOf: Tree;
+}
 
 impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
@@ -33,11 +39,7 @@ impl PackedSweep for MassMatrix {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
         let Some(b) = m.bundles.as_ref().filter(|b| b.takes_mass) else {
-            let Some(line) = &m.columns.in_line else {
-                return Self::run::<true>(m, s, at, input, out);
-            };
-            mass_of_arms::inward::<P>(m, line, s, out);
-            return add_rotors(m, out);
+            return Self::run::<true>(m, s, at, input, out);
         };
         branches::composites::<P>(m, b, s, out);
         paths::inward::<f64, true>(m, s, &b.trunk[..], out);

@@ -10,10 +10,15 @@ use crate::model::Compiled;
 use crate::scalar::{Scalar, zeros};
 use crate::spatial::{Force, Motion, RigidBody, Vec3};
 use crate::stage::Stages;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// C, dense and row by row.
 pub(crate) struct CoriolisMatrix;
+
+algorithm! {
+    CoriolisMatrix: CoriolisForm with crate::dynamics::composite::MassMatrix =>
+        ("coriolis_matrix", "C", "nv × nv; times q̇ it is the velocity terms, and 𝓜̇ − 2C is skew"), [], [Q, Qd] -> [Nv, Nv];
+}
 
 impl<S: Scalar> Sweep<S> for CoriolisMatrix {
     #[inline(always)]

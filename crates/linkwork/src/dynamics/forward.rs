@@ -12,7 +12,7 @@ use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
 /// outward sweep. About 470 operations per link.
@@ -32,6 +32,17 @@ pub(crate) struct Pivots;
 pub(crate) struct Reactions;
 /// After [`ForwardBiasFree`]: f = Mα + b − f_ext + Σ φ f(c).
 pub(crate) struct ForcesFromAccelerations;
+
+algorithm! {
+    Forward: Forward, Packed;
+    ForwardKeeping: Forward;
+    ForwardBiasFree: BiasFree;
+    ForwardBiased: BiasFree;
+    Gains: Plain;
+    Pivots: Plain, Often;
+    Reactions: Plain;
+    ForcesFromAccelerations: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for Gains {
     #[inline(always)]

@@ -9,10 +9,16 @@ use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::{Inflow, Waiting};
 use crate::stage::joints::Joints;
 use crate::stage::outflow::of_parent;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// Fills the Riccati stage: P, D, G and P⁺, for operators that read them again and again.
 pub(crate) struct Articulate;
+
+algorithm! {
+    Articulate: Tree;
+    InverseMassTimes: Motions, Often =>
+        ("inverse_mass_times", "𝓜⁻¹x", "the inverse of the mass matrix times x, in O(n)"), [], [Q, X] -> [Nv];
+}
 
 impl<S: Scalar> Sweep<S> for Articulate {
     #[inline(always)]

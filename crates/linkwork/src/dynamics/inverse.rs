@@ -10,7 +10,7 @@ use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::rates;
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// q̈ → T. About 175 operations per link, the rates included.
 pub(crate) struct Inverse;
@@ -24,6 +24,20 @@ pub(crate) struct Coriolis;
 pub(crate) struct Gravity;
 /// x → 𝓜x.
 pub(crate) struct MassTimes;
+
+algorithm! {
+    Inverse: Dynamics, Packed =>
+        ("inverse_dynamics", "T", "the torques for the accelerations qdd"), ["rnea"], [Q, Qd, Qdd] -> [Nv];
+    InverseAgain: Dynamics;
+    Bias: Dynamics with MassTimes =>
+        ("bias", "C", "gravity and velocity terms: inverse dynamics without acceleration"), ["nle", "nonlinear_effects"], [Q, Qd] -> [Nv];
+    Coriolis: Dynamics with MassTimes =>
+        ("coriolis", "Cq̇", "the velocity terms alone: Coriolis and centrifugal torques"), [], [Q, Qd] -> [Nv];
+    Gravity: Torques =>
+        ("gravity_torque", "g", "the torques that hold it still"), ["gravity_compensation", "generalized_gravity"], [Q] -> [Nv];
+    MassTimes: Torques =>
+        ("mass_times", "𝓜x", "the mass matrix times x, in O(n)"), [], [Q, X] -> [Nv];
+}
 
 impl<S: Scalar> Sweep<S> for Inverse {
     #[inline(always)]

@@ -15,10 +15,14 @@ use crate::scalar::{Builds, Pack, Scalar, zeros};
 use crate::spatial::Force;
 use crate::stage::Stages;
 use crate::stage::linear::{inverse_room, square_room};
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// 𝓜⁻¹, dense and row by row; where it [is made from 𝓜](is_from_mass), that stands in its place before.
 pub(crate) struct MassMatrixInverse;
+
+algorithm! {
+    MassMatrixInverse: Inverse with crate::dynamics::composite::MassMatrix, Packed;
+}
 
 impl<S: Scalar> Sweep<S> for MassMatrixInverse {
     #[inline(always)]

@@ -4,7 +4,7 @@ use crate::model::{Compiled, Placed};
 use crate::scalar::{Pack, Scalar, put, zeros};
 use crate::spatial::{Motion, Pose, Reference, Vec3};
 use crate::stage::Stages;
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// Poses of all links in the world, in the users' frames.
 pub(crate) struct LinkPoses;
@@ -14,6 +14,20 @@ pub(crate) struct Placements;
 pub(crate) struct Columns;
 /// Spatial velocities of all links.
 pub(crate) struct Velocities;
+
+algorithm! {
+    LinkPoses: Plain, Packed;
+    Placements: Plain;
+    Columns: Plain, Packed;
+    Velocities: Plain;
+    PlaceOf: Plain;
+    VelocityOf: Plain =>
+        ("velocity", "V", "the velocity of a frame, [ω; v]"), ["twist", "frame_velocity"], [Q, Qd, Frame, Reference] -> [Of(6)];
+    JacobianOf: Columns =>
+        ("jacobian", "J", "velocity of a frame per q̇, 6 × nv, rows [ω; v]"), ["frame_jacobian"], [Q, Frame, Reference] -> [Of(6), Nv];
+    JacobianRateOf: ColumnsRate with JacobianOf =>
+        ("jacobian_rate", "J̇", "the time derivative of the Jacobian, 6 × nv"), ["jacobian_time_variation"], [Q, Qd, Frame, Reference] -> [Of(6), Nv];
+}
 
 impl<S: Scalar> Sweep<S> for LinkPoses {
     #[inline(always)]

@@ -15,7 +15,6 @@ pub(crate) mod inverse_mass;
 mod inverse_mass_by_tiles;
 pub(crate) mod kinematics;
 pub(crate) mod linearized;
-mod mass_of_arms;
 pub(crate) mod operational;
 pub(crate) mod passivity;
 pub(crate) mod paths;

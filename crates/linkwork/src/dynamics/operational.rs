@@ -9,7 +9,7 @@ use crate::model::{Compiled, Placed};
 use crate::scalar::{Scalar, zeros};
 use crate::spatial::{Force, Motion, Reference, Vec3};
 use crate::stage::Stages;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// What the others read: G and D^-½ at home.
 pub(crate) struct HomeGains;
@@ -24,6 +24,15 @@ pub(crate) struct InnovationsOfForces;
 pub(crate) struct LogDetGradient;
 /// e → (I − HψK)* D^-½ e: from a sum of such rows to accelerations.
 pub(crate) struct FromInnovations;
+
+algorithm! {
+    HomeGains: Plain;
+    Compliance: Plain;
+    Compliances: Plain, Often;
+    LogDetGradient: Tree;
+    InnovationsOfForces: Plain;
+    FromInnovations: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for HomeGains {
     #[inline(always)]

@@ -10,7 +10,7 @@ use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Pose, RigidBody, Vec3};
 use crate::stage::Stages;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// [x; a] → 𝓜a + C x, rotors included.
 pub(crate) struct CoriolisTimes;
@@ -59,6 +59,13 @@ fn inward<S: Scalar>(m: &Compiled, s: &mut Stages<S>, a: &[S], out: &mut [S]) {
             out[c] = S::lift(m.armature[c]).mul_add(a[c], s.world.columns[c].dot(s.force[k]));
         }
     }
+}
+
+algorithm! {
+    CoriolisTimes: Plain;
+    CoriolisTransposed: Plain;
+    ReferenceTorque: Plain;
+    ReferenceAdjoint: Plain;
 }
 
 impl<S: Scalar> Sweep<S> for CoriolisTimes {

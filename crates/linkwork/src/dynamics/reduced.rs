@@ -10,12 +10,17 @@ use crate::plan::TILE;
 use crate::scalar::{Pack, Scalar};
 use crate::stage::Stages;
 use crate::stage::linear::square_room;
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// 𝓜 → 𝓜⁻¹, both dense; of lanes the elements of 𝓜 that are not zero, in the order of its pattern.
 pub(crate) struct ReducedInverse;
 /// ∂T/∂q and ∂T/∂q̇ → −𝓜⁻¹∂T/∂q and −𝓜⁻¹∂T/∂q̇, dense, where 𝓜⁻¹ stands behind.
 pub(crate) struct ReducedProduct;
+
+algorithm! {
+    ReducedInverse: Plain, Packed;
+    ReducedProduct: Plain, Packed;
+}
 
 impl<S: Scalar> Sweep<S> for ReducedInverse {
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::compiled::{Columns, Compiled, Part, Placed, Slide, Spins};
 use super::{Joint, JointKind, Link};
 use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage};
-use crate::plan::{Bundles, InLine, Tiles, Zeros};
+use crate::plan::{Bundles, Tiles, Zeros};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
 /// Links and joints whose names are resolved and whose tree is known to be one.
@@ -541,7 +541,6 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
             .then(|| Tiles::new(bodies, armature, &single))
             .flatten(),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
-        in_line: (nv <= NOT_SMALL).then(|| InLine::new(bodies, &single)).flatten(),
         single,
         rows,
         levels: level.iter().max().map_or(0, |l| l + 1),

@@ -7,7 +7,7 @@
 
 use crate::body::{Body, Layout, PACK};
 use crate::coupled::model::Reduction;
-use crate::plan::{Bundles, InLine, Tiles, Zeros};
+use crate::plan::{Bundles, Tiles, Zeros};
 use crate::scalar::Scalar;
 use crate::spatial::{Pose, Vec3};
 
@@ -52,8 +52,6 @@ pub(crate) struct Columns {
     pub(crate) levels: usize,
     /// Whether they stand in the users' order.
     pub(crate) in_users_order: bool,
-    /// The same four to a register, where every link has one and 𝓜 is small.
-    pub(crate) in_line: Option<InLine>,
     /// Where 𝓜 is zero, unless that is too much to be kept.
     pub(crate) zeros: Option<Zeros>,
     /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.

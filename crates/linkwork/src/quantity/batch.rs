@@ -1,6 +1,6 @@
 //! Quantities of many states.
 
-use super::{Element, Evaluation, Given, Input, Quantity};
+use super::{Evaluation, Given, Input, Quantity, lanes};
 use crate::Result;
 use crate::batch::lanes::{Lost, in_groups};
 use crate::batch::share::{Team, check_states, count_states};
@@ -24,7 +24,7 @@ use core::ops::Range;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct BatchEvaluation<T: Element = f64> {
+pub struct BatchEvaluation<T: Real = f64> {
     batch: Batch<T>,
     /// For what has no lanes: what each thread begins with.
     one: Alone,
@@ -41,7 +41,7 @@ struct Alone {
 /// The inputs that are made of numbers.
 const NUMBERS: [Input; 6] = [Input::Q, Input::Qd, Input::Qdd, Input::Tau, Input::X, Input::Change];
 
-impl<T: Element> BatchEvaluation<T> {
+impl<T: Real> BatchEvaluation<T> {
     /// For a mechanism; its quantities of closed loops are refused.
     pub fn new(mechanism: &Mechanism) -> Self {
         Self::with(mechanism, Evaluation::new(mechanism))
@@ -116,7 +116,7 @@ impl<T: Element> BatchEvaluation<T> {
 
     /// By a sweep over several states at once, if there is one.
     fn in_lanes(&mut self, quantity: &Quantity, given: &Given<'_, T>, out: &mut [T]) -> Option<Result<()>> {
-        let run = T::of(quantity.batch.as_ref()?);
+        let run = lanes::in_lanes(quantity.name)?;
         Some(run(&mut self.batch, given, out))
     }
 }

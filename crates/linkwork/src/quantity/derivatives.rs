@@ -2,10 +2,9 @@
 
 use super::Input::{Change, Q, Qd, Qdd, Tau, X};
 use super::Size::{Nv, Of, Parameters};
-use super::{Given, Quantity, Room, batched, calls};
-use crate::batch::{Batch, Real};
+use super::{Given, Quantity, Room, calls};
+use crate::Result;
 use crate::workspace::Moving;
-use crate::{Error, Result};
 
 // One call, over any scalar.
 calls! {
@@ -24,8 +23,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Qdd],
         &[Of(3), Nv, Nv],
         |m, g, room, out| of_torques(m, g, room, 0..3, out),
-    )
-    .in_batches(batched!(|b, g, out| b.inverse_derivatives(g.q, g.qd, g.qdd, out))),
+    ),
     Quantity::new(
         (
             "forward_dynamics_derivatives",
@@ -36,48 +34,35 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Tau],
         &[Of(3), Nv, Nv],
         |m, g, room, out| of_accelerations(m, g, room, 0..3, out),
-    )
-    .in_batches(batched!(|b, g, out| b.forward_derivatives(g.q, g.qd, g.tau, out))),
+    ),
     Quantity::new(
         ("dtau_dq", "∂T/∂q", "at (q, q̇, q̈), nv × nv, in the tangent space"),
         &[],
         &[Q, Qd, Qdd],
         &[Nv, Nv],
         |m, g, room, out| of_torques(m, g, room, 0..1, out),
-    )
-    .in_batches(batched!(
-        |b, g, out| part(b, g, 0, out, |b, g, all| b.inverse_derivatives(g.q, g.qd, g.qdd, all))
-    )),
+    ),
     Quantity::new(
         ("dtau_dqd", "∂T/∂q̇", "at (q, q̇, q̈), nv × nv"),
         &[],
         &[Q, Qd, Qdd],
         &[Nv, Nv],
         |m, g, room, out| of_torques(m, g, room, 1..2, out),
-    )
-    .in_batches(batched!(
-        |b, g, out| part(b, g, 1, out, |b, g, all| b.inverse_derivatives(g.q, g.qd, g.qdd, all))
-    )),
+    ),
     Quantity::new(
         ("dqdd_dq", "∂q̈/∂q", "at (q, q̇, T), nv × nv, in the tangent space"),
         &[],
         &[Q, Qd, Tau],
         &[Nv, Nv],
         |m, g, room, out| of_accelerations(m, g, room, 0..1, out),
-    )
-    .in_batches(batched!(
-        |b, g, out| part(b, g, 0, out, |b, g, all| b.forward_derivatives(g.q, g.qd, g.tau, all))
-    )),
+    ),
     Quantity::new(
         ("dqdd_dqd", "∂q̈/∂q̇", "at (q, q̇, T), nv × nv"),
         &[],
         &[Q, Qd, Tau],
         &[Nv, Nv],
         |m, g, room, out| of_accelerations(m, g, room, 1..2, out),
-    )
-    .in_batches(batched!(
-        |b, g, out| part(b, g, 1, out, |b, g, all| b.forward_derivatives(g.q, g.qd, g.tau, all))
-    )),
+    ),
     Quantity::call(
         ("torque_change", "δT", "∂T/∂q δq + ∂T/∂q̇ δq̇ + 𝓜 δq̈, in O(n)"),
         &["rnea_jvp"],
@@ -101,8 +86,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Qdd, X],
         &[Of(3), Nv],
         torque_adjoint,
-    )
-    .in_batches(batched!(|b, g, out| b.torque_adjoint(g.q, g.qd, g.qdd, g.x, out))),
+    ),
     Quantity::new(
         (
             "acceleration_adjoint",
@@ -118,8 +102,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
             m.forward_dynamics(g.tau, qdd)?;
             m.linearized(qdd)?.acceleration_adjoint(g.x, out)
         },
-    )
-    .in_batches(batched!(|b, g, out| b.acceleration_adjoint(g.q, g.qd, g.tau, g.x, out))),
+    ),
     Quantity::new(
         (
             "regressor",
@@ -203,53 +186,5 @@ fn copy(from: &crate::workspace::Derivatives, parts: core::ops::Range<usize>, ou
     let size = from.by_q().len();
     for (out, part) in out.chunks_exact_mut(size.max(1)).zip(&all[parts]) {
         out.copy_from_slice(part);
-    }
-}
-
-/// So many numbers may all matrices of the states that are computed at once have.
-const ROOM: usize = 1 << 18;
-
-/// One of three matrices for many states: all three of a few states at a time.
-fn part<T: Real>(
-    batch: &mut Batch<T>,
-    given: &Given<'_, T>,
-    which: usize,
-    out: &mut [T],
-    all: impl Fn(&mut Batch<T>, &Given<'_, T>, &mut [T]) -> Result<()>,
-) -> Result<()> {
-    let (nq, nv) = (batch.mechanism().nq(), batch.mechanism().nv());
-    let size = (nv * nv).max(1);
-    let states = out.len() / size;
-    let chunk = (ROOM / (3 * size)).clamp(1, states.max(1));
-    let mut room = vec![T::ZERO; 3 * size * chunk];
-    let mut failed: Option<(usize, usize, Box<Error>)> = None;
-    for (i, out) in out.chunks_mut(size * chunk).enumerate() {
-        let (first, n) = (i * chunk, out.len() / size);
-        let few = given.of_states(first..first + n, nq, nv);
-        match all(batch, &few, &mut room[..3 * size * n]) {
-            Ok(()) => {}
-            Err(Error::State {
-                index,
-                failed: count,
-                problem,
-                ..
-            }) => {
-                let (_, sum, _) = failed.get_or_insert((first + index, 0, problem));
-                *sum += count;
-            }
-            Err(other) => return Err(other),
-        }
-        for (out, three) in out.chunks_exact_mut(size).zip(room.chunks_exact(3 * size)) {
-            out.copy_from_slice(&three[which * size..(which + 1) * size]);
-        }
-    }
-    match failed {
-        None => Ok(()),
-        Some((index, failed, problem)) => Err(Error::State {
-            index,
-            failed,
-            states,
-            problem,
-        }),
     }
 }

@@ -1,21 +1,13 @@
 //! Forces, accelerations, and the mass matrix.
 
-use super::Input::{Frame, Q, Qd, Qdd, Tau, X};
+use super::Input::{Frame, Q, Qd, Tau};
 use super::Size::{Nv, Of, Pattern};
-use super::{Quantity, batched, calls};
+use super::{Quantity, calls};
 
 // One call, over any scalar.
 calls! {
     forward_dynamics: |m, g, out| m.forward_dynamics(g.tau, out);
-    inverse_dynamics: |m, g, out| m.inverse_dynamics(g.qdd, out);
-    mass_matrix: |m, _, out| m.mass_matrix(out);
     mass_matrix_inverse: |m, _, out| m.mass_matrix_inverse(out);
-    mass_times: |m, g, out| m.mass_times(g.x, out);
-    inverse_mass_times: |m, g, out| m.inverse_mass_times(g.x, out);
-    bias: |m, _, out| m.bias(out);
-    gravity_torque: |m, _, out| m.gravity_torque(out);
-    coriolis: |m, _, out| m.coriolis(out);
-    coriolis_matrix: |m, _, out| m.coriolis_matrix(out);
 }
 
 pub(super) static QUANTITIES: &[Quantity] = &[
@@ -25,24 +17,7 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q, Qd, Tau],
         &[Nv],
         forward_dynamics,
-    )
-    .in_batches(batched!(|b, g, out| b.forward_dynamics(g.q, g.qd, g.tau, out))),
-    Quantity::call(
-        ("inverse_dynamics", "T", "the torques for the accelerations qdd"),
-        &["rnea"],
-        &[Q, Qd, Qdd],
-        &[Nv],
-        inverse_dynamics,
-    )
-    .in_batches(batched!(|b, g, out| b.inverse_dynamics(g.q, g.qd, g.qdd, out))),
-    Quantity::call(
-        ("mass_matrix", "𝓜", "the mass matrix, nv × nv"),
-        &["crba", "joint_space_inertia"],
-        &[Q],
-        &[Nv, Nv],
-        mass_matrix,
-    )
-    .in_batches(batched!(|b, g, out| b.mass_matrix(g.q, out))),
+    ),
     Quantity::new(
         (
             "mass_matrix_entries",
@@ -53,33 +28,13 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Q],
         &[Pattern],
         |m, _, _, out| m.mass_matrix_entries(out),
-    )
-    .in_batches(batched!(|b, g, out| b.mass_matrix_entries(g.q, out))),
+    ),
     Quantity::call(
         ("mass_matrix_inverse", "𝓜⁻¹", "the inverse of the mass matrix, nv × nv"),
         &["minv"],
         &[Q],
         &[Nv, Nv],
         mass_matrix_inverse,
-    )
-    .in_batches(batched!(|b, g, out| b.mass_matrix_inverse(g.q, out))),
-    Quantity::call(
-        ("mass_times", "𝓜x", "the mass matrix times x, in O(n)"),
-        &[],
-        &[Q, X],
-        &[Nv],
-        mass_times,
-    ),
-    Quantity::call(
-        (
-            "inverse_mass_times",
-            "𝓜⁻¹x",
-            "the inverse of the mass matrix times x, in O(n)",
-        ),
-        &[],
-        &[Q, X],
-        &[Nv],
-        inverse_mass_times,
     ),
     Quantity::new(
         (
@@ -106,48 +61,6 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv],
         |m, _, _, out| m.log_det_mass_gradient(out),
     ),
-    Quantity::call(
-        (
-            "bias",
-            "C",
-            "gravity and velocity terms: inverse dynamics without acceleration",
-        ),
-        &["nle", "nonlinear_effects"],
-        &[Q, Qd],
-        &[Nv],
-        bias,
-    )
-    .in_batches(batched!(|b, g, out| b.bias(g.q, g.qd, out))),
-    Quantity::call(
-        ("gravity_torque", "g", "the torques that hold it still"),
-        &["gravity_compensation", "generalized_gravity"],
-        &[Q],
-        &[Nv],
-        gravity_torque,
-    )
-    .in_batches(batched!(|b, g, out| b.gravity_torque(g.q, out))),
-    Quantity::call(
-        (
-            "coriolis",
-            "Cq̇",
-            "the velocity terms alone: Coriolis and centrifugal torques",
-        ),
-        &[],
-        &[Q, Qd],
-        &[Nv],
-        coriolis,
-    ),
-    Quantity::call(
-        (
-            "coriolis_matrix",
-            "C",
-            "nv × nv; times q̇ it is the velocity terms, and 𝓜̇ − 2C is skew",
-        ),
-        &[],
-        &[Q, Qd],
-        &[Nv, Nv],
-        coriolis_matrix,
-    ),
     Quantity::new(
         (
             "passive_torque",
@@ -159,28 +72,6 @@ pub(super) static QUANTITIES: &[Quantity] = &[
         &[Nv],
         |m, _, _, out| m.passive_torque(out),
     ),
-    Quantity::new(
-        ("kinetic_energy", "½q̇*𝓜q̇", "the kinetic energy, in J"),
-        &[],
-        &[Q, Qd],
-        &[],
-        |m, _, _, out| {
-            out[0] = m.kinetic_energy();
-            Ok(())
-        },
-    )
-    .in_batches(batched!(|b, g, out| b.kinetic_energy(g.q, g.qd, out))),
-    Quantity::new(
-        ("potential_energy", "−Σ m g·c", "the potential energy of gravity, in J"),
-        &[],
-        &[Q],
-        &[],
-        |m, _, _, out| {
-            out[0] = m.potential_energy();
-            Ok(())
-        },
-    )
-    .in_batches(batched!(|b, g, out| b.potential_energy(g.q, out))),
     Quantity::new(
         (
             "composite_inertia",

@@ -21,14 +21,16 @@ mod diagonalized;
 mod dynamics;
 mod evaluation;
 mod kinematics;
+mod known;
+mod lanes;
 mod operational;
 mod varied;
 
+pub use crate::sweep::{Input, Size};
 pub use batch::BatchEvaluation;
 pub use evaluation::{Evaluation, Room};
 pub use varied::ModelsEvaluation;
 
-use crate::batch::{Batch, Real};
 use crate::closed::ClosedPosed;
 use crate::model::{FrameId, JointId, Mechanism};
 use crate::scalar::Scalar;
@@ -52,31 +54,6 @@ pub struct Quantity {
     /// The dimensions of its result, none for a number; elements are row by row.
     pub shape: &'static [Size],
     compute: Compute,
-    batch: Option<Batched>,
-}
-
-/// What a quantity may depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Input {
-    /// The configuration, nq numbers.
-    Q,
-    /// The velocity, nv numbers.
-    Qd,
-    /// The acceleration, nv numbers.
-    Qdd,
-    /// The torques, nv numbers.
-    Tau,
-    /// A vector of nv numbers that an operator is applied to.
-    X,
-    /// Changes of q, of q̇, and of q̈ or T, one after another: 3 nv numbers.
-    Change,
-    /// A frame.
-    Frame,
-    /// The axes and the point that a frame is seen in.
-    Reference,
-    /// A joint.
-    Joint,
 }
 
 impl Input {
@@ -104,26 +81,6 @@ impl Input {
             Self::Frame | Self::Reference | Self::Joint => None,
         }
     }
-}
-
-/// A dimension of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Size {
-    /// This many.
-    Of(usize),
-    /// The degrees of freedom.
-    Nv,
-    /// The links.
-    Links,
-    /// Ten numbers for every link.
-    Parameters,
-    /// The elements of 𝓜 that [`Mechanism::mass_pattern`] lists.
-    Pattern,
-    /// The degrees of freedom of the joint.
-    Dofs,
-    /// The equations of the constraints.
-    Constraints,
 }
 
 /// What quantities are computed from: for one state, or for many one after another. What a quantity does not take may be
@@ -222,46 +179,6 @@ macro_rules! calls {
 }
 use calls;
 
-/// For many states at once, several to a register.
-#[doc(hidden)]
-#[derive(Clone, Copy)]
-pub struct Batched {
-    double: OfMany<f64>,
-    single: OfMany<f32>,
-}
-
-#[doc(hidden)]
-pub type OfMany<T> = fn(&mut Batch<T>, &Given<'_, T>, &mut [T]) -> Result<()>;
-
-/// Numbers that batches of quantities are made of: `f64` and `f32`.
-pub trait Element: Real {
-    #[doc(hidden)]
-    fn of(batched: &Batched) -> OfMany<Self>;
-}
-
-impl Element for f64 {
-    fn of(batched: &Batched) -> OfMany<Self> {
-        batched.double
-    }
-}
-
-impl Element for f32 {
-    fn of(batched: &Batched) -> OfMany<Self> {
-        batched.single
-    }
-}
-
-/// The same call of a batch in `f64` and in `f32`.
-macro_rules! batched {
-    (|$batch:ident, $given:ident, $out:ident| $call:expr) => {
-        $crate::quantity::Batched {
-            double: |$batch, $given, $out| $call,
-            single: |$batch, $given, $out| $call,
-        }
-    };
-}
-use batched;
-
 impl Quantity {
     const fn new(
         (name, symbol, about): (&'static str, &'static str, &'static str),
@@ -278,7 +195,6 @@ impl Quantity {
             inputs,
             shape,
             compute: Compute::Tree(compute),
-            batch: None,
         }
     }
 
@@ -309,14 +225,6 @@ impl Quantity {
             inputs,
             shape,
             compute: Compute::Closed(compute),
-            batch: None,
-        }
-    }
-
-    const fn in_batches(self, batch: Batched) -> Self {
-        Self {
-            batch: Some(batch),
-            ..self
         }
     }
 
@@ -331,7 +239,8 @@ impl Quantity {
             operational::QUANTITIES,
             closed::QUANTITIES,
         ];
-        families.into_iter().flatten()
+        let own = families.into_iter().flatten();
+        known::QUANTITIES.iter().flatten().chain(own)
     }
 
     /// Finds one by its name or an alias.
@@ -358,10 +267,10 @@ impl Quantity {
 
     /// Whether many states are computed several to a register; others are computed one by one, on all threads.
     pub fn has_lanes(&self) -> bool {
-        self.batch.is_some()
+        lanes::in_lanes::<f64>(self.name).is_some()
     }
 
-    /// It over another scalar, such as a number that counts operations or a dual one, if it is one call of a view.
+    /// It over another scalar, such as a number that counts operations or a dual one, if it is one sweep or one call of a view.
     ///
     /// ```
     /// use linkwork::quantity::{Given, Quantity};
@@ -373,7 +282,12 @@ impl Quantity {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn over<S: Scalar>(&self) -> Option<Call<S>> {
-        let families = [dynamics::over::<S>, derivatives::over::<S>, diagonalized::over::<S>];
+        let families = [
+            known::over::<S>,
+            dynamics::over::<S>,
+            derivatives::over::<S>,
+            diagonalized::over::<S>,
+        ];
         families.into_iter().find_map(|over| over(self.name))
     }
 
@@ -411,11 +325,5 @@ impl core::fmt::Debug for Compute {
             Self::Tree(_) => "Tree",
             Self::Closed(_) => "Closed",
         })
-    }
-}
-
-impl core::fmt::Debug for Batched {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Batched")
     }
 }

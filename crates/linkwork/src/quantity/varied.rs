@@ -1,8 +1,8 @@
 //! Quantities of many states, each of a model of its own.
 
-use super::{Element, Evaluation, Given, Input, Quantity};
+use super::{Evaluation, Given, Input, Quantity};
 use crate::batch::share::{Failures, Team, check_states};
-use crate::batch::{Models, Rollout, Variation};
+use crate::batch::{Models, Real, Rollout, Variation};
 use crate::model::Mechanism;
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct ModelsEvaluation<T: Element = f64> {
+pub struct ModelsEvaluation<T: Real = f64> {
     tree: Mechanism,
     lists: [Option<Vec<f64>>; 6],
     count: usize,
@@ -32,7 +32,7 @@ pub struct ModelsEvaluation<T: Element = f64> {
     models: Option<Models<T>>,
 }
 
-impl<T: Element> ModelsEvaluation<T> {
+impl<T: Real> ModelsEvaluation<T> {
     /// So many models of a tree that differ in given numbers.
     pub fn new(tree: &Mechanism, variation: Variation<'_>, count: usize) -> Result<Self> {
         variation.check(tree, count)?;
@@ -135,7 +135,7 @@ impl<T: Element> ModelsEvaluation<T> {
 }
 
 /// A quantity of one state of many.
-fn alone<T: Element>(
+fn alone<T: Real>(
     model: &Mechanism,
     quantity: &Quantity,
     given: &Given<'_, T>,

@@ -14,7 +14,6 @@ const EIGHT: usize = 2 * LANES;
 /// Whence and where to. Sources are counted in numbers, four to a register.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    rows: Vec<[u32; 2]>,
     tiles: Vec<Tile<LANES>>,
     halves: [Vec<Tile<2>>; 2],
     singles: Vec<[u32; 2]>,
@@ -38,12 +37,6 @@ pub(crate) struct Tile<const N: usize> {
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "one number to a register"))]
 impl Copies {
-    /// A register as it is.
-    pub(crate) fn add_row(&mut self, register: usize, to: usize) {
-        let row = [self.source(register, 0), self.place(to, LANES)];
-        self.rows.push(row);
-    }
-
     /// Four registers, each lane of which goes to a place of its own.
     pub(crate) fn add_tile(&mut self, registers: [usize; LANES], to: [usize; LANES]) {
         let from = registers.map(|register| self.source(register, 0));
@@ -116,12 +109,6 @@ impl Copies {
     #[inline(always)]
     pub(crate) fn ends(&self) -> [usize; 2] {
         [self.sources, self.places]
-    }
-
-    /// Sources and places of whole registers.
-    #[inline(always)]
-    pub(crate) fn rows(&self) -> &[[u32; 2]] {
-        &self.rows
     }
 
     #[inline(always)]

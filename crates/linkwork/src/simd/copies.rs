@@ -38,9 +38,6 @@ pub(super) unsafe fn copy(copies: &Copies, sources: &[Register<f64>], places: &m
     unsafe {
         let (from, to) = (sources.as_ptr().cast::<f64>(), places.as_mut_ptr());
         let read = |i: u32| _mm256_loadu_pd(from.add(i as usize));
-        for [source, place] in copies.rows() {
-            _mm256_storeu_pd(to.add(*place as usize), read(*source));
-        }
         for Tile {
             from: [a, b, c, d],
             to: places,

@@ -36,9 +36,7 @@ impl<S: Scalar> Abreast<S> {
     pub(crate) fn new(m: &Compiled) -> Self {
         // Other numbers are swept link by link.
         let bundles = m.bundles.as_ref().filter(|_| matches!(S::BUILDS, Builds::Shipped));
-        let in_line = m.columns.in_line.as_ref().map_or(0, |line| line.registers);
-        let [rows, slots, runs, registers] =
-            bundles.map_or([0, 0, 0, in_line], |b| [b.rows, b.slots, b.runs.len(), b.registers]);
+        let [rows, slots, runs, registers] = bundles.map_or([0; 4], |b| [b.rows, b.slots, b.runs.len(), b.registers]);
         let zero = Register([S::ZERO; PACK]);
         Self {
             rows: vec![[zero; at::END]; rows],

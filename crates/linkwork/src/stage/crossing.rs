@@ -22,8 +22,6 @@ pub(crate) trait Crossing<S: Scalar>: Copy {
 
     /// φ f.
     fn force_in(self, f: Force<S>) -> Force<S>;
-    /// φ f of several columns.
-    fn columns_in<P: Pack<S>>(self, f: Force<P>) -> Force<P>;
     /// φ* V.
     fn motion_out(self, v: Motion<S>) -> Motion<S>;
     /// The parent's ω seen from the link, and the centripetal acceleration ω × (ω × l) that it gives the link's origin.
@@ -70,11 +68,6 @@ macro_rules! same_way {
         #[inline(always)]
         fn force_in(self, f: Force<$scalar>) -> Force<$scalar> {
             self.0.force_in(f)
-        }
-
-        #[inline(always)]
-        fn columns_in<P: Pack<$scalar>>(self, f: Force<P>) -> Force<P> {
-            self.0.spread::<P>().force_in(f)
         }
 
         #[inline(always)]
@@ -278,15 +271,6 @@ impl<S: Scalar> Crossing<S> for AnyJoint<'_, S> {
             root placement => placement.force_in(self.z.force_in(f)),
             screws way => way.force_in(f),
             general pose => pose.force_in(f))
-    }
-
-    #[inline(always)]
-    fn columns_in<P: Pack<S>>(self, f: Force<P>) -> Force<P> {
-        by_route!(<S> self,
-            // Nothing goes into the world.
-            root _placement => f,
-            screws way => way.spread::<P>().force_in(f),
-            general pose => spread_pose::<S, P>(pose).force_in(f))
     }
 
     #[inline(always)]

@@ -32,7 +32,6 @@ impl<S: Scalar> Crossing<S> for OutOfLine<'_, S> {
 
     calls! {
         fn force_in(f: Force<S>) -> Force<S>;
-        fn columns_in<P>(f: Force<P>) -> Force<P>;
         fn motion_out(v: Motion<S>) -> Motion<S>;
         fn spin_out(w: Vec3<S>) -> (Vec3<S>, Vec3<S>);
         fn turn_out(v: Vec3<S>) -> Vec3<S>;

@@ -4,7 +4,11 @@
 //! source, same bits, only slower. A sweep and all it calls are `#[inline(always)]`, so that they become part of that
 //! function.
 
+mod algorithm;
 mod fills;
+
+pub(crate) use algorithm::{Algorithm, Known, Shape, algorithm};
+pub use algorithm::{Input, Size};
 
 use crate::model::{Compiled, Placed};
 use crate::scalar::{Builds, Pack, Scalar};

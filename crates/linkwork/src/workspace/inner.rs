@@ -69,7 +69,8 @@ impl Configured<'_> {
 impl<S: Scalar> Moving<'_, S> {
     /// Forward dynamics that leaves accelerations of frames to be asked for.
     pub(crate) fn run_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
-        self.view.forward::<Forward>(tau, qdd);
+        self.view.sweep::<Forward>(tau, qdd);
+        self.view.refine(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
         if !self.view.leaves_accelerations() {

@@ -226,7 +226,8 @@ impl<S: Scalar> View<'_, S> {
         }
         if self.mechanism.is_coupled() {
             let mut qdd = core::mem::take(&mut self.stages.scratch.dofs);
-            self.forward::<Forward>(tau, &mut qdd[..nv]);
+            self.sweep::<Forward>(tau, &mut qdd[..nv]);
+            self.refine(tau, &mut qdd[..nv]);
             if const { S::LANES > 1 } {
                 self.coupled_forward_in_lanes(&qdd[..nv], out);
                 self.stages.scratch.dofs = qdd;
@@ -239,7 +240,8 @@ impl<S: Scalar> View<'_, S> {
             self.coupled_forward_derivatives(matrices, room);
             return Ok(());
         }
-        self.forward::<Forward>(tau, qdd);
+        self.sweep::<Forward>(tau, qdd);
+        self.refine(tau, qdd);
         self.sweep::<Linearize>(qdd, &mut []);
         self.sweep::<ForwardDerivatives>(&[], out);
         Ok(())
@@ -268,7 +270,8 @@ impl<S: Scalar> View<'_, S> {
     #[inline(always)]
     pub(crate) fn acceleration_adjoint(&mut self, tau: &[S], x: &[S], out: &mut [S]) -> Result<()> {
         let (qdd, _) = out.split_at_mut(self.nv());
-        self.forward::<Forward>(tau, qdd);
+        self.sweep::<Forward>(tau, qdd);
+        self.refine(tau, qdd);
         if const { S::LANES > 1 } && !self.mechanism.is_coupled() {
             self.sweep_lanes::<Linearize>(qdd, &mut []);
             self.sweep_lanes::<AccelerationAdjoint>(x, out);

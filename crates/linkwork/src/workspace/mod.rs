@@ -41,7 +41,6 @@ pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 pub use statistics::Normal;
 
-use crate::coupled::workspace::Shape;
 use crate::dynamics::innovations::Articulate;
 use crate::dynamics::{forward, reduced};
 use crate::model::{Compiled, FrameId, Mechanism};
@@ -49,7 +48,7 @@ use crate::scalar::{Builds, Pack, Scalar};
 use crate::simd::Instructions;
 use crate::spatial::Reference;
 use crate::stage::Stages;
-use crate::sweep::{At, PackedSweep, Ready, Sweep};
+use crate::sweep::{At, PackedSweep, Ready, Shape, Sweep, algorithm};
 use crate::{Error, Result};
 
 use sweeps::{Listed, Sweeps};
@@ -156,7 +155,11 @@ impl<S: Scalar> Workspace<S> {
 }
 
 /// Takes in a configuration.
-struct Configure;
+pub(crate) struct Configure;
+
+algorithm! {
+    Configure: Plain, Packed;
+}
 
 impl<S: Scalar> Sweep<S> for Configure {
     #[inline(always)]
@@ -224,36 +227,61 @@ impl<S: Scalar> Configured<'_, S> {
 }
 
 impl<S: Scalar> View<'_, S> {
+    /// Runs a sweep with what the processor has.
     #[inline(always)]
-    pub(crate) fn sweep<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
-        self.sweep_at::<W>(FrameId::WORLD, Reference::World, input, out);
-    }
-
-    #[inline(always)]
-    pub(crate) fn sweep_at<W: Listed<Partner: Sweep<S>> + Sweep<S>>(
-        &mut self,
-        frame: FrameId,
-        reference: Reference,
-        input: &[S],
-        out: &mut [S],
-    ) {
+    pub(crate) fn sweep<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(&mut self, input: &[S], out: &mut [S]) {
         const {
             assert!(
                 !matches!(W::SHAPE, Shape::Tree),
                 "it may be refused: `sweep_tree` runs it"
             )
         };
-        let at = At {
-            frame: &self.mechanism.placed[frame.index()],
-            reference,
-        };
-        let m = &self.mechanism.compiled;
+        let (m, at) = (&self.mechanism.compiled, At::NOWHERE);
         if m.reduction.is_some() {
             return self.coupled::<W>(at, input, out);
         }
-        self.sweeps
-            .of::<W>()
-            .run(self.instructions, m, self.stages, at, input, out);
+        let sweep = self.sweeps.of::<W>();
+        sweep.run(self.instructions, m, self.stages, at, input, out);
+    }
+
+    /// Runs a sweep that is asked about a frame.
+    #[inline(always)]
+    pub(crate) fn sweep_at<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(
+        &mut self,
+        frame: FrameId,
+        reference: Reference,
+        input: &[S],
+        out: &mut [S],
+    ) {
+        let frame = &self.mechanism.placed[frame.index()];
+        let (m, at) = (&self.mechanism.compiled, At { frame, reference });
+        if m.reduction.is_some() {
+            return self.coupled::<W>(at, input, out);
+        }
+        let sweep = self.sweeps.of::<W>();
+        sweep.run(self.instructions, m, self.stages, at, input, out);
+    }
+
+    /// Runs a sweep that users know by a name, about what they gave.
+    #[inline(never)]
+    pub(crate) fn sweep_known<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(
+        &mut self,
+        (frame, reference): (FrameId, Reference),
+        input: &[S],
+        out: &mut [S],
+    ) -> Result<()> {
+        if matches!(W::SHAPE, Shape::Tree) {
+            self.mechanism
+                .refuse_coupled("what is made of the factors of a tree's mass matrix")?;
+        }
+        self.sweep_at::<W>(frame, reference, input, out);
+        if const { matches!(W::SHAPE, Shape::Forward) } {
+            self.refine(input, out);
+        }
+        match W::SHAPE.divides() || matches!(W::SHAPE, Shape::Tree) {
+            true => self.check_pivots(),
+            false => Ok(()),
+        }
     }
 
     /// Runs a sweep that means nothing where joints follow others: there it is refused before it runs.
@@ -320,13 +348,13 @@ impl<S: Scalar> View<'_, S> {
 
     /// Brings a stage up to date.
     #[inline(always)]
-    fn need<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self) {
+    fn need<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(&mut self) {
         self.sweep::<W>(&[], &mut []);
     }
 
     /// The few numbers that a sweep gives.
     #[inline(always)]
-    pub(crate) fn numbers<W: Listed<Partner: Sweep<S>> + Sweep<S>, const N: usize>(
+    pub(crate) fn numbers<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>, const N: usize>(
         &mut self,
         frame: FrameId,
         reference: Reference,

@@ -1,5 +1,6 @@
 //! What configuration and velocity determine.
 
+use super::sweeps::Listed;
 use super::{Accelerating, Configured, check_length};
 use crate::Result;
 use crate::dynamics::centroidal;
@@ -10,6 +11,7 @@ use crate::dynamics::kinematics::{JacobianRateOf, Velocities, VelocityOf};
 use crate::model::{FrameId, SLOW};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Reference};
+use crate::sweep::Sweep;
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism in motion: everything of [`Configured`], and what q̇ adds.
@@ -129,10 +131,11 @@ impl<S: Scalar> Moving<'_, S> {
     pub fn forward_dynamics(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.check_drive(tau, qdd)?;
         if self.view.stages.filled.has_riccati() {
-            self.view.forward::<ForwardKeeping>(tau, qdd);
+            self.view.sweep::<ForwardKeeping>(tau, qdd);
         } else {
-            self.view.forward::<Forward>(tau, qdd);
+            self.view.sweep::<Forward>(tau, qdd);
         }
+        self.view.refine(tau, qdd);
         self.view.check_pivots()
     }
 
@@ -154,7 +157,8 @@ impl<S: Scalar> Moving<'_, S> {
     /// forward dynamics; q̈ is written to `qdd`.
     pub fn with_torques(&mut self, tau: &[S], qdd: &mut [S]) -> Result<Accelerating<'_, S>> {
         self.check_drive(tau, qdd)?;
-        self.view.forward::<ForwardKeeping>(tau, qdd);
+        self.view.sweep::<ForwardKeeping>(tau, qdd);
+        self.view.refine(tau, qdd);
         self.view.check_pivots()?;
         self.view.need::<Velocities>();
         if self.view.mechanism.is_coupled() || self.view.mechanism.compiled.refines {
@@ -190,6 +194,18 @@ impl<S: Scalar> Moving<'_, S> {
         self.view.sweep::<InverseAgain>(qdd, tau);
         self.view.need::<Velocities>();
         Ok(Accelerating::new(&mut self.configured.view))
+    }
+
+    /// A sweep that users know by a name; `out` has room for its result.
+    pub(crate) fn sweep_known<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(
+        &mut self,
+        frame: FrameId,
+        reference: Reference,
+        input: &[S],
+        out: &mut [S],
+    ) -> Result<()> {
+        let frame = self.view.mechanism.own_frame(frame)?;
+        self.view.sweep_known::<W>((frame, reference), input, out)
     }
 
     pub(super) fn check_drive(&self, tau: &[S], qdd: &[S]) -> Result<()> {

@@ -446,7 +446,8 @@ impl MovingTask<'_, '_> {
         scratch.clear();
         scratch.resize(2 * nv, 0.0);
         let (tau, qdd) = scratch.split_at_mut(nv);
-        view.forward::<Forward>(tau, qdd);
+        view.sweep::<Forward>(tau, qdd);
+        view.refine(tau, qdd);
         if !view.leaves_accelerations() {
             view.fill_accelerations(qdd);
         }

@@ -5,27 +5,24 @@
 //! brings all digits back.
 
 use super::View;
-use super::sweeps::Listed;
 
 use crate::dynamics::innovations::InverseMassTimes;
 use crate::dynamics::inverse::InverseAgain;
 use crate::scalar::Scalar;
-use crate::sweep::Sweep;
 
 impl<S: Scalar> View<'_, S> {
-    /// T → q̈ by a sweep of forward dynamics, and refined where the mechanism asks for it.
+    /// q̈ of a sweep of forward dynamics, brought to all digits where the mechanism asks for it.
     #[inline(always)]
-    pub(crate) fn forward<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, tau: &[S], qdd: &mut [S]) {
-        self.sweep::<W>(tau, qdd);
+    pub(crate) fn refine(&mut self, tau: &[S], qdd: &mut [S]) {
         // Batches take such mechanisms one state at a time.
         if const { S::LANES == 1 } && self.mechanism.compiled.refines {
-            self.refine(tau, qdd);
+            self.add_residual(tau, qdd);
         }
     }
 
     /// q̈ += 𝓜⁻¹(T − T(q̈)), with T(q̈) from the links' whole inertias.
     #[inline(never)]
-    fn refine(&mut self, tau: &[S], qdd: &mut [S]) {
+    fn add_residual(&mut self, tau: &[S], qdd: &mut [S]) {
         let [mut residual, mut change] = core::mem::take(&mut self.stages.scratch.refinement);
         let nv = qdd.len();
         self.sweep::<InverseAgain>(qdd, &mut residual[..nv]);

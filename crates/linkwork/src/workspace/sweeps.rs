@@ -1,148 +1,115 @@
-//! All sweeps, one line each: declared here, compiled once.
+//! All sweeps, one line each: what each of them is stands beside it, in its [`algorithm!`](crate::sweep::algorithm).
 //!
 //! A program that uses `f64` finds the sweeps compiled in this library, for every instruction set, and builds in no
 //! time. Other scalars compile them where they are used.
 
-use crate::coupled::dynamics as embedded;
-use crate::coupled::workspace::Shape;
-use crate::dynamics::diagonal::{evaluate, factors, papers, rates, skew, terms};
-use crate::dynamics::linearized::{
-    self, forward as linearized_forward, inverse as linearized_inverse, products, regressor,
-};
-use crate::dynamics::{
-    centroidal, composite, coriolis, forward, innovations, inverse, inverse_mass, kinematics, operational, passivity,
-    reduced,
-};
 use crate::scalar::{Builds, Scalar};
 use crate::simd::Instructions;
 use crate::stage::Fills;
-use crate::sweep::{Packed, Ready, Sweep};
+use crate::sweep::{Algorithm, Ready, Sweep};
 use core::any::Any;
 
-/// A sweep that has a line in the table.
-pub(crate) trait Listed {
+/// Gives the list to a macro.
+macro_rules! all_sweeps {
+    ($to:ident) => {
+        $to! {
+            Configure in workspace;
+            LinkPoses in dynamics::kinematics;
+            Placements in dynamics::kinematics;
+            Columns in dynamics::kinematics;
+            Velocities in dynamics::kinematics;
+            PlaceOf in dynamics::kinematics;
+            VelocityOf in dynamics::kinematics;
+            JacobianOf in dynamics::kinematics;
+            JacobianRateOf in dynamics::kinematics;
+            CentreOfMass in dynamics::centroidal;
+            ComJacobian in dynamics::centroidal;
+            KineticEnergy in dynamics::centroidal;
+            PotentialEnergy in dynamics::centroidal;
+            Momentum in dynamics::centroidal;
+            MomentumMatrix in dynamics::centroidal;
+            MomentumMatrixRate in dynamics::centroidal;
+            Inverse in dynamics::inverse;
+            InverseAgain in dynamics::inverse;
+            Bias in dynamics::inverse;
+            Coriolis in dynamics::inverse;
+            Gravity in dynamics::inverse;
+            MassTimes in dynamics::inverse;
+            CoriolisMatrix in dynamics::coriolis;
+            CoriolisTimes in dynamics::passivity;
+            CoriolisTransposed in dynamics::passivity;
+            ReferenceTorque in dynamics::passivity;
+            ReferenceAdjoint in dynamics::passivity;
+            MassMatrix in dynamics::composite;
+            CompositeOf in dynamics::composite;
+            ArticulatedOf in dynamics::composite;
+            Articulate in dynamics::innovations;
+            InverseMassTimes in dynamics::innovations;
+            TotalRates in dynamics::diagonal::factors;
+            JointRates in dynamics::diagonal::factors;
+            WorkingMoments in dynamics::diagonal::factors;
+            JointTorques in dynamics::diagonal::factors;
+            MassMatrixInverse in dynamics::inverse_mass;
+            Forward in dynamics::forward;
+            ForwardKeeping in dynamics::forward;
+            ForwardBiasFree in dynamics::forward;
+            ForwardBiased in dynamics::forward;
+            Gains in dynamics::forward;
+            Pivots in dynamics::forward;
+            Reactions in dynamics::forward;
+            ForcesFromAccelerations in dynamics::forward;
+            Embed in coupled::dynamics;
+            ForwardEmbedded in coupled::dynamics;
+            InverseMassEmbedded in coupled::dynamics;
+            ReducedInverse in dynamics::reduced;
+            ReducedProduct in dynamics::reduced;
+            HomeGains in dynamics::operational;
+            Compliance in dynamics::operational;
+            Compliances in dynamics::operational;
+            LogDetGradient in dynamics::operational;
+            InnovationsOfForces in dynamics::operational;
+            FromInnovations in dynamics::operational;
+            Settle in dynamics::diagonal::evaluate;
+            TotalAccelerations in dynamics::diagonal::evaluate;
+            Onward in dynamics::diagonal::evaluate;
+            ForwardDiagonalized in dynamics::diagonal::rates;
+            FactorRate in dynamics::diagonal::rates;
+            SkewMatrix in dynamics::diagonal::skew;
+            PapersRecursions in dynamics::diagonal::papers;
+            CoriolisTerms in dynamics::diagonal::terms;
+            ArticulatedRates in dynamics::diagonal::terms;
+            Linearize in dynamics::linearized;
+            InverseDerivatives in dynamics::linearized::inverse;
+            ForwardDerivatives in dynamics::linearized::forward;
+            TorqueChange in dynamics::linearized::products;
+            TorqueAdjoint in dynamics::linearized::products;
+            AccelerationChange in dynamics::linearized::products;
+            AccelerationAdjoint in dynamics::linearized::products;
+            Regressor in dynamics::linearized::regressor;
+        }
+    };
+}
+pub(crate) use all_sweeps;
+
+/// A sweep that has a line in the list.
+pub(crate) trait Listed: Algorithm {
     /// Its place there.
     const PLACE: usize;
-    /// What it takes and gives per degree of freedom: how it meets joints that follow others, or that it is refused there.
-    const SHAPE: Shape;
-    /// Another sweep that its shape needs where couplings are curved; most need none and name themselves.
-    type Partner: Listed;
 }
 
-macro_rules! partner {
-    ($own:ty) => {
-        $own
-    };
-    ($own:ty, $other:ty) => {
-        $other
-    };
-}
-
-macro_rules! sweeps {
-    ($($room:ident::$name:ident: $shape:ident $(with $other:ident::$partner:ident)? $(, $often:ident)?;)*) => {
+macro_rules! compiled {
+    ($($name:ident in $($room:ident)::+;)*) => {
         #[allow(dead_code, clippy::enum_variant_names)]
         enum Place { $($name),* }
 
-        $(impl Listed for $room::$name {
+        $(impl Listed for crate::$($room)::+::$name {
             const PLACE: usize = Place::$name as usize;
-            const SHAPE: Shape = Shape::$shape;
-            type Partner = partner!($room::$name $(, $other::$partner)?);
         })*
 
-        static F64: &[Ready<f64>] = &[$(ready!($room::$name $(, $often)?)),*];
+        static F64: &[Ready<f64>] = &[$(<crate::$($room)::+::$name as Algorithm>::F64),*];
     };
 }
-
-/// A sweep that is run seldom, often, or often and with several columns to a register. Only the latter two are worth the
-/// time for every set of instructions.
-macro_rules! ready {
-    ($sweep:path) => {
-        Ready::seldom::<$sweep>()
-    };
-    ($sweep:path, Often) => {
-        Ready::new::<$sweep>()
-    };
-    ($sweep:path, Packed) => {
-        Ready::new::<Packed<$sweep>>()
-    };
-}
-
-// A sweep: what it takes and gives, and how it is built.
-sweeps! {
-    super::Configure: Plain, Packed;
-    kinematics::LinkPoses: Plain, Packed;
-    kinematics::Placements: Plain;
-    kinematics::Columns: Plain, Packed;
-    kinematics::Velocities: Plain;
-    kinematics::PlaceOf: Plain;
-    kinematics::VelocityOf: Plain;
-    kinematics::JacobianOf: Columns;
-    kinematics::JacobianRateOf: ColumnsRate with kinematics::JacobianOf;
-    centroidal::CentreOfMass: Plain;
-    centroidal::ComJacobian: Columns;
-    centroidal::KineticEnergy: Plain;
-    centroidal::PotentialEnergy: Plain;
-    centroidal::Momentum: Plain;
-    centroidal::MomentumMatrix: Columns;
-    centroidal::MomentumMatrixRate: ColumnsRate with centroidal::MomentumMatrix;
-    inverse::Inverse: Dynamics, Packed;
-    inverse::InverseAgain: Dynamics;
-    inverse::Bias: Dynamics with inverse::MassTimes;
-    inverse::Coriolis: Dynamics with inverse::MassTimes;
-    inverse::Gravity: Torques;
-    inverse::MassTimes: Torques;
-    coriolis::CoriolisMatrix: CoriolisForm with composite::MassMatrix;
-    passivity::CoriolisTimes: Plain;
-    passivity::CoriolisTransposed: Plain;
-    passivity::ReferenceTorque: Plain;
-    passivity::ReferenceAdjoint: Plain;
-    composite::MassMatrix: Form, Packed;
-    composite::CompositeOf: Plain;
-    composite::ArticulatedOf: Tree;
-    innovations::Articulate: Tree;
-    innovations::InverseMassTimes: Motions, Often;
-    factors::TotalRates: Plain;
-    factors::JointRates: Plain;
-    factors::WorkingMoments: Plain;
-    factors::JointTorques: Plain;
-    inverse_mass::MassMatrixInverse: Inverse with composite::MassMatrix, Packed;
-    forward::Forward: Forward, Packed;
-    forward::ForwardKeeping: Forward;
-    forward::ForwardBiasFree: BiasFree;
-    forward::ForwardBiased: BiasFree;
-    forward::Gains: Plain;
-    forward::Pivots: Plain, Often;
-    forward::Reactions: Plain;
-    forward::ForcesFromAccelerations: Plain;
-    embedded::Embed: Plain;
-    embedded::ForwardEmbedded: Plain, Often;
-    embedded::InverseMassEmbedded: Plain;
-    reduced::ReducedInverse: Plain, Packed;
-    reduced::ReducedProduct: Plain, Packed;
-    operational::HomeGains: Plain;
-    operational::Compliance: Plain;
-    operational::Compliances: Plain, Often;
-    operational::LogDetGradient: Tree;
-    operational::InnovationsOfForces: Plain;
-    operational::FromInnovations: Plain;
-    evaluate::Settle: Plain, Often;
-    evaluate::TotalAccelerations: Plain, Often;
-    evaluate::Onward: Tree, Often;
-    rates::ForwardDiagonalized: Plain;
-    rates::FactorRate: Plain;
-    skew::SkewMatrix: Plain;
-    papers::PapersRecursions: Tree;
-    terms::CoriolisTerms: Tree;
-    terms::ArticulatedRates: Plain;
-    linearized::Linearize: Plain, Packed;
-    linearized_inverse::InverseDerivatives: Plain, Packed;
-    linearized_forward::ForwardDerivatives: Plain, Packed;
-    products::TorqueChange: Plain;
-    products::TorqueAdjoint: Plain;
-    products::AccelerationChange: Plain;
-    products::AccelerationAdjoint: Plain;
-    regressor::Regressor: Plain;
-}
+all_sweeps!(compiled);
 
 /// The shipped sweeps over one scalar; none if it is not shipped.
 #[derive(Clone, Copy, Debug)]

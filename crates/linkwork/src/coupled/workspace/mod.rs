@@ -1,7 +1,7 @@
 //! Users' coordinates and all coordinates: the one door that couplings are dealt with at.
 //!
 //! Sweeps run on the coordinates q of all joints; users of a mechanism with couplings see y, with q̇ = Rẏ. What goes in
-//! and what comes out is one of a few shapes, and every sweep says which in the table of `workspace/sweeps.rs`:
+//! and what comes out is one of a few shapes, and every sweep says which where it is declared:
 //! torques contract to R*T, columns to JR, forms to R*𝓜R. Forward dynamics has sweeps of its own, with the couplings embedded
 //! in the recursion. Of the tree's dense 𝓜⁻¹ what keeps followers in step is taken away: 𝓜⁻¹C*W⁻¹C𝓜⁻¹ with W = C𝓜⁻¹C*,
 //! Cq̇ = 0.
@@ -27,36 +27,8 @@ use crate::dynamics::reduced::ReducedInverse;
 use crate::scalar::{Builds, Scalar};
 use crate::simd::Task;
 use crate::spatial::Reference;
-use crate::sweep::{At, Ready, Sweep};
+use crate::sweep::{At, Ready, Shape, Sweep};
 use crate::workspace::sweeps::Listed;
-
-/// What a sweep takes and gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Nothing per degree of freedom, or what its caller takes care of.
-    Plain,
-    /// What couplings leave undefined: refused before it is run, by [`View::sweep_tree`].
-    Tree,
-    /// Motions, if anything, to torques.
-    Torques,
-    /// Accelerations, if anything, to torques, velocity terms included; if nothing, its partner is 𝓜x.
-    Dynamics,
-    /// Rows of one number per degree of freedom: velocities per q̇.
-    Columns,
-    /// The rates of such rows; its partner gives the rows.
-    ColumnsRate,
-    /// A matrix that takes motions to torques.
-    Form,
-    /// The matrix whose product with q̇ is the velocity terms; its partner gives 𝓜.
-    CoriolisForm,
-    /// Torques to accelerations, by 𝓜⁻¹ alone or with velocity terms.
-    Motions,
-    Forward,
-    /// The same as T' = T − C and 𝓜⁻¹T'.
-    BiasFree,
-    /// 𝓜⁻¹.
-    Inverse,
-}
 
 impl<'w, S: Scalar> View<'w, S> {
     /// Where sweeps are run that ask for no frame.
@@ -85,7 +57,12 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// A sweep for users' coordinates. What a sweep has no use for is not made: its shape is a constant.
-    pub(crate) fn coupled<W: Listed<Partner: Sweep<S>> + Sweep<S>>(&mut self, at: At<'_>, input: &[S], out: &mut [S]) {
+    pub(crate) fn coupled<W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(
+        &mut self,
+        at: At<'_>,
+        input: &[S],
+        out: &mut [S],
+    ) {
         let Some(r) = &self.mechanism.compiled.reduction else {
             return;
         };

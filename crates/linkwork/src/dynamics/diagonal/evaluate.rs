@@ -22,7 +22,7 @@ use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
 use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// ν or ξ → q̇ and V, in the stages: an inward sweep for P⁺, D and G, then an outward one. Without any, η and V of q̇.
 pub(crate) struct Settle;
@@ -39,6 +39,12 @@ pub(crate) struct Onward;
 enum From {
     TotalRates,
     JointRates,
+}
+
+algorithm! {
+    Settle: Plain, Often;
+    TotalAccelerations: Plain, Often;
+    Onward: Tree, Often;
 }
 
 impl<S: Scalar> Sweep<S> for Settle {

@@ -9,7 +9,7 @@ use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// q̇ → ν = m*q̇, or ξ = (I + HφK)*q̇.
 pub(crate) struct TotalRates;
@@ -62,6 +62,13 @@ pub(crate) fn start_moments<S: Scalar>(scaling: Scaling, hinge: Hinge, gains: &[
         Scaling::Normalized => finish_rates(scaling, hinge, gains, x),
         Scaling::Unnormalized => hinge.lower_inverse(gains, x),
     }
+}
+
+algorithm! {
+    TotalRates: Plain;
+    JointRates: Plain;
+    WorkingMoments: Plain;
+    JointTorques: Plain;
 }
 
 /// Outward: V⁺ = φ*V(p);  ξ = q̇ + G*V⁺;  V = V⁺ + H*q̇.

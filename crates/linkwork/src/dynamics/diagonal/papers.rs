@@ -14,10 +14,14 @@ use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// 4 × nv: outboard articulation, base-body motion and present link of 𝒞(q, ν); then 𝒞(q, ξ). Without gravity.
 pub(crate) struct PapersRecursions;
+
+algorithm! {
+    PapersRecursions: Tree;
+}
 
 impl<S: Scalar> Sweep<S> for PapersRecursions {
     #[inline(always)]

@@ -11,7 +11,7 @@ use crate::stage::changing::release_rate_of_one;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// ν̇ or ξ̇, in place, to q̈: an outward sweep that differentiates q̇ = ξ − G*V⁺, after [`super::terms::ArticulatedRates`].
 pub(crate) struct ForwardDiagonalized;
@@ -31,6 +31,11 @@ fn pivot_rates<S: Scalar>(hinge: Hinge, mut p_rate: Articulated<S>, gains: &[Gai
         rates[i] = (v, d_rate);
     }
     rates
+}
+
+algorithm! {
+    ForwardDiagonalized: Plain;
+    FactorRate: Plain;
 }
 
 impl<S: Scalar> Sweep<S> for ForwardDiagonalized {

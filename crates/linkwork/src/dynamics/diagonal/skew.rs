@@ -18,7 +18,7 @@ use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::diagonal::Scaling;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// c, nv × nv. Inward: R = B + Σ ψRψ*, and (R + ½Ṗ)H* of each link on its way to the base: O(n · depth).
 pub(crate) struct SkewMatrix;
@@ -68,6 +68,10 @@ fn congruence<S: Scalar>(x: &Six<S>, apply: impl Fn([S; 6]) -> [S; 6]) -> Six<S>
 pub(crate) fn released<S: Scalar>(hinge: Hinge, gains: &[Gain<S>], mut f: Force<S>) -> Force<S> {
     hinge.innovate(&mut f, &[S::ZERO; 6], gains, &mut [S::ZERO; 6]);
     f
+}
+
+algorithm! {
+    SkewMatrix: Plain;
 }
 
 impl<S: Scalar> Sweep<S> for SkewMatrix {

@@ -9,7 +9,7 @@ use crate::stage::changing::Changing;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
 use crate::stage::inflow::Inflow;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 use super::evaluate::{add_pivot_rates, need_gravity, rates_of_pivots};
 
@@ -25,6 +25,11 @@ pub(crate) const TERMS: usize = 5;
 ///
 /// Inward:  Ṗ = Σ φ(τ̄Ṗτ̄* + crf(Δ)P⁺ − P⁺crm(Δ))φ*.
 pub(crate) struct ArticulatedRates;
+
+algorithm! {
+    CoriolisTerms: Tree;
+    ArticulatedRates: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for ArticulatedRates {
     #[inline(always)]

@@ -7,7 +7,7 @@ use crate::scalar::{Pack, Scalar};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES, blocks};
 use crate::stage::numbers::{LINE, first_of_line};
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
@@ -22,6 +22,10 @@ pub(crate) fn room(m: &Compiled) -> usize {
         Some(_) => KINDS * width * width,
         None => KINDS * m.nv * width,
     }
+}
+
+algorithm! {
+    ForwardDerivatives: Plain, Packed;
 }
 
 impl<S: Scalar> Sweep<S> for ForwardDerivatives {

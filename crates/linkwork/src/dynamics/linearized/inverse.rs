@@ -12,7 +12,7 @@ use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
     dot, lanes, read, together, turn,
 };
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
 ///
@@ -26,6 +26,10 @@ use crate::sweep::{At, PackedSweep, Sweep};
 ///
 /// The last holds for all pairs within one joint. Several states at once take [`super::inverse_in_lanes::TorqueDerivatives`].
 pub(crate) struct InverseDerivatives;
+
+algorithm! {
+    InverseDerivatives: Plain, Packed;
+}
 
 impl<S: Scalar> Sweep<S> for InverseDerivatives {
     #[inline(always)]

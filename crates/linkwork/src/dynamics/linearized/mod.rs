@@ -23,11 +23,15 @@ use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar, put, zeros};
 use crate::stage::Stages;
 use crate::stage::linear::{KINDS, LANES};
-use crate::sweep::{At, PackedSweep, Sweep};
+use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 
 /// q̈ → the linearization point. Or T → q̈ and the point, where [`tiled`] tells: forward dynamics at home. About 500
 /// operations per link.
 pub(crate) struct Linearize;
+
+algorithm! {
+    Linearize: Plain, Packed;
+}
 
 impl<S: Scalar> Sweep<S> for Linearize {
     #[inline(always)]

@@ -10,7 +10,7 @@ use crate::scalar::{Scalar, zeros};
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{FORCE, H, LANES, Linear, PSI, PSI_RATE, TWICE};
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// (δq, δq̇, δq̈) → δT. Outward ϑ = ϑ(p) + Ψδq + H*δq̇ and γ = γ(p) + Ψ̇δq + (Ψ + Ḣ)δq̇ + H*δq̈; inward
 /// ρ = Mγ + 2M̂ϑ + Σ ρ(c) and δT = Hρ, then crf(H*)f δq joins ρ.
@@ -21,6 +21,13 @@ pub(crate) struct TorqueAdjoint;
 pub(crate) struct AccelerationChange;
 /// y → (∂q̈/∂q)*y, (∂q̈/∂q̇)*y and 𝓜⁻¹y.
 pub(crate) struct AccelerationAdjoint;
+
+algorithm! {
+    TorqueChange: Plain;
+    TorqueAdjoint: Plain;
+    AccelerationChange: Plain;
+    AccelerationAdjoint: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for TorqueChange {
     #[inline(always)]

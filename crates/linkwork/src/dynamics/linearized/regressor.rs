@@ -5,7 +5,7 @@ use crate::scalar::{Scalar, zeros};
 use crate::spatial::{Pose, RigidBody, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{H, LANES};
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Sweep, algorithm};
 
 /// Numbers per link: m, m c (x, y, z), and J about the link's origin (xx, xy, xz, yy, yz, zz), in its own frame.
 pub(crate) const PARAMETERS: usize = 10;
@@ -13,6 +13,10 @@ pub(crate) const PARAMETERS: usize = 10;
 /// Y, nv × 10 links, dense and row by row: for each parameter of a link, the force of a body that has it alone, seen by
 /// every joint that carries the link. O(links · depth).
 pub(crate) struct Regressor;
+
+algorithm! {
+    Regressor: Plain;
+}
 
 impl<S: Scalar> Sweep<S> for Regressor {
     #[inline(always)]

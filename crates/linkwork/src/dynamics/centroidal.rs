@@ -35,9 +35,11 @@ algorithm! {
         ("potential_energy", "−Σ m g·c", "the potential energy of gravity, in J"), [], [Q] -> [];
     Momentum: Plain;
     MomentumMatrix: Columns =>
-        ("centroidal_matrix", "A_G", "centroidal momentum per q̇, 6 × nv"), ["ccrba", "centroidal_map"], [Q] -> [Of(6), Nv];
+        ("centroidal_matrix", "A_G", "centroidal momentum per q̇, 6 × nv"),
+        ["ccrba", "centroidal_map"], [Q] -> [Of(6), Nv];
     MomentumMatrixRate: ColumnsRate with MomentumMatrix =>
-        ("centroidal_matrix_rate", "Ȧ_G", "the time derivative of the centroidal matrix, 6 × nv"), ["dccrba"], [Q, Qd] -> [Of(6), Nv];
+        ("centroidal_matrix_rate", "Ȧ_G", "the time derivative of the centroidal matrix, 6 × nv"),
+        ["dccrba"], [Q, Qd] -> [Of(6), Nv];
 }
 
 impl<S: Scalar> Sweep<S> for CentreOfMass {

@@ -17,7 +17,8 @@ pub(crate) struct CoriolisMatrix;
 
 algorithm! {
     CoriolisMatrix: CoriolisForm with crate::dynamics::composite::MassMatrix =>
-        ("coriolis_matrix", "C", "nv × nv; times q̇ it is the velocity terms, and 𝓜̇ − 2C is skew"), [], [Q, Qd] -> [Nv, Nv];
+        ("coriolis_matrix", "C", "nv × nv; times q̇ it is the velocity terms, and 𝓜̇ − 2C is skew"),
+        [], [Q, Qd] -> [Nv, Nv];
 }
 
 impl<S: Scalar> Sweep<S> for CoriolisMatrix {

@@ -30,11 +30,13 @@ algorithm! {
         ("inverse_dynamics", "T", "the torques for the accelerations qdd"), ["rnea"], [Q, Qd, Qdd] -> [Nv];
     InverseAgain: Dynamics;
     Bias: Dynamics with MassTimes =>
-        ("bias", "C", "gravity and velocity terms: inverse dynamics without acceleration"), ["nle", "nonlinear_effects"], [Q, Qd] -> [Nv];
+        ("bias", "C", "gravity and velocity terms: inverse dynamics without acceleration"),
+        ["nle", "nonlinear_effects"], [Q, Qd] -> [Nv];
     Coriolis: Dynamics with MassTimes =>
         ("coriolis", "Cq̇", "the velocity terms alone: Coriolis and centrifugal torques"), [], [Q, Qd] -> [Nv];
     Gravity: Torques =>
-        ("gravity_torque", "g", "the torques that hold it still"), ["gravity_compensation", "generalized_gravity"], [Q] -> [Nv];
+        ("gravity_torque", "g", "the torques that hold it still"),
+        ["gravity_compensation", "generalized_gravity"], [Q] -> [Nv];
     MassTimes: Torques =>
         ("mass_times", "𝓜x", "the mass matrix times x, in O(n)"), [], [Q, X] -> [Nv];
 }

@@ -22,11 +22,14 @@ algorithm! {
     Velocities: Plain;
     PlaceOf: Plain;
     VelocityOf: Plain =>
-        ("velocity", "V", "the velocity of a frame, [ω; v]"), ["twist", "frame_velocity"], [Q, Qd, Frame, Reference] -> [Of(6)];
+        ("velocity", "V", "the velocity of a frame, [ω; v]"),
+        ["twist", "frame_velocity"], [Q, Qd, Frame, Reference] -> [Of(6)];
     JacobianOf: Columns =>
-        ("jacobian", "J", "velocity of a frame per q̇, 6 × nv, rows [ω; v]"), ["frame_jacobian"], [Q, Frame, Reference] -> [Of(6), Nv];
+        ("jacobian", "J", "velocity of a frame per q̇, 6 × nv, rows [ω; v]"),
+        ["frame_jacobian"], [Q, Frame, Reference] -> [Of(6), Nv];
     JacobianRateOf: ColumnsRate with JacobianOf =>
-        ("jacobian_rate", "J̇", "the time derivative of the Jacobian, 6 × nv"), ["jacobian_time_variation"], [Q, Qd, Frame, Reference] -> [Of(6), Nv];
+        ("jacobian_rate", "J̇", "the time derivative of the Jacobian, 6 × nv"),
+        ["jacobian_time_variation"], [Q, Qd, Frame, Reference] -> [Of(6), Nv];
 }
 
 impl<S: Scalar> Sweep<S> for LinkPoses {

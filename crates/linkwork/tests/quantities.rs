@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{JointKind, examples};
-use linkwork::quantity::{BatchEvaluation, Element, Evaluation, Given, Input, Quantity};
+use linkwork::quantity::{BatchEvaluation, Real, Evaluation, Given, Input, Quantity};
 use linkwork::spatial::Pose;
 use linkwork::{Error, Mechanism, Reference};
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ fn names_and_aliases_are_unique_and_lead_to_their_quantities() {
 }
 
 /// Every quantity of one state, and of the same state among others, in `T`.
-fn check<T: Element>(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, tolerance: f64, seed: u64) -> usize {
+fn check<T: Real>(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, tolerance: f64, seed: u64) -> usize {
     let states = 19;
     let inputs = Inputs::new(mechanism, states, seed);
     let rounded: [Vec<T>; 6] = inputs

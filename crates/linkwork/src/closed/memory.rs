@@ -144,7 +144,8 @@ impl Memory {
             return Ok(());
         }
         let floor = TINY * TINY * tree.softest();
-        let factored = self.system.factor(&closed.plan, &closed.ties, &self.held, floor);
+        let (instructions, given) = (tree.access(false).instructions, (&*closed.plan, &closed.ties[..]));
+        let factored = self.system.factor(instructions, given, &self.held, floor);
         factored.ok_or_else(|| super::too_many(&closed.constraints[0], closed.rows()))?;
         self.factored.copy_from_slice(&self.held);
         self.known = Known::Factors;
@@ -219,10 +220,9 @@ impl Memory {
         for (lambda, _) in self.lambda.iter_mut().zip(&self.held).filter(|(_, held)| !**held) {
             *lambda = 0.0;
         }
-        self.system.solve(&closed.plan, &mut self.lambda);
-        self.innovations.fill(0.0);
+        let (instructions, given) = (tree.access(false).instructions, (&*closed.plan, &closed.ties[..]));
         self.system
-            .pull(&closed.plan, &closed.ties, &self.lambda, &mut self.innovations);
+            .solve_and_pull(instructions, given, &mut self.lambda, &mut self.innovations);
         tree.resolve_innovations(&self.innovations, &mut self.change)
     }
 

@@ -6,6 +6,7 @@
 
 use super::plan::{Group, MOST_ROWS, Plan, Strand, Tie};
 use crate::dense::{Semidefinite, add_scaled, dot};
+use crate::simd::{Instructions, Task};
 
 /// The memory and the factors of one group.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +79,32 @@ impl System {
     /// Factors the system of the rows that are held; rows whose square is at most `floor` are rounding. None if all rows would
     /// have to be factored together, and are too many.
     #[must_use]
-    pub(crate) fn factor(&mut self, plan: &Plan, ties: &[Tie], held: &[bool], floor: f64) -> Option<()> {
+    pub(crate) fn factor(
+        &mut self,
+        instructions: Instructions,
+        (plan, ties): (&Plan, &[Tie]),
+        held: &[bool],
+        floor: f64,
+    ) -> Option<()> {
+        let mut done = None;
+        let (system, given) = (self, (plan, ties));
+        instructions.perform::<f64, _>(Factor(system, given, held, floor, &mut done));
+        done
+    }
+
+    /// Solves Wλ = b for the rows in `lambda`, and writes E*λ: the innovations that they give.
+    pub(crate) fn solve_and_pull(
+        &mut self,
+        instructions: Instructions,
+        given: (&Plan, &[Tie]),
+        lambda: &mut [f64],
+        innovations: &mut [f64],
+    ) {
+        instructions.perform::<f64, _>(Solve(self, given, lambda, innovations));
+    }
+
+    #[inline(always)]
+    fn factor_rows(&mut self, plan: &Plan, ties: &[Tie], held: &[bool], floor: f64) -> Option<()> {
         let mut full = true;
         self.left_out = held.iter().filter(|held| !**held).count();
         for (group, block) in plan.groups.iter().zip(&mut self.blocks) {
@@ -112,6 +138,7 @@ impl System {
     }
 
     /// I + E_h*W'⁻¹E_h.
+    #[inline(always)]
     fn border(&mut self, plan: &Plan, ties: &[Tie], held: &[bool]) {
         let h = plan.hub_size;
         self.hub.fill(0.0);
@@ -147,7 +174,8 @@ impl System {
     }
 
     /// b ← W⁺b.
-    pub(crate) fn solve(&mut self, plan: &Plan, b: &mut [f64]) {
+    #[inline(always)]
+    fn solve(&mut self, plan: &Plan, b: &mut [f64]) {
         if self.is_whole {
             self.whole.factor.solve(b);
             return;
@@ -178,7 +206,8 @@ impl System {
     }
 
     /// out += E*λ: the innovations that multipliers give.
-    pub(crate) fn pull(&self, plan: &Plan, ties: &[Tie], lambda: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    fn pull(&self, plan: &Plan, ties: &[Tie], lambda: &[f64], out: &mut [f64]) {
         for (tie, strand) in ties.iter().zip(&plan.strands) {
             let numbers = self.innovations[strand.start..].chunks_exact(strand.dofs.len());
             for (row, numbers) in tie.rows.clone().zip(numbers) {
@@ -225,7 +254,31 @@ impl System {
     }
 }
 
+/// The dense work, compiled for what the processor has: a multiply-add of plain code may be a call.
+struct Factor<'a>(&'a mut System, (&'a Plan, &'a [Tie]), &'a [bool], f64, &'a mut Option<()>);
+
+impl Task for Factor<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(system, (plan, ties), held, floor, done) = self;
+        *done = system.factor_rows(plan, ties, held, floor);
+    }
+}
+
+struct Solve<'a>(&'a mut System, (&'a Plan, &'a [Tie]), &'a mut [f64], &'a mut [f64]);
+
+impl Task for Solve<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(system, (plan, ties), lambda, innovations) = self;
+        system.solve(plan, lambda);
+        innovations.fill(0.0);
+        system.pull(plan, ties, lambda, innovations);
+    }
+}
+
 /// Rows that are not held get an equation of their own, λ = 0.
+#[inline(always)]
 fn leave_out(group: &Group, held: &[bool], floor: f64, w: &mut [f64]) {
     let n = group.rows.len();
     for (i, _) in group.rows.iter().enumerate().filter(|(_, row)| !held[**row]) {
@@ -238,6 +291,7 @@ fn leave_out(group: &Group, held: &[bool], floor: f64, w: &mut [f64]) {
 }
 
 /// The lower triangle of a group's W: the products of all rows that meet.
+#[inline(always)]
 fn gather(group: &Group, plan: &Plan, place: &[usize], ties: &[Tie], numbers: &[f64], w: &mut [f64]) {
     let n = group.rows.len();
     w.fill(0.0);

@@ -31,6 +31,7 @@ impl Cholesky {
 
     /// Factors a matrix whose lower triangle is given. Rows with a diagonal element up to `floor` are zero; pivots up
     /// to `tolerance`, of a unit diagonal, are zero too: their rows depend on those before them.
+    #[inline(always)]
     pub(crate) fn factor(&mut self, a: &[f64], floor: f64, tolerance: f64) -> usize {
         let n = self.n;
         for i in 0..n {
@@ -68,6 +69,7 @@ impl Cholesky {
     }
 
     /// Exchanges rows and columns k < p of the lower triangle.
+    #[inline(always)]
     fn swap(&mut self, k: usize, p: usize) {
         if k == p {
             return;
@@ -111,6 +113,7 @@ impl Cholesky {
     }
 
     /// b ← A⁻¹b of a matrix of full rank.
+    #[inline(always)]
     pub(crate) fn solve(&mut self, b: &mut [f64]) {
         let (n, l) = (self.n, &self.l);
         for i in 0..n {

@@ -22,7 +22,11 @@ pub(crate) use semidefinite::Semidefinite;
 /// x*y.
 #[inline(always)]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).fold(0.0, |sum, (x, y)| x.mul_add(*y, sum))
+    let mut sum = 0.0;
+    for (x, y) in x.iter().zip(y) {
+        sum = x.mul_add(*y, sum);
+    }
+    sum
 }
 
 /// y += s x.

@@ -27,6 +27,7 @@ impl Semidefinite {
     }
 
     /// Factors a matrix whose lower triangle is given; diagonal elements up to `floor` are rounding.
+    #[inline(always)]
     pub(crate) fn factor(&mut self, a: &[f64], floor: f64) -> usize {
         self.rank = self.factor.factor(a, floor, DEPENDENT);
         if self.rank < self.n {
@@ -36,6 +37,7 @@ impl Semidefinite {
         self.rank
     }
 
+    #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.rank == self.n
     }
@@ -50,6 +52,7 @@ impl Semidefinite {
     }
 
     /// b ← A⁺b.
+    #[inline(always)]
     pub(crate) fn solve(&mut self, b: &mut [f64]) {
         if self.is_full() {
             self.factor.solve(b);

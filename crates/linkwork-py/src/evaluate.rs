@@ -23,13 +23,13 @@ pub(crate) struct Spare {
 }
 
 /// Memory for many states: for few of them on the caller's own thread, for many on all, and for closed mechanisms.
-pub(crate) struct Batches<T: quantity::Element> {
+pub(crate) struct Batches<T: linkwork::batch::Real> {
     few: Vec<BatchEvaluation<T>>,
     many: Vec<BatchEvaluation<T>>,
     closed: Vec<BatchEvaluation<T>>,
 }
 
-impl<T: quantity::Element> Default for Batches<T> {
+impl<T: linkwork::batch::Real> Default for Batches<T> {
     fn default() -> Self {
         Self {
             few: Vec::new(),
@@ -47,7 +47,7 @@ enum Kind {
     Closed,
 }
 
-impl<T: quantity::Element> Batches<T> {
+impl<T: linkwork::batch::Real> Batches<T> {
     fn of(&mut self, kind: Kind) -> &mut Vec<BatchEvaluation<T>> {
         match kind {
             Kind::Few => &mut self.few,
@@ -170,7 +170,7 @@ pub(crate) fn take<'a, T: Element>(
 }
 
 /// A type of numbers that batches take.
-trait Number: Element + quantity::Element {
+trait Number: Element + linkwork::batch::Real {
     fn batches(spare: &mut Spare) -> &mut Batches<Self>;
 
     /// Few states one by one, if that is as quick; whether it was done.

@@ -23,7 +23,7 @@ pub(crate) struct _Models {
 }
 
 /// A type of numbers that models take.
-trait Number: Element + quantity::Element + Real {
+trait Number: Element + linkwork::batch::Real + Real {
     fn spare(models: &_Models) -> &Mutex<Vec<ModelsEvaluation<Self>>>;
 }
 

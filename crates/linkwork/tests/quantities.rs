@@ -2,9 +2,10 @@
 
 mod support;
 
+use linkwork::batch::Real;
 use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{JointKind, examples};
-use linkwork::quantity::{BatchEvaluation, Real, Evaluation, Given, Input, Quantity};
+use linkwork::quantity::{BatchEvaluation, Evaluation, Given, Input, Quantity};
 use linkwork::spatial::Pose;
 use linkwork::{Error, Mechanism, Reference};
 use std::collections::HashSet;

@@ -255,7 +255,13 @@ impl System {
 }
 
 /// The dense work, compiled for what the processor has: a multiply-add of plain code may be a call.
-struct Factor<'a>(&'a mut System, (&'a Plan, &'a [Tie]), &'a [bool], f64, &'a mut Option<()>);
+struct Factor<'a>(
+    &'a mut System,
+    (&'a Plan, &'a [Tie]),
+    &'a [bool],
+    f64,
+    &'a mut Option<()>,
+);
 
 impl Task for Factor<'_> {
     #[inline(always)]

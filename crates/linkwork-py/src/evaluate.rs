@@ -5,7 +5,7 @@ use crate::errors::{Error, raised};
 use crate::model::Model;
 use crate::{names, pool};
 
-use linkwork::quantity::{self, BatchEvaluation, Given, Input, Quantity, Room, Size};
+use linkwork::quantity::{BatchEvaluation, Given, Input, Quantity, Room, Size};
 use linkwork::{Mechanism, Workspace};
 use numpy::{Element, PyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;

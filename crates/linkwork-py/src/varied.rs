@@ -6,7 +6,7 @@ use crate::evaluate::{locked, numbered, take};
 use crate::model::Model;
 use crate::{motion, pool};
 use linkwork::batch::{Real, Rollout, Variation};
-use linkwork::quantity::{self, ModelsEvaluation};
+use linkwork::quantity::ModelsEvaluation;
 use numpy::{Element, PyArrayDyn};
 use pyo3::prelude::*;
 use std::sync::Mutex;

@@ -2,7 +2,7 @@
 
 use crate::complaint::Complaint;
 use crate::robot::Chosen;
-use crate::{style, whole};
+use crate::{atomic_file, style};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork_formats::{Format, out_of_scope, write};
@@ -68,5 +68,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         std::io::stdout().write_all(text.text.as_bytes())?;
         return Ok(());
     }
-    whole::write(&arguments.out, text.text.as_bytes())
+    atomic_file::write(&arguments.out, text.text.as_bytes())
 }

@@ -1,6 +1,6 @@
 //! `linkwork ik`: configurations that bring frames of a robot somewhere, within its limits.
 
-pub(crate) mod wanted;
+pub(crate) mod tasks;
 
 use crate::ExitCode;
 use crate::complaint::Complaint;
@@ -15,7 +15,7 @@ use linkwork::motion::{InverseKinematics, Options, Residual, Solution, Task};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use wanted::Wanted;
+use tasks::Wanted;
 
 /// Arguments of `linkwork ik`.
 #[derive(Args)]

@@ -4,6 +4,7 @@
 //! Each command is a module with its arguments and a `run`. Results go to standard output, messages to standard error.
 //! Exit codes: 0 for success, 1 for failure, 2 for wrong usage.
 
+mod atomic_file;
 mod bench;
 mod check;
 mod complaint;
@@ -35,7 +36,6 @@ mod text_model;
 mod thrift;
 mod trajectory_file;
 mod view;
-mod whole;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;

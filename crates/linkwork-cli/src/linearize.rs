@@ -269,5 +269,5 @@ fn sorted(poles: Vec<Pole>, step: Option<f64>) -> Vec<Pole> {
 
 /// Writes a file.
 fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    crate::whole::write(path, bytes)
+    crate::atomic_file::write(path, bytes)
 }

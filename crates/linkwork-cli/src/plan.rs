@@ -5,7 +5,7 @@ use crate::numbers::{positive, seconds, significant};
 use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
 use crate::robot::{Chosen, Driven};
 use crate::trajectory_file::{self, Format, Rows};
-use crate::{plot, style, whole};
+use crate::{atomic_file, plot, style};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
@@ -112,11 +112,11 @@ struct Summary<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for path in &arguments.out {
         Format::of(path)?;
-        whole::check(path)?;
+        atomic_file::check(path)?;
     }
     for path in &arguments.plot {
         plot::Format::of(path)?;
-        whole::check(path)?;
+        atomic_file::check(path)?;
     }
     let loaded = arguments.chosen.load_tree()?.driven(&arguments.driven)?;
     let m = &loaded.robot.mechanism;
@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     for path in &arguments.out {
         let text = trajectory_file::text(&course, Format::of(path)?, arguments.rate)?;
-        whole::write(path, text.as_bytes())?;
+        atomic_file::write(path, text.as_bytes())?;
     }
     for path in &arguments.plot {
         draw(&loaded.name, &course)?.write(path)?;
@@ -217,7 +217,7 @@ impl Arguments {
                 .map_err(|e| Complaint::usage(e.to_string(), "`linkwork info ROBOT` lists links and frames"))?;
             let mut poses = vec![m.workspace().at(&start)?.pose(frame)?];
             for text in &self.pose {
-                poses.push(crate::ik::wanted::pose(&numbers("--pose", text)?)?);
+                poses.push(crate::ik::tasks::pose(&numbers("--pose", text)?)?);
             }
             if self.kind == Kind::Fastest {
                 let line = PoseTrajectory::new(&poses, Trajectory::path_through).map_err(failed)?;

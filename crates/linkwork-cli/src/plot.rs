@@ -101,7 +101,7 @@ pub(crate) trait Picture {
             Format::Svg => self.svg()?.into_bytes(),
             Format::Png => self.png()?,
         };
-        crate::whole::write(path, &bytes)
+        crate::atomic_file::write(path, &bytes)
     }
 
     fn svg(&self) -> Result<String> {

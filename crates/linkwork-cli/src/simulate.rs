@@ -1,32 +1,32 @@
 //! `linkwork simulate`: a robot in time.
 
-mod begin;
+pub(crate) mod actuators;
 pub(crate) mod closed;
 pub(crate) mod control;
 mod course;
 mod figure;
-mod keep;
 pub(crate) mod log;
-pub(crate) mod machinery;
+mod log_threads;
 pub(crate) mod push;
 pub(crate) mod record;
 mod report;
+mod setup;
 pub(crate) mod start;
 mod stiffness;
 mod torque_file;
 pub(crate) mod touching;
 
 use crate::ExitCode;
+use crate::atomic_file;
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::plot;
 use crate::robot::{Chosen, Driven};
-use crate::whole;
+use actuators::Machinery;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use control::{Control, Driver, Stretch};
 use course::{Method, Outcome};
-use keep::{Listener, WAITING, keep, listen};
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::simulate::{Diagonalized, Dynamics, Ended, PassiveForces, Run, State, Tolerance};
@@ -34,7 +34,7 @@ use linkwork::workspace::Scaling;
 use linkwork_formats::Robot;
 use linkwork_view::Physics;
 use log::Log;
-use machinery::Machinery;
+use log_threads::{Listener, WAITING, keep, listen};
 use push::Push;
 use record::{Record, Recorder, Summary};
 use report::{End, Report};
@@ -185,7 +185,7 @@ impl Arguments {
                 return Err(Complaint::usage(problem, "give each log and plot a name of its own"));
             }
         }
-        files.into_iter().try_for_each(|path| whole::check(path))
+        files.into_iter().try_for_each(|path| atomic_file::check(path))
     }
 }
 
@@ -269,13 +269,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         .as_ref()
         .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
     if closed.is_some() {
-        begin::check_closed(arguments, &loaded.name)?;
+        setup::check_closed(arguments, &loaded.name)?;
     }
     let mut state = arguments.start.state(mechanism, &loaded.robot)?;
     if let (false, Some(start)) = (arguments.start.is_given(), arguments.control.beginning(mechanism)?) {
         state = start;
     }
-    begin::within_limits(arguments, mechanism, &mut state)?;
+    setup::within_limits(arguments, mechanism, &mut state)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
     }
@@ -287,7 +287,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
         Ok(driver.with(&machinery))
     };
-    let (method, resistance) = begin::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
+    let (method, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
     let (running, watched) = (driver()?, driver()?);
     let mut scene = arguments.scene(&loaded.robot, mechanism)?;
     if let Some(scene) = &mut scene {
@@ -313,7 +313,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut stretch = running.stretch();
     let whole = !(arguments.log.is_empty() && arguments.plot.is_empty());
-    let sensors = machinery::sensors(&loaded.robot, mechanism, told)?.filter(|_| whole);
+    let sensors = actuators::sensors(&loaded.robot, mechanism, told)?.filter(|_| whole);
     let form = Record::of_run(mechanism, &watched, sensors.as_ref());
     let measuring = sensors.clone().filter(|_| scene.is_some());
     let recorder = Recorder::new(

@@ -3,12 +3,12 @@
 //! The Python package computes its sweeps by the same code, so that one directory may be filled by both.
 
 mod chunk;
-mod draw;
 mod job;
+mod random_states;
 mod table;
 
-pub use draw::Random;
 pub use job::{Asked, Numbers, Roll, States, Sweep, digest};
+pub use random_states::Random;
 
 use crate::ExitCode;
 use crate::complaint::Complaint;

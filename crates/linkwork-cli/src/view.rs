@@ -1,8 +1,8 @@
 //! `linkwork view`: a robot in the browser.
 
+mod export;
 mod live;
 mod log;
-mod take;
 
 pub(crate) use log::csv_columns;
 
@@ -81,7 +81,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     page: Page,
     #[command(flatten)]
-    output: take::Output,
+    output: export::Output,
 }
 
 /// How the page is served.

@@ -10,9 +10,20 @@
 //! and every operator *is* a sweep along the mechanism: φ from the tips to the base, φ* from the base to the tips, the
 //! others link by link. Forward dynamics, 𝓜⁻¹x and log det 𝓜 cost time proportional to the number of links.
 //!
+//! # Where to start
+//!
+//! Read [`guide::first_hour`], then the chapter for your task: [frames and coordinates](guide::frames_and_coordinates),
+//! [dynamics](guide::dynamics), [loops and gears](guide::loops_and_gears),
+//! [linear models and control](guide::linear_models_and_control), [inverse kinematics](guide::inverse_kinematics),
+//! [control by tasks](guide::control_by_tasks), [trajectories](guide::trajectories), [large batches](guide::batches). If you
+//! know Pinocchio, MuJoCo or Drake, [this table](guide::coming_from) has the names of their functions beside ours. Robot files
+//! (URDF, SDF, MJCF, xacro) are read by the crate `linkwork-formats`.
+//!
+//! # What is where
+//!
 //! - [`model`]: build a [`Mechanism`], or take one of [`model::examples`].
-//! - [`Mechanism::workspace`]: all memory, allocated once; [`Workspace::at`] a configuration it answers what depends on q,
-//!   [`workspace::Posed::moving`] what depends on q̇ too, and [`workspace::Moving::with_torques`] what depends on torques.
+//! - [`Mechanism::workspace`] allocates all memory once. [`Workspace::at`] sets a configuration q and returns a view of what q
+//!   determines, [`workspace::Posed::moving`] adds a velocity q̇, and [`workspace::Moving::with_torques`] adds torques.
 //! - [`simulate`]: motion in time; [`contact`]: steps with contact and friction; [`motion`]: inverse kinematics.
 //! - [`scalar`]: the same sweeps over `f64`, `f32`, dual numbers, and a counter of operations.
 //! - [`quantity`]: every quantity by name, for one state or many; [`Batch`]: many states at once.
@@ -34,12 +45,13 @@
 //!
 //! # Features
 //!
-//! None is on by default. `lanes`: [`Batch`] takes several states to a register; without it states are computed one by one,
-//! `f32` through `f64`. `algebra`: the room of that name, expressions of operators and their compiler. Each takes as long to build
-//! as a good part of the rest. `serde`, `nalgebra`, `mint`: spatial types to and from other crates.
+//! None is on by default: `lanes` and `algebra` together nearly double the time of a build.
 //!
-//! A guide with the first hour, frames and coordinates, dynamics, loops, control, batches, and tables for people who come from
-//! Pinocchio, MuJoCo or Drake is in `docs/guide` of the repository; robot files are read by the crate `linkwork-formats`.
+//! | feature | what it adds |
+//! |---|---|
+//! | `lanes` | [`Batch`] computes several states in one vector register. Without it states are computed one by one, and those in `f32` are computed in `f64`. |
+//! | `algebra` | The module `algebra`: expressions of operators, and their compiler. |
+//! | `serde`, `nalgebra`, `mint` | Conversions of the types in [`spatial`] to and from these crates. |
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(all(feature = "algebra", feature = "lanes")),
@@ -61,6 +73,7 @@ mod coupled;
 mod dense;
 mod dynamics;
 mod error;
+pub mod guide;
 pub mod model;
 pub mod motion;
 mod plan;

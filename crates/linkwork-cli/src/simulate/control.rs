@@ -1,6 +1,6 @@
 //! Controllers: where torques come from.
 
-use super::machinery::{Machinery, Wish};
+use super::actuators::{Machinery, Wish};
 use super::push::Push;
 use super::torque_file::TorqueFile;
 use crate::complaint::Complaint;

@@ -6,23 +6,23 @@
 //! quantity.
 
 mod csv;
-mod described;
 mod joint_states;
-mod journal;
 mod markers;
 mod mcap;
+mod npz;
 mod parquet;
+mod robot_description;
 mod sink;
 
 pub(crate) use csv::quoted;
-pub(crate) use described::{Described, NATIVE};
 pub(crate) use markers::FIELDS;
 pub(crate) use mcap::{CONTACT_POINTS, identifier};
+pub(crate) use robot_description::{Described, NATIVE};
 
 use super::record::Record;
 use super::touching::Bearing;
+use crate::atomic_file;
 use crate::complaint::Complaint;
-use crate::whole;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use sink::Sink;
@@ -80,10 +80,10 @@ impl Log {
         robot: &Described,
         rate: f64,
     ) -> Result<Self> {
-        let begun = if whole::is_special(path) {
+        let begun = if atomic_file::is_special(path) {
             path.to_owned()
         } else {
-            whole::part(path)
+            atomic_file::part(path)
         };
         let named = |problem: anyhow::Error| problem.context(cannot_write(path));
         let stream = begin(path, &begun, form, mechanism, robot, rate).map_err(named)?;
@@ -148,10 +148,10 @@ fn begin(
     Ok(match format {
         Format::Csv => Box::new(csv::Csv::new(file, form)?),
         Format::Mcap => Box::new(mcap::Mcap::new(file, form, mechanism, robot, rate)?),
-        Format::Npz => Box::new(journal::Npz::new(
+        Format::Npz => Box::new(npz::Npz::new(
             file,
             form,
-            whole::with_end(path, ".part.npz"),
+            atomic_file::with_end(path, ".part.npz"),
             begun,
         )?),
         Format::Parquet => Box::new(parquet::Parquet::new(file, form)?),

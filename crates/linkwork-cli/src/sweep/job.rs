@@ -1,7 +1,7 @@
 //! A sweep: a directory with a manifest, and a part for every chunk of states.
 
 use super::chunk::{Chunk, Failures};
-use super::draw::Random;
+use super::random_states::Random;
 use super::table::{Column, Numbers as Cells, parquet};
 use crate::complaint::Complaint;
 use anyhow::{Context, Result, bail};

@@ -1,7 +1,7 @@
 //! Logs of `linkwork simulate`, read back.
 
-mod columns;
 mod contacts;
+mod csv;
 mod mcap;
 mod npz;
 mod parquet;
@@ -65,7 +65,7 @@ impl Log {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read `{file}`"))?;
         let (mut robot, mut arrows) = (None, Vec::new());
         let columns = match &*end(path) {
-            "csv" => columns::csv(&bytes),
+            "csv" => csv::read(&bytes),
             "npz" => npz::read(&bytes),
             "parquet" => parquet::read(&bytes),
             _ => mcap::read(&bytes).map(|read| {

@@ -95,7 +95,7 @@ pub(super) fn listed(text: &str, times: &[f64]) -> Result<Vec<Vec<Arrow>>, Strin
     // Steps that bear something, by their beginnings.
     let mut steps: Vec<(f64, Vec<Arrow>)> = Vec::new();
     for (i, line) in lines.filter(|(_, line)| !line.is_empty()) {
-        let words = super::columns::fields(line);
+        let words = super::csv::fields(line);
         let mut numbers = [0.0; 7];
         for (number, at) in numbers.iter_mut().zip(wanted) {
             let word = words.get(at).ok_or_else(|| format!("line {} is too short", i + 1))?;

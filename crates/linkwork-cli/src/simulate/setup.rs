@@ -1,7 +1,7 @@
 //! What a run begins with: what resists the joints, where they start, and how to step.
 
+use super::actuators::Machinery;
 use super::course::Method;
-use super::machinery::Machinery;
 use super::stiffness::{self, Stiff};
 use super::{Arguments, Form, STEP};
 use crate::complaint::Complaint;

@@ -3,7 +3,7 @@
 use super::Column;
 
 /// Columns of a file whose first line names them.
-pub(super) fn csv(bytes: &[u8]) -> Result<Vec<Column>, String> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("is no text: {e}"))?;
     let mut lines = text.lines().enumerate();
     let (_, head) = lines.next().ok_or("is empty")?;

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// A rough answer at once: fewer and shorter batches.
     #[arg(long)]
     quick: bool,
-    /// So many states in one call.
+    /// The number of states in one call.
     #[arg(long, value_name = "STATES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
     /// What to compute with; f32 in batches.

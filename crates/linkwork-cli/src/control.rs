@@ -39,7 +39,8 @@ pub(crate) struct Arguments {
     /// Where to start, nq numbers; neutral if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     from: Option<Vec<f64>>,
-    /// The configuration whose tip is the goal, nq numbers; half a radian or metre from the start, to and fro, if left out.
+    /// The configuration whose tip is the goal, nq numbers; half a radian or metre from the start, with alternating signs, if
+    /// left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     to: Option<Vec<f64>>,
     /// The frame to bring there; the last link if left out.

@@ -19,14 +19,14 @@ Examples:
   linkwork convert humanoid - --to urdf             to standard output
   linkwork convert robot.urdf.xacro robot.sdf --arg prefix:=left_ --package arm_description=./arm
 
-What the new format cannot say is reported; a joint that it cannot say is refused.")]
+What the new format cannot express is reported; a joint that it cannot express is an error.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
     /// The file to write (.urdf, .sdf, .xml or .mjcf, .json), or `-` for standard output.
     #[arg(value_name = "OUT")]
     out: PathBuf,
-    /// The format, where the file's name does not tell it.
+    /// The format, if the ending of the file's name does not say it.
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<To>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => Format::of_name(&arguments.out).ok_or_else(|| {
             let problem = match out_of_scope(&arguments.out) {
                 Some(format) => format!("{format} files are out of scope"),
-                None => format!("the name `{}` tells no format", arguments.out.display()),
+                None => format!("the ending of `{}` names no format", arguments.out.display()),
             };
             Complaint::usage(problem, "end it with .urdf, .sdf, .xml or .json, or give --to")
         })?,

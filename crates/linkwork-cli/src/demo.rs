@@ -28,8 +28,8 @@ Examples:
   linkwork demo --robot humanoid --seconds 5
   linkwork demo --robot double_pendulum --out swing.svg --json
 
-The robot is let go at a random configuration and swings freely: no motors, no friction, no joint stops. One without a
-fixed base is thrown, without gravity. Only the equations of motion are left, so that energy must stay.")]
+The robot is released at a random configuration and swings freely: no motors, no friction, no joint stops. A robot without
+a fixed base is thrown, without gravity. Only the equations of motion act, so energy must be conserved.")]
 pub(crate) struct Arguments {
     /// A built-in robot.
     #[arg(long, default_value = "puma560", value_name = "NAME",
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 
 /// The time step of the simulation, in seconds.
 const STEP: f64 = 1e-3;
-/// Where the robot is let go.
+/// Where the robot is released.
 const SEED: u64 = 99;
 /// How many states are kept for the plot, about.
 const SAMPLES: usize = 1000;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let story = if floats {
         "thrown, without gravity"
     } else {
-        "let go, without friction"
+        "released, without friction"
     };
     let course = simulate(&robot, floats, arguments.seconds)?;
     let laws = laws::check(&robot, &checked(&course.samples))?;

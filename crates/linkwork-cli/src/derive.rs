@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// at a link, 5 joint crossings, 6 coordinates, 7 code; 0 for all. With --latex in LaTeX.
     #[arg(long, value_name = "LEVEL", conflicts_with_all = ["json", "markdown"])]
     level: Option<usize>,
-    /// Also tell what it does in the words of another field.
+    /// Also explain it in the terms of another field.
     #[arg(long, value_enum, value_name = "WORDS", conflicts_with_all = ["json", "markdown", "emit", "level"])]
     explain: Option<Words>,
     /// Print JSON.

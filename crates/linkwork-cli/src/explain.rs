@@ -61,8 +61,8 @@ P is the inertia of the reduced manipulator, from the joint's link outward with 
 --picture draws the matrix c of the Coriolis term 𝒞(q, ν) = cν in total joint rates: which joint's rate turns which other's.
 It is skew, so that 𝒞 does no work.
 
-The last lines tell whether coordinates y exist in which the mass matrix is the identity everywhere: only where its
-curvature vanishes. There ẏ = Wq̇ with Ẇ = W𝓜⁻¹C, whatever the way from the neutral configuration, and their values are told.
+The last lines say whether coordinates y exist in which the mass matrix is the identity everywhere: only where its
+curvature vanishes. There ẏ = Wq̇ with Ẇ = W𝓜⁻¹C, whatever the way from the neutral configuration, and their values are printed.
 
 Examples:
   linkwork explain puma560 --joint joint2

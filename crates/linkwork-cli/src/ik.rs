@@ -23,10 +23,10 @@ use tasks::Wanted;
 A task is KIND [FRAME] NUMBERS [relative=FRAME] [weight=W] [level=N] [preferred]:
   pose FRAME x,y,z,roll,pitch,yaw      or x,y,z and a quaternion x,y,z,w
   position FRAME x,y,z                 orientation FRAME roll,pitch,yaw
-  direction FRAME ax,ay,az x,y,z       an axis of the frame is to point so
+  direction FRAME ax,ay,az x,y,z       an axis of the frame, and the direction it is to point in
   distance FRAME d relative=FRAME      also at-least, at-most
   com x,y,z                            posture q1,q2,…
-Tasks of one level share by weights; a later level has only the room that earlier ones leave. A preferred task
+Tasks of one level are traded off by their weights; a later level has only the freedom that earlier ones leave. A preferred task
 need not be met. Limits of joints always hold, and loops of the robot are closed. If the targets cannot be
 reached, the nearest configuration that was found is printed, and the exit code is 1.
 
@@ -41,7 +41,7 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// The frame or link that is to be brought there.
+    /// The frame or link to bring there.
     #[arg(long, value_name = "NAME", requires = "target")]
     frame: Option<String>,
     /// Where its origin is to be: x, y, z in metres.
@@ -64,10 +64,10 @@ pub(crate) struct Arguments {
     /// Where to start, nq numbers; neutral, or the nearest within limits, if left out.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
     q: Option<Vec<f64>>,
-    /// What may be left, in metres and radians.
+    /// The error that counts as zero, in metres and radians.
     #[arg(long, default_value_t = 1e-9, value_name = "SIZE", value_parser = tolerance)]
     tolerance: f64,
-    /// How often to start elsewhere.
+    /// How many other starts to try if the first does not lead to the target.
     #[arg(long, default_value_t = 100, value_name = "TIMES")]
     restarts: usize,
     /// Print JSON.

@@ -92,7 +92,7 @@ enum Command {
     Cost(cost::Arguments),
     /// Print completions for a shell.
     Completions(manual::Completions),
-    /// Print the manual's page, or write one for every command.
+    /// Print the manual page, or write one for every command.
     Man(manual::Man),
 }
 

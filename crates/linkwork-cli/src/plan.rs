@@ -325,7 +325,7 @@ fn numbers(option: &str, text: &str) -> Result<Vec<f64>> {
         Ok(x) if x.is_finite() => Ok(x),
         _ => Err(Complaint::usage(
             format!("{option}: `{word}` is no number"),
-            "give numbers apart by commas",
+            "give numbers separated by commas",
         )),
     };
     text.split(',').map(read).collect()

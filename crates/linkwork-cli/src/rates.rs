@@ -52,10 +52,10 @@ pub(crate) struct Arguments {
     /// Also the terms of 𝒞(q, ν).
     #[arg(long)]
     terms: bool,
-    /// Also let the robot go from there, without torques, and draw q̇, ν and ½ν² over time, in an SVG or PNG.
+    /// Also release the robot there, without torques, and draw q̇, ν and ½ν² over time, in an SVG or PNG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// How long to let it go, in seconds.
+    /// How long to simulate after the release, in seconds.
     #[arg(long, default_value_t = 4.0, value_name = "SECONDS", requires = "plot", value_parser = seconds)]
     seconds: f64,
     /// Print JSON.

@@ -50,7 +50,7 @@ pub(crate) struct Loading {
     /// Let joints that follow others, as mimic joints do, move on their own.
     #[arg(long)]
     pub(crate) ignore_couplings: bool,
-    /// Other gravity: its acceleration along the world's x, y and z, in m/s².
+    /// Use this gravity instead: its acceleration along the world's x, y and z, in m/s².
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) gravity: Option<Vec<f64>>,
 }

@@ -61,8 +61,8 @@ friction · q̇/√(q̇² + v₀²), v₀ being 1e-3 rad/s or m/s, or what frict
 overdamped spring that gives back some 7 % of a joint's speed; its time constant is 5 ms, or 8 steps if that is longer. --ideal
 leaves all of it out. Units are SI. The same arguments give the same bits on every run.
 
-Actuators of an MJCF file act as --ctrl tells them, through their gains, gears, lags and bounds; its tendons pull, and its sensors
-are columns of the log. What is not modelled is told.
+--ctrl sets the controls of the actuators in an MJCF file, which act through their gains, gears, lags and bounds. Its tendons
+pull, and its sensors are columns of the log. A warning lists what is not modelled.
 
 Logs: .csv, .npz (NumPy), .parquet, .mcap, which Foxglove, Rerun and the tools of ROS 2 open with the robot, its contacts and its
 surroundings in it; `linkwork view` plays them all. They are written to FILE.part while the run lasts. Ctrl-C, SIGTERM and SIGHUP end a run and keep what was
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     /// Push a frame for a while, with N and N m along the world's axes; may be given several times.
     #[arg(long, value_name = push::FORM, allow_hyphen_values = true)]
     push: Vec<String>,
-    /// How to step; rk4 if left out, or midpoint where rk4 cannot bear the joints' damping, springs or gains.
+    /// How to step; rk4 if left out, or midpoint where rk4 would be unstable with the joints' damping, springs or gains.
     #[arg(long, short, value_enum, value_name = "NAME")]
     integrator: Option<Method>,
     /// The step of all integrators but the adaptive one, in seconds; 0.001 if left out.

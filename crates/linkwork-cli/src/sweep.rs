@@ -32,8 +32,8 @@ A sweep is a directory:
   part-00007.parquet    a row for every state of a chunk: its number, what it was given, and its quantities
   failed-00008.json     the states of a chunk that could not be computed, and why; they are NaN in its part
 
-A part is written under another name and then renamed: one that is there is whole. The same command again computes what is
-missing. States are drawn by their numbers, so that no result depends on who computed it, nor on how many did. `linkwork.sweep` and
+A part is written under another name and renamed when it is complete, so a part that exists is complete. Running the same
+command again computes what is missing. States are drawn by their numbers, so that no result depends on who computed it, nor on how many did. `linkwork.sweep` and
 `linkwork.ray` of the Python package write and continue the same directories.
 
 --chunk I/N computes every N-th chunk from the I-th on, I from 0 to N − 1. So for an array of jobs under Slurm:
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// The directory.
     #[arg(long, value_name = "DIRECTORY")]
     out: PathBuf,
-    /// So many states at random: configurations within limits, velocities and torques normal.
+    /// This many random states: configurations within limits, normally distributed velocities and torques.
     #[arg(
         long,
         value_name = "N",
@@ -66,32 +66,32 @@ pub(crate) struct Arguments {
     /// Another seed gives other states.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// The deviation of random velocities and accelerations.
+    /// The standard deviation of random velocities and accelerations.
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e9))]
     velocity: f64,
-    /// The deviation of random torques.
+    /// The standard deviation of random torques.
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e9))]
     torque: f64,
-    /// Give every random state a model of its own, whose masses, origins of joints, armature, damping or gravity are up to this part
-    /// of themselves more or less; rollouts then have that damping in them.
+    /// Give every random state a model of its own, whose masses, origins of joints, armature, damping or gravity differ from
+    /// the robot's by up to this fraction; rollouts then have that damping in them.
     #[arg(long, value_name = "KIND=PART", value_delimiter = ',', conflicts_with = "states")]
     vary: Vec<String>,
     /// Read states from a file, as `linkwork eval` does: a line of JSON for each.
     #[arg(long, value_name = "FILE")]
     states: Option<PathBuf>,
-    /// So many states make a chunk.
+    /// The number of states in a chunk.
     #[arg(long, value_name = "N", default_value_t = 65536, value_parser = clap::value_parser!(u64).range(1..))]
     size: u64,
     /// Compute every N-th chunk from the I-th on, as one job of N does.
     #[arg(long, value_name = "I/N", value_parser = share)]
     chunk: Option<(u64, u64)>,
-    /// Roll the states forward by so many steps, under their torques, which are held.
+    /// Simulate every state for this many steps, with its torques held constant.
     #[arg(long, value_name = "STEPS")]
     rollout: Option<usize>,
     /// The step of rollouts, in seconds.
     #[arg(long, value_name = "S", default_value_t = 1e-3, value_parser = |s: &str| positive(s, 1e3))]
     dt: f64,
-    /// Keep one of so many steps.
+    /// Keep every N-th step.
     #[arg(long, value_name = "N", default_value_t = 1)]
     every: usize,
     /// How rollouts step.

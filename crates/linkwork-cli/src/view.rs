@@ -177,7 +177,7 @@ impl Arguments {
         let log = self.play.as_deref().map(log::Log::read).transpose()?;
         let log = log.map(|log| self.with_contacts(log)).transpose()?;
         if let (None, Some(file)) = (&log, &self.contacts) {
-            let problem = format!("`{}` tells of contacts, but there is no log to play", file.display());
+            let problem = format!("`{}` holds contacts, but there is no log to play", file.display());
             return Err(Complaint::usage(problem, "name the log with --play"));
         }
         Ok((loaded, log, home(path).filter(|_| path.exists())))

@@ -59,7 +59,7 @@ errors! {
     Missing {
         /// What.
         input: &'static str,
-    } => "the quantity is of a {input}; say which";
+    } => "this quantity needs a {input}; say which";
     /// A result is too large for its numbers.
     Overflow {
         /// What was computed.
@@ -71,7 +71,7 @@ errors! {
         what: &'static str,
         /// The mechanism that it was used with.
         mechanism: String,
-    } => "the {what} belongs to another mechanism than `{mechanism}`, perhaps to one that it was edited from; find or make it anew for this one";
+    } => "the {what} belongs to another mechanism than `{mechanism}`, perhaps to one that it was edited from; look it up or create it for this one";
     /// A number that may not be negative is, or is NaN or infinity.
     Negative {
         /// The argument's name.

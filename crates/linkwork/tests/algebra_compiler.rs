@@ -221,7 +221,7 @@ fn misfits_are_shown_where_they_are() {
             "only D, Mass, their inverses and positive numbers have a root",
         ),
         ("H^2", 0, 1, "a power needs one space"),
-        ("x + y", 0, 1, "nothing tells which space the vector `x` is in"),
+        ("x + y", 0, 1, "the space of the vector `x` cannot be inferred"),
         ("inv(0) T", 0, 6, "divides by zero"),
         ("(T", 0, 1, "never closed"),
         ("x:joint x^*", 0, 11, "is what an operator acts on"),

@@ -57,7 +57,7 @@ impl Form {
             "npz" => Ok(Self::Npz),
             "m" => Ok(Self::Matlab),
             _ => Err(Complaint::usage(
-                format!("`{}` does not say which form the model shall have", path.display()),
+                format!("`{}` does not say in which form to write the model", path.display()),
                 "let the name end in .json, .csv, .npz or .m",
             )),
         }

@@ -161,7 +161,7 @@ fn controls(robot: &Robot, wish: &Wish<'_>) -> Result<Controls> {
     let n = robot.actuators.len();
     let wrong = |problem: String| {
         let hint = format!(
-            "give {n} numbers apart by commas, NAME=NUMBER pairs, or a .csv file of lines with a time and {n} numbers; \
+            "give {n} numbers separated by commas, NAME=NUMBER pairs, or a .csv file of lines with a time and {n} numbers; \
              `linkwork info` lists the actuators"
         );
         Complaint::usage(format!("--ctrl: {problem}"), hint)

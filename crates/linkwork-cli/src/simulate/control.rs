@@ -28,8 +28,8 @@ pub(crate) struct Control {
     /// What drives the joints; the file's actuators if it has any and this is left out, else nothing.
     #[arg(long, short, value_enum, value_name = "NAME")]
     controller: Option<Kind>,
-    /// What the file's actuators are told: a number for each, apart by commas, NAME=NUMBER pairs, or a FILE.csv of lines with a
-    /// time and a number for each. Left out: what the keyframe of --start-key says, or 0.
+    /// Controls of the file's actuators: a number for each, separated by commas, NAME=NUMBER pairs, or a FILE.csv of lines with
+    /// a time and a number for each. Left out: what the keyframe of --start-key says, or 0.
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     ctrl: Option<String>,
     /// The configuration to go to, nq numbers; neutral if left out.
@@ -43,11 +43,12 @@ pub(crate) struct Control {
     /// take 20.
     #[arg(long, value_name = "X", value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
     kd: Option<f64>,
-    /// The frame that the pose or operational controller brings to where it is at --target; operational takes several, apart
-    /// by commas, the first before all others.
+    /// The frame that the pose or operational controller brings to where it is at --target; operational takes several,
+    /// separated by commas, in order of priority.
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
-    /// The torques of the file controller: lines of a time and nv torques, apart by commas, with straight lines between.
+    /// The torques of the file controller: lines of a time and nv torques, separated by commas; torques between two lines are
+    /// interpolated.
     #[arg(long, value_name = "FILE.csv")]
     torques: Option<PathBuf>,
     /// The trajectory of the track controllers, as `linkwork plan` writes it; `-c track:FILE` is the same.
@@ -65,7 +66,7 @@ pub(crate) struct Control {
     /// The lqr controllers' weight of every torque.
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0, value_parser = |s: &str| positive(s, 1e12), allow_negative_numbers = true)]
     effort: f64,
-    /// How much of every inertial parameter the adaptive controller knows at the start: 1 is all.
+    /// The adaptive controller's first estimate of the inertial parameters, as a fraction of the true ones.
     #[arg(long, value_name = "PART", default_value_t = HALF, value_parser = |s: &str| positive(s, 1e3), allow_negative_numbers = true)]
     known: f64,
     /// Let motors exert more than the joints' effort limits.
@@ -77,13 +78,13 @@ pub(crate) struct Control {
 enum Kind {
     /// Nothing.
     None,
-    /// The file's actuators, as --ctrl tells them.
+    /// The file's actuators, controlled by --ctrl.
     Servos,
     /// Gravity compensation.
     Gravity,
     /// T = kp (target ⊖ q) − kd q̇, and gravity, at the joints that motors drive.
     Pd,
-    /// T = 𝓜(kp (target ⊖ q) − kd q̇) + C: every coordinate on its own.
+    /// T = 𝓜(kp (target ⊖ q) − kd q̇) + C: the robot's dynamics are cancelled.
     ComputedTorque,
     /// T = mε with ε = −kd ν, and gravity: damping in total joint rates.
     RateDamping,
@@ -91,9 +92,10 @@ enum Kind {
     Pose,
     /// T = T₀ − K[q ⊖ target; q̇] at the driven joints, the regulator of least cost about the target.
     Lqr,
-    /// T = ID(q̈₀) + ΣJ*F: frames to their poses at the target in order of priority, q̈₀ towards it in what they leave.
+    /// T = ID(q̈₀) + ΣJ*F: frames to their poses at the target in order of priority; the freedom they leave moves the joints to
+    /// the target.
     Operational,
-    /// T = Y(q, q̇, q̇_r, q̈_r)π̂ − K_D s: to the target while the inertial parameters π̂ are learnt (Slotine and Li).
+    /// T = Y(q, q̇, q̇_r, q̈_r)π̂ − K_D s: to the target while estimating the inertial parameters π̂ (Slotine and Li).
     Adaptive,
     /// Torques from a file.
     File,
@@ -336,7 +338,7 @@ impl Control {
                 Box::new(self.unlimited(mechanism, law)?)
             }
             Kind::Track | Kind::TrackLqr => {
-                // What the joints do not do in the run, the law does not reckon with.
+                // Passive forces that the run leaves out are left out of the law too.
                 let model = match ideal {
                     true => without_resistance(mechanism)?,
                     false => mechanism.clone(),

@@ -15,12 +15,12 @@ pub(crate) struct Timetable {
 }
 
 impl Timetable {
-    /// Reads lines of a time and so many numbers, apart by commas; a first line of names is ignored.
+    /// Reads lines of a time and `width` numbers, separated by commas; a first line of names is ignored.
     pub(crate) fn read(path: &Path, width: usize, what: &str) -> Result<Self> {
         let name = path.display();
         let text = read_bounded(path)?;
         let wrong = |at: usize, problem: String| {
-            let hint = format!("a line is a time in seconds and {width} {what}, apart by commas");
+            let hint = format!("a line is a time in seconds and {width} {what}, separated by commas");
             Complaint::failure(format!("{name}:{at}: {problem}"), hint)
         };
         let (mut times, mut all) = (Vec::new(), Vec::new());

@@ -28,7 +28,7 @@ pub(crate) struct Surroundings {
     /// Add a ground for the robot's collision shapes, at a height in metres: 0 if none is given.
     #[arg(long, value_name = "Z", num_args = 0..=1, default_missing_value = "0", allow_negative_numbers = true)]
     ground: Option<f64>,
-    /// Move a start that is inside something out of it, by as little as the masses say.
+    /// If the robot starts inside something, move it out, by the least displacement weighted with the masses.
     #[arg(long, conflicts_with = "no_contact")]
     settle: bool,
 }

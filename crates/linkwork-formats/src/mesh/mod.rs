@@ -106,12 +106,12 @@ impl Mesh {
             return problem(format!("it has more than {LARGEST} vertices or triangles; simplify it"));
         }
         if let Some(i) = self.vertices.iter().position(|v| !v.norm().is_finite()) {
-            return problem(format!("vertex {} is not finite; export it anew", i + 1));
+            return problem(format!("vertex {} is not finite; export it again", i + 1));
         }
         let outside = |t: &[u32; 3]| t.iter().any(|&v| v as usize >= count);
         match self.triangles.iter().position(outside) {
             Some(i) => problem(format!(
-                "triangle {} has a corner that is none of its {count} vertices; export it anew",
+                "triangle {} has a corner that is none of its {count} vertices; export it again",
                 i + 1
             )),
             None => Ok(self),
@@ -149,13 +149,13 @@ fn msh(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
     let count = |i: usize| word(i).map_or(0, |b| i32::from_le_bytes(b).max(0) as usize);
     let [vertices, normals, textures, faces] = [count(0), count(1), count(2), count(3)];
     if bytes.len() < 16 || vertices.max(faces).max(normals).max(textures) > LARGEST {
-        return problem("it is no MSH file; export it anew");
+        return problem("it is no MSH file; export it again");
     }
     let needed = 4 * (4 + 3 * vertices + 3 * normals + 2 * textures + 3 * faces);
     if bytes.len() != needed {
         let length = bytes.len();
         return problem(format!(
-            "it has {length} bytes, but what it says it holds takes {needed}; export it anew"
+            "it has {length} bytes, but what it says it holds takes {needed}; export it again"
         ));
     }
     let number = |i: usize| word(i).map_or(f64::NAN, |b| f64::from(f32::from_le_bytes(b)));

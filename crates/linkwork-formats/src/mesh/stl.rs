@@ -13,11 +13,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
         Some(n) if n <= LARGEST && bytes.len() == 84 + 50 * n => binary(bytes, n),
         _ if bytes.trim_ascii_start().starts_with(b"solid") => text(bytes),
         Some(n) => problem(format!(
-            "it has {} bytes, but {n} triangles take {}; export it anew",
+            "it has {} bytes, but {n} triangles take {}; export it again",
             bytes.len(),
             84 + 50 * n
         )),
-        None => problem("it is too short for an STL file; export it anew"),
+        None => problem("it is too short for an STL file; export it again"),
     }
 }
 
@@ -51,7 +51,7 @@ fn binary(bytes: &[u8], count: usize) -> Result<Mesh, MeshProblem> {
 
 fn text(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return problem("it is neither binary STL of the length that it says, nor text; export it anew");
+        return problem("it is neither binary STL of the length that it says, nor text; export it again");
     };
     let mut shared = Shared::default();
     let mut corners = Vec::new();

@@ -178,7 +178,7 @@ impl Inference {
     fn identity(&self, ast: &Ast) -> Result<Sum, Fault> {
         let space = self.identities.get(&part(ast)).and_then(|&x| self.space(x));
         let Some(space) = space else {
-            let problem = format!("nothing tells which space {} is in", short(ast));
+            let problem = format!("the space of {} cannot be inferred", short(ast));
             let hint = "write I_q for joint space, I_V for motions, I_f for forces, I_t for tip space";
             return Err(Fault::at(ast.span.clone(), problem, hint));
         };
@@ -195,7 +195,7 @@ impl Inference {
         let known = VECTORS.iter().find(|v| v.0 == name).map(|v| v.1);
         let own = self.names.get(name).and_then(|&x| self.space(x));
         let Some(space) = known.or(own) else {
-            let problem = format!("nothing tells which space the vector `{name}` is in");
+            let problem = format!("the space of the vector `{name}` cannot be inferred");
             let hint = format!("write {name}:joint, {name}:motion, {name}:force or {name}:tip");
             return Err(Fault::at(ast.span.clone(), problem, hint));
         };

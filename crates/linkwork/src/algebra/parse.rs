@@ -419,7 +419,11 @@ impl Parser {
         let hint = "write d(X)/dq, d(X)/dqd or d(X)/dx for another vector x, or d(X, w) for the change along w";
         let stroke = self.here();
         if !self.take(&Token::Slash) {
-            return Err(Fault::at(stroke, "nothing tells what the derivative is taken by", hint));
+            return Err(Fault::at(
+                stroke,
+                "what the derivative is taken with respect to is missing",
+                hint,
+            ));
         }
         let span = self.here();
         let Some(Token::Name(name)) = self.peek().cloned() else {

@@ -189,7 +189,7 @@ impl InverseKinematics {
         let same = core::mem::discriminant(&old.goal) == core::mem::discriminant(&task.goal);
         if !same || old.is_preferred != task.is_preferred || old.level != task.level {
             return Err(unsolved(format!(
-                "task number {index} (from zero) is of another kind or level than that in its place; make the solver anew"
+                "task number {index} (from zero) is of another kind or level than that in its place; make a new solver"
             )));
         }
         task.tolerance = old.tolerance;

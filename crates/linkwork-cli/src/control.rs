@@ -10,7 +10,7 @@ use crate::style;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::control::{Outcome, PoseControl, Trial};
+use linkwork::control::{PoseControl, Trial, TrialOutcome};
 use linkwork::model::FrameId;
 use linkwork::spatial::Pose;
 use serde::Serialize;
@@ -106,8 +106,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(file) = &arguments.plot {
         let steps = outcomes[0].1.distances.len();
         let every = (steps / 400).max(1);
-        let panel = |label: &str, y: fn(&Outcome) -> &Vec<f64>| {
-            let curve = |(name, o): &(&str, Outcome)| Curve {
+        let panel = |label: &str, y: fn(&TrialOutcome) -> &Vec<f64>| {
+            let curve = |(name, o): &(&str, TrialOutcome)| Curve {
                 name: (*name).to_owned(),
                 y: y(o).iter().copied().step_by(every).collect(),
             };
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut out = anstream::stdout();
     if arguments.json {
-        let line = |(controller, o): &(&'static str, Outcome)| {
+        let line = |(controller, o): &(&'static str, TrialOutcome)| {
             serde_json::to_value(Line {
                 controller,
                 settled: o.settled,

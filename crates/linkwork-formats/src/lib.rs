@@ -70,6 +70,12 @@ use xml::Document;
 pub(crate) const EXPAND: &str = "give the file a name that ends with .xacro, so that it is expanded";
 
 /// How to load a file.
+///
+/// ```
+/// use linkwork_formats::{Mode, Options};
+/// let strict = Options { mode: Mode::Strict, ..Options::default() };
+/// assert!(!strict.ignore_couplings);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What to do about what is wrong.
@@ -94,6 +100,7 @@ pub struct Options {
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// Unified Robot Description Format.
     Urdf,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 /// An order of joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// As in the file, which is the order of the mechanism's coordinates.
     File,

@@ -45,6 +45,7 @@ impl Severity {
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
@@ -85,6 +86,18 @@ impl fmt::Display for Finding {
 }
 
 /// Everything that was found in a file.
+///
+/// ```
+/// use linkwork_formats::{Format, Options, read};
+/// let urdf = br#"<robot name="rod"><link name="base"/>
+///   <link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+///   <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"#;
+/// let robot = read("rod.urdf", urdf, Format::Urdf, &Options::default())?;
+/// for finding in &robot.report.findings {
+///     println!("{finding}"); // what, and on which line
+/// }
+/// # Ok::<(), linkwork_formats::Refusal>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// In the order of finding.

@@ -13,6 +13,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 /// A robot as a file describes it.
+///
+/// ```
+/// use linkwork_formats::{Format, Options, read};
+/// let urdf = br#"<robot name="rod"><link name="base"/>
+///   <link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+///   <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"#;
+/// let robot = read("rod.urdf", urdf, Format::Urdf, &Options::default())?;
+/// assert_eq!(robot.mechanism.nv(), 1);
+/// # Ok::<(), linkwork_formats::Refusal>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Robot {
     /// Links, joints and frames. Joints that follow others have no coordinates.

@@ -12,7 +12,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A shape on a link, or in the world.
+///
+/// ```
+/// use linkwork::contact::Surface;
+/// use linkwork::spatial::Pose;
+/// use linkwork_scene::{Collider, Shape};
+/// let arm = linkwork::model::examples::arm7();
+/// let ball = Collider::on(arm.frame("flange")?, Shape::Sphere { radius: 0.05 });
+/// let ground = Collider::ground(Pose::IDENTITY, Surface::with_friction(0.8));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Collider {
     /// What reports call it.
     pub name: String,
@@ -48,6 +59,7 @@ impl Collider {
 
 /// Why two colliders are not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LeftOut {
     /// They are on one rigid body, or both in the world.
     Together,
@@ -83,6 +95,20 @@ struct Bound {
 }
 
 /// A mechanism's colliders, and which pairs of them may touch.
+///
+/// ```
+/// use linkwork::contact::Surface;
+/// use linkwork::spatial::Pose;
+/// use linkwork_scene::{Collider, Scene, Shape};
+/// let arm = linkwork::model::examples::arm7();
+/// let mut scene = Scene::new(&arm, vec![
+///     Collider::on(arm.frame("flange")?, Shape::Sphere { radius: 0.05 }),
+///     Collider::ground(Pose::IDENTITY, Surface::default()),
+/// ])?;
+/// let contacts = scene.contacts(&[0.1; 7], &[0.0; 7], 1e-3)?; // within a step of 1 ms
+/// assert!(contacts.is_empty()); // the hand is high above the ground
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Scene {
     mechanism: Mechanism,

@@ -41,6 +41,7 @@ pub struct Worlds {
 
 /// How a world fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Fared {
     /// The deepest penetration, in metres.
     pub deepest: f64,

@@ -156,7 +156,7 @@ fn every_method<S: Scalar>(mechanism: &Mechanism) {
             }
             quietly("jacobian", || posed.jacobian(frame, reference, &mut six));
         }
-        quietly("pose", || Ok(posed.pose(frame).unwrap()));
+        let _ = quietly("pose", || Ok(posed.pose(frame).unwrap()));
         quietly("poses", || {
             posed.poses();
             Ok(())

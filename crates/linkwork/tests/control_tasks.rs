@@ -4,7 +4,9 @@
 mod support;
 
 use linkwork::closed::{ClosedMechanism, Constraint};
-use linkwork::control::{Adaptation, Adaptive, Controlled, Controller, FrameTask, Grasp, OperationalSpace, Target};
+use linkwork::control::{
+    Adaptation, Adaptive, Controlled, Controller, FrameTarget, FrameTask, Grasp, OperationalSpace,
+};
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{Drive, Dynamics, Integrator, Now, PassiveForces, RungeKutta4, State};
 use linkwork::spatial::{Force, Inertia, Motion, Pose, Vec3};
@@ -59,7 +61,7 @@ fn frames_get_what_they_want_in_order_of_priority() {
         .unwrap()
         .velocity(hand, ALIGNED)
         .unwrap();
-    let target = Target {
+    let target = FrameTarget {
         pose: here,
         velocity,
         acceleration: wanted,
@@ -84,7 +86,7 @@ fn frames_get_what_they_want_in_order_of_priority() {
     let push = Motion::new(Vec3::ZERO, Vec3::new(0.3, 0.2, -0.4));
     let elbow = FrameTask {
         part: Part::Linear,
-        target: Target {
+        target: FrameTarget {
             pose: m.workspace().at(&q).unwrap().pose(m.frame("link4").unwrap()).unwrap(),
             velocity: m
                 .workspace()
@@ -242,7 +244,7 @@ fn a_grasp_moves_its_object_and_holds_the_forces_inside_it() {
     };
     let acceleration = Motion::new(Vec3::new(0.3, -0.2, 0.4), Vec3::new(0.2, 0.3, 0.5));
     grasp
-        .set_target(Target {
+        .set_target(FrameTarget {
             pose,
             velocity,
             acceleration,

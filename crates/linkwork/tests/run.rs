@@ -25,7 +25,7 @@ impl Listener for Keeper {
     }
 }
 
-fn go(run: &Run, t: f64) -> (Keeper, linkwork::simulate::Outcome) {
+fn go(run: &Run, t: f64) -> (Keeper, linkwork::simulate::RunOutcome) {
     let robot = examples::double_pendulum();
     let mut keeper = Keeper::default();
     let mut start = State::at_rest(&robot, &[0.7, -0.3]);

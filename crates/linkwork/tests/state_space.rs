@@ -69,6 +69,7 @@ fn simulated(
                 assert_eq!(state.t, h);
                 done
             }
+            other => panic!("step {other:?} here too"),
         }
         .unwrap();
         state

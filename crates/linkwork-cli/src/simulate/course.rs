@@ -36,7 +36,7 @@ impl Method {
 
 /// What came of a run.
 pub(crate) struct Outcome {
-    pub(crate) run: simulate::Outcome,
+    pub(crate) run: simulate::RunOutcome,
     pub(crate) wall_seconds: f64,
     /// The widest gap of closed loops, if there are any.
     pub(crate) closure: Option<f64>,

@@ -35,6 +35,7 @@ pub struct Mesh {
 
 /// A kind of mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MeshFormat {
     /// Stereolithography, binary or text.
     Stl,
@@ -48,6 +49,7 @@ pub enum MeshFormat {
 
 /// Why a mesh cannot be read, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MeshProblem(pub(crate) String);
 
 impl fmt::Display for MeshProblem {

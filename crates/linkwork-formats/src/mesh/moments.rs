@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 /// What a body of density one would have that fills a mesh, or covers it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Moments {
     /// Volume in m³, or area in m² of a shell. Negative where triangles face inwards.
     pub measure: f64,
@@ -17,6 +18,7 @@ pub struct Moments {
 
 /// What a mesh is as the surface of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Soundness {
     /// Whether every edge has a triangle on either side, which run along it in opposite ways.
     pub closed: bool,

@@ -10,7 +10,7 @@ use crate::drives::Sensor;
 use crate::drivetrain::{Drivetrain, Line};
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;
-use linkwork::contact::Push;
+use linkwork::contact::LinkForce;
 use linkwork::model::{JointKind, WORLD};
 use linkwork::simulate::Now;
 use linkwork::spatial::Vec3;
@@ -345,7 +345,7 @@ impl Sensors {
         moving: &mut Moving<'_>,
         drives: &Drivetrain,
         qdd: &[f64],
-        pushes: &[Push],
+        pushes: &[LinkForce],
         out: &mut [f64],
     ) -> Result<()> {
         let m = moving.mechanism();
@@ -505,7 +505,7 @@ impl Measured {
     fn feel(
         &self,
         m: &Mechanism,
-        pulled: (&Drivetrain, &[Push]),
+        pulled: (&Drivetrain, &[LinkForce]),
         accelerating: &Accelerating<'_>,
         out: &mut [f64],
     ) -> Result<()> {
@@ -519,9 +519,9 @@ impl Measured {
             What::Force(_, all) => own(all.force(seen.pose.translation, m, pulled, accelerating)?[1]),
             What::Moment(_, all) => own(all.force(seen.pose.translation, m, pulled, accelerating)?[0]),
             What::Touch(_, link, zone) => {
-                let on = |push: &&Push| m.link_of(push.frame).is_ok_and(|on| on.index() == *link);
+                let on = |push: &&LinkForce| m.link_of(push.frame).is_ok_and(|on| on.index() == *link);
                 // Outwards from the link, as it pushes.
-                let in_zone = |push: &&Push| zone::meets(zone, &seen.pose, push.point, -push.normal.1);
+                let in_zone = |push: &&LinkForce| zone::meets(zone, &seen.pose, push.point, -push.normal.1);
                 let pushes = pulled.1.iter().filter(|push| push.normal.0 > 0.0).filter(on);
                 return single(out, pushes.filter(in_zone).map(|push| push.normal.0).sum());
             }

@@ -5,7 +5,7 @@ use crate::drivetrain::Drivetrain;
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;
 use linkwork::Mechanism;
-use linkwork::contact::Push;
+use linkwork::contact::LinkForce;
 use linkwork::model::{FrameId, WORLD};
 use linkwork::spatial::{Inertia, Motion, Pose, Reference, Vec3};
 use linkwork::workspace::{Accelerating, Moving};
@@ -171,7 +171,7 @@ impl Subtree {
         &self,
         about: Vec3,
         m: &Mechanism,
-        (drives, pushes): (&Drivetrain, &[Push]),
+        (drives, pushes): (&Drivetrain, &[LinkForce]),
         accelerating: &Accelerating<'_>,
     ) -> linkwork::Result<[Vec3; 2]> {
         let (mut sum, gravity) = ([Vec3::ZERO; 2], m.gravity());

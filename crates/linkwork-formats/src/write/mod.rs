@@ -19,6 +19,7 @@ use std::rc::Rc;
 
 /// A robot as text, and what it cost to write it so.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Text {
     /// The file.
     pub text: String,

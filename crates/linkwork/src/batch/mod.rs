@@ -45,6 +45,7 @@ pub const HAS_LANES: bool = cfg!(feature = "lanes");
 /// batch.forward_dynamics(&q, &qd, &tau, &mut qdd)?;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
+#[must_use]
 pub struct Batch<T: Real = f64> {
     mechanism: Mechanism,
     team: Team<Box<dyn Engine<T>>>,

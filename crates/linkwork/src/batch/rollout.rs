@@ -13,6 +13,16 @@ use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// How states are rolled forward: `steps` steps of `dt` seconds each.
+///
+/// ```
+/// use linkwork::batch::{Rollout, RolloutMethod};
+/// let arm = linkwork::model::examples::arm7();
+/// let (q, qd) = (vec![0.1; 7 * 2], vec![0.0; 7 * 2]); // two states
+/// let rollout = Rollout { method: RolloutMethod::SemiImplicitEuler, dt: 1e-3, steps: 10 };
+/// let (mut q_out, mut qd_out) = (vec![0.0; 7 * 2 * 10], vec![0.0; 7 * 2 * 10]);
+/// arm.batch().rollout(rollout, &q, &qd, None, &mut q_out, &mut qd_out)?;
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rollout {
     /// The method of a step.
@@ -25,6 +35,7 @@ pub struct Rollout {
 
 /// How a step is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RolloutMethod {
     /// As [`SemiImplicitEuler`](crate::simulate::SemiImplicitEuler) does it.
     SemiImplicitEuler,

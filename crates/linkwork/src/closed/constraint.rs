@@ -203,6 +203,7 @@ impl Side {
 /// assert_eq!(grasp.kind.rows(), 6);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Constraint {
     /// Unique among constraints.
     pub name: String,

@@ -99,7 +99,22 @@ impl Stabilisation {
 }
 
 /// A tree and the constraints that close it: checked, planned and never changed. Clones share all that is large.
+///
+/// ```
+/// use linkwork::closed::{ClosedMechanism, Constraint};
+/// use linkwork::spatial::Pose;
+/// let arm = linkwork::model::examples::arm7();
+/// let q = [0.3, 0.6, 0.2, -1.0, 0.3, 0.5, 0.1];
+/// let hand = arm.workspace().at(&q)?.pose(arm.frame("flange")?)?;
+/// // Hold the hand where it is, free to turn:
+/// let arm = arm.to_builder().frame("hook", "world", Pose::from_translation(hand.translation)).build()?;
+/// let held = ClosedMechanism::new(arm, vec![Constraint::point("held", "flange", "hook")])?;
+/// assert_eq!(held.workspace().at(&q)?.report()?.freedom, 4);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "loop closure")]
+#[doc(alias = "constraint dynamics")]
 pub struct ClosedMechanism {
     mechanism: Mechanism,
     constraints: Arc<[Constraint]>,

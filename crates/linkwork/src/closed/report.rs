@@ -6,6 +6,7 @@ use crate::Result;
 
 /// How constraints share the freedom of a tree.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ConstraintReport {
     /// How many equations the constraints stand for that hold here.
     pub rows: usize,
@@ -19,6 +20,7 @@ pub struct ConstraintReport {
 
 /// A row that depends on others.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Redundant {
     /// The constraint.
     pub constraint: String,

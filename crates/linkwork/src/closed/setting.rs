@@ -208,6 +208,7 @@ pub(super) fn check_side(side: Side, equations: &[Equation]) -> core::result::Re
 
 /// What switching a constraint on did.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Transition {
     /// The impulse on frame a, about its origin in the world's axes: [N m s; N s].
     pub on_a: Force,

@@ -17,7 +17,7 @@ pub struct Imu {
 
 /// A force on a frame's link over a step, in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Push {
+pub struct LinkForce {
     /// The frame whose link it acts on; the world's on nothing.
     pub frame: FrameId,
     /// Where it acts.
@@ -30,7 +30,7 @@ pub struct Push {
     pub normal: (f64, Vec3),
 }
 
-impl Push {
+impl LinkForce {
     /// As a force about and in the axes of a frame.
     fn seen_from(&self, frame: &Pose) -> Force {
         let moment = self.moment + (self.point - frame.translation).cross(self.force);
@@ -45,7 +45,7 @@ impl Push {
 pub struct Felt<'a> {
     accelerating: Accelerating<'a>,
     mechanism: &'a Mechanism,
-    pushes: Vec<Push>,
+    pushes: Vec<LinkForce>,
     /// Whether something besides contacts and loops pushes bodies.
     loaded: &'a [bool],
     /// q̈, and what carries it at the joints: T with springs, dampers, limits and dry friction.
@@ -76,13 +76,13 @@ pub(super) struct Last {
 
 impl Stepper {
     /// The forces of contacts and loops on links over the last step, two for each: nothing is told of those that bear nothing.
-    pub fn pushes(&self) -> Vec<Push> {
+    pub fn pushes(&self) -> Vec<LinkForce> {
         let (report, dt) = (&self.work.report, self.work.settings.step);
         let mut pushes = Vec::new();
         for c in report.contacts.iter().filter(|c| c.along > 0.0) {
             let (force, moment) = (c.force(dt), c.moment * dt.recip());
             for (frame, sign) in [(c.a, 1.0), (c.b, -1.0)] {
-                pushes.push(Push {
+                pushes.push(LinkForce {
                     frame,
                     point: c.point,
                     force: force * sign,
@@ -93,7 +93,7 @@ impl Stepper {
         }
         for tie in &report.loops {
             for end in tie.ends {
-                pushes.push(Push {
+                pushes.push(LinkForce {
                     frame: end.frame,
                     point: end.point,
                     force: end.impulse.force * dt.recip(),
@@ -177,7 +177,7 @@ impl Stepper {
 
 impl Felt<'_> {
     /// The forces of contacts and loops on links.
-    pub fn pushes(&self) -> &[Push] {
+    pub fn pushes(&self) -> &[LinkForce] {
         &self.pushes
     }
 
@@ -199,7 +199,7 @@ impl Felt<'_> {
     /// The wrench of all contacts on a link, about and in the axes of its frame.
     pub fn contact_wrench(&self, link: LinkId) -> Result<Force> {
         let pose = self.accelerating.pose(link)?;
-        let on = |push: &&Push| push.normal.0 > 0.0 && self.is_on(push, link);
+        let on = |push: &&LinkForce| push.normal.0 > 0.0 && self.is_on(push, link);
         let pushes = self.pushes.iter().filter(on);
         Ok(pushes.fold(Force::ZERO, |sum, push| sum + push.seen_from(&pose)))
     }
@@ -246,7 +246,7 @@ impl Felt<'_> {
         self.accelerating.across_weld(joint.index(), &on)
     }
 
-    fn is_on(&self, push: &Push, link: LinkId) -> bool {
+    fn is_on(&self, push: &LinkForce, link: LinkId) -> bool {
         push.frame != FrameId::WORLD && self.mechanism.link_of(push.frame).is_ok_and(|on| on == link)
     }
 }

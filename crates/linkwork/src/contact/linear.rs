@@ -20,7 +20,7 @@ use crate::workspace::{Augmented, Derivatives, Masses, Posed};
 use crate::{Error, Result};
 
 /// A step's derivatives at a state. v⁺ is in the axes of the start of the step; changes of q are tangent, in the coordinates of v.
-pub struct StepDerivatives<'a> {
+pub struct ContactDerivatives<'a> {
     m: &'a Mechanism,
     posed: Posed<'a>,
     memory: &'a mut Augmented,
@@ -42,9 +42,9 @@ pub struct StepDerivatives<'a> {
     room: [Vec<f64>; 4],
 }
 
-impl core::fmt::Debug for StepDerivatives<'_> {
+impl core::fmt::Debug for ContactDerivatives<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("StepDerivatives")
+        f.debug_struct("ContactDerivatives")
             .field("mechanism", &self.m.name())
             .field("contacts", &self.places.len())
             .finish_non_exhaustive()
@@ -98,7 +98,7 @@ impl Stepper {
         torque: &[f64],
         contacts: &[Contact],
         meetings: &[Meeting],
-    ) -> Result<StepDerivatives<'_>> {
+    ) -> Result<ContactDerivatives<'_>> {
         if meetings.len() != contacts.len() {
             return Err(Error::Length {
                 argument: "meetings",
@@ -198,7 +198,7 @@ impl Stepper {
         for root in &work.roots {
             root.turn(v, -1.0, &mut acceleration);
         }
-        let mut out = StepDerivatives {
+        let mut out = ContactDerivatives {
             m,
             posed,
             memory: &mut self.augmented,
@@ -220,7 +220,7 @@ impl Stepper {
     }
 }
 
-impl StepDerivatives<'_> {
+impl ContactDerivatives<'_> {
     /// v⁺, in the axes of the start of the step.
     pub fn velocity(&self) -> &[f64] {
         &self.work.report.velocity

@@ -56,8 +56,8 @@ mod step;
 mod tell;
 
 pub use cone::Region;
-pub use felt::{Felt, Imu, Push};
-pub use linear::{Change, Gradient, StepDerivatives};
+pub use felt::{Felt, Imu, LinkForce};
+pub use linear::{Change, ContactDerivatives, Gradient};
 pub use meeting::Meeting;
 pub use report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Report, Residuals};
 pub use step::Stepper;
@@ -67,6 +67,12 @@ use crate::spatial::Vec3;
 use crate::{Error, Result};
 
 /// What two surfaces do where they touch.
+///
+/// ```
+/// use linkwork::contact::Surface;
+/// let rubber = Surface { friction: 1.0, restitution: 0.3, ..Surface::default() };
+/// assert!(rubber.check().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
     /// μ of sliding.

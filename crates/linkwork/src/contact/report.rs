@@ -6,6 +6,7 @@ use crate::spatial::{Force, Vec3};
 
 /// A contact after a step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Impulse {
     /// The contact's id.
     pub id: u64,
@@ -46,6 +47,7 @@ impl Impulse {
 
 /// Which row of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JointRow {
     /// A position limit.
     Limit,
@@ -55,6 +57,7 @@ pub enum JointRow {
 
 /// A joint's limit or dry friction after a step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct JointImpulse {
     /// The joint.
     pub joint: JointId,
@@ -79,6 +82,7 @@ pub struct LoopEnd {
 
 /// A constraint of a closed mechanism after a step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LoopImpulse {
     /// Its place among [`ClosedMechanism::constraints`](crate::closed::ClosedMechanism::constraints).
     pub constraint: usize,
@@ -93,6 +97,7 @@ pub struct LoopImpulse {
 
 /// How far a step is from its laws.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Residuals {
     /// The deepest penetration before the step, in metres.
     pub penetration: f64,
@@ -114,6 +119,7 @@ pub struct Residuals {
 
 /// What a step did: all of it, not only success.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Whether everything settled.
     pub settled: bool,

@@ -18,6 +18,7 @@ use crate::{Error, Result, Workspace};
 
 /// Steps a mechanism in time, with contacts. All memory is here; what is remembered of contacts too.
 #[derive(Clone, Debug)]
+#[doc(alias = "mj_step")]
 pub struct Stepper {
     pub(super) mechanism: Mechanism,
     /// Its loops, if it has some.

@@ -10,7 +10,7 @@ use crate::{Error, Mechanism, Result};
 const PARAMETERS: usize = 10;
 
 /// A motion to follow: writes q, q̇ and q̈ at a time.
-pub type Course = Box<dyn FnMut(f64, &mut [f64], &mut [f64], &mut [f64]) + Send>;
+pub type DesiredMotion = Box<dyn FnMut(f64, &mut [f64], &mut [f64], &mut [f64]) + Send>;
 
 /// How parameters are learnt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,7 @@ enum Law {
 pub struct Adaptive {
     mechanism: Mechanism,
     law: Law,
-    course: Course,
+    course: DesiredMotion,
     /// Λ or c, and per degree of freedom K_D and K_p.
     pull: f64,
     kd: Vec<f64>,
@@ -98,7 +98,7 @@ impl Adaptive {
     /// Slotine and Li's law: q̇_r = q̇_d + Λ(q_d ⊖ q), T = Yπ̂ − K_D(q̇ − q̇_r), with Λ in 1/s and K_D per degree of freedom.
     pub fn slotine_li(
         mechanism: &Mechanism,
-        course: Course,
+        course: DesiredMotion,
         lambda: f64,
         kd: &[f64],
         adaptation: Adaptation,
@@ -120,7 +120,7 @@ impl Adaptive {
     /// large beside the speed of the course, and c small.
     pub fn wen_bayard(
         mechanism: &Mechanism,
-        course: Course,
+        course: DesiredMotion,
         c: f64,
         kp: &[f64],
         kd: &[f64],
@@ -135,7 +135,7 @@ impl Adaptive {
     fn new(
         mechanism: &Mechanism,
         law: Law,
-        course: Course,
+        course: DesiredMotion,
         pull: f64,
         kp: &[f64],
         kd: &[f64],

@@ -1,6 +1,6 @@
 //! Several hands and one object: its motion and the forces inside it, controlled at once.
 
-use super::operational::{Posture, Target, add_transposed, check_target};
+use super::operational::{FrameTarget, Posture, add_transposed, check_target};
 use super::priority::{Priorities, damped_inverse, times, unit_diagonal};
 use super::{Controller, positive};
 use crate::model::{FrameId, JointKind};
@@ -30,7 +30,7 @@ pub struct Grasp {
     shares: Vec<f64>,
     /// Per hand: the force that it is to exert beyond its share, about where it holds and in the object's axes.
     internal: Vec<Force>,
-    target: Target,
+    target: FrameTarget,
     quickness: f64,
     posture: Posture,
     priorities: Priorities,
@@ -89,7 +89,7 @@ impl Grasp {
             priorities: Priorities::new(vec![[true; 6]; own.len()]),
             hands: own,
             holds: held,
-            target: Target::at(pose),
+            target: FrameTarget::at(pose),
             quickness: 10.0,
             posture: Posture::new(mechanism, posture, 5.0)?,
             jacobian: vec![0.0; 6 * mechanism.nv()],
@@ -112,7 +112,7 @@ impl Grasp {
     }
 
     /// Where the object is to be. At first where it was in the posture.
-    pub fn set_target(&mut self, target: Target) -> Result<()> {
+    pub fn set_target(&mut self, target: FrameTarget) -> Result<()> {
         check_target(&target)?;
         self.target = target;
         Ok(())

@@ -7,7 +7,20 @@ use crate::workspace::Moving;
 use crate::{Mechanism, Result};
 
 /// T = k_p (q_d ⊖ q) − k_d q̇: a spring and a damper at each joint that a motor drives.
+///
+/// ```
+/// use linkwork::control::{Controlled, JointPd};
+/// use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
+/// let arm = linkwork::model::examples::arm7();
+/// let law = JointPd::new(&arm, &[0.3; 7], &[50.0; 7], &[10.0; 7])?;
+/// let mut equations = Dynamics::new(&arm, Controlled::new(&arm, law))?; // adds gravity compensation
+/// let mut state = State::at_rest(&arm, &[0.0; 7]);
+/// RungeKutta4::new(&arm).step(&mut equations, &mut state, 1e-3)?;
+/// assert!(state.v[0] > 0.0); // on its way
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "pd control")]
 pub struct JointPd {
     mechanism: Mechanism,
     target: Vec<f64>,
@@ -17,7 +30,20 @@ pub struct JointPd {
 }
 
 /// T = 𝓜(k_p (q_d ⊖ q) − k_d q̇) + the velocity terms: the robot's own dynamics undone, q̈ = k_p (q_d ⊖ q) − k_d q̇.
+///
+/// ```
+/// use linkwork::control::{ComputedTorque, Controlled};
+/// use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
+/// let arm = linkwork::model::examples::arm7();
+/// let law = ComputedTorque::new(&arm, &[0.3; 7], &[100.0; 7], &[20.0; 7])?;
+/// let mut equations = Dynamics::new(&arm, Controlled::new(&arm, law))?;
+/// let mut state = State::at_rest(&arm, &[0.2; 7]);
+/// RungeKutta4::new(&arm).step(&mut equations, &mut state, 1e-3)?;
+/// assert!(state.v[0] > 0.0);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "inverse dynamics control")]
 pub struct ComputedTorque(JointPd);
 
 impl JointPd {

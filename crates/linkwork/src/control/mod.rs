@@ -38,14 +38,14 @@ mod rate;
 mod regulator;
 mod trial;
 
-pub use adaptive::{Adaptation, Adaptive, Course};
+pub use adaptive::{Adaptation, Adaptive, DesiredMotion};
 pub use grasp::Grasp;
 pub use joint::{ComputedTorque, JointPd};
-pub use operational::{FrameTask, OperationalSpace, Target};
+pub use operational::{FrameTarget, FrameTask, OperationalSpace};
 pub use pose::PoseControl;
 pub use rate::RateDamping;
 pub use regulator::Regulator;
-pub use trial::{Outcome, Trial};
+pub use trial::{Trial, TrialOutcome};
 
 use crate::simulate::{Drive, Now};
 use crate::workspace::Moving;

@@ -10,7 +10,8 @@ use crate::{Error, Mechanism, Result};
 
 /// Where a frame is to be, and how it moves there, in the world's axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+#[must_use]
+pub struct FrameTarget {
     /// Where, and how turned.
     pub pose: Pose,
     /// [ω; v] of the frame's origin.
@@ -19,7 +20,7 @@ pub struct Target {
     pub acceleration: Motion,
 }
 
-impl Target {
+impl FrameTarget {
     /// At rest.
     pub fn at(pose: Pose) -> Self {
         Self {
@@ -39,13 +40,14 @@ impl Target {
 
 /// One frame's share in [`OperationalSpace`].
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct FrameTask {
     /// The frame.
     pub frame: FrameId,
     /// Which of its motions count.
     pub part: Part,
     /// Where it is to be.
-    pub target: Target,
+    pub target: FrameTarget,
     /// How quick, in rad/s: k_p = ω², k_d = 2ω.
     pub quickness: f64,
 }
@@ -56,7 +58,7 @@ impl FrameTask {
         Self {
             frame: frame.into(),
             part: Part::All,
-            target: Target::at(pose),
+            target: FrameTarget::at(pose),
             quickness: 10.0,
         }
     }
@@ -95,6 +97,7 @@ impl FrameTask {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "operational space control")]
 pub struct OperationalSpace {
     mechanism: Mechanism,
     tasks: Vec<FrameTask>,
@@ -153,7 +156,7 @@ impl OperationalSpace {
     }
 
     /// Another target for a task.
-    pub fn set_target(&mut self, task: usize, target: Target) -> Result<()> {
+    pub fn set_target(&mut self, task: usize, target: FrameTarget) -> Result<()> {
         check_target(&target)?;
         let count = self.tasks.len();
         match self.tasks.get_mut(task) {
@@ -242,7 +245,7 @@ pub(super) fn add_transposed(jacobian: &[f64], force: &[f64], tau: &mut [f64]) {
     }
 }
 
-pub(super) fn check_target(target: &Target) -> Result<()> {
+pub(super) fn check_target(target: &FrameTarget) -> Result<()> {
     let pose = target.pose.translation.to_array();
     let rest = [target.velocity, target.acceleration].map(|m| m.to_array());
     let mut all = pose.into_iter().chain(rest.into_iter().flatten());

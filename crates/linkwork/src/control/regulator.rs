@@ -26,6 +26,7 @@ use crate::{Error, Mechanism, Result};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "LQR")]
 pub struct Regulator {
     mechanism: Mechanism,
     target: Vec<f64>,

@@ -27,7 +27,8 @@ pub struct Trial {
 
 /// What a controller made of a [`Trial`]. Gravity is held, and torques are within the joints' limits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+#[non_exhaustive]
+pub struct TrialOutcome {
     /// When the frame's distance from the goal came below 2 % of what it was, and stayed there; none if it never did.
     pub settled: Option<f64>,
     /// The largest torque of any joint, in N m or N, and that joint.
@@ -95,7 +96,7 @@ impl Trial {
     }
 
     /// Runs a controller.
-    pub fn run(&self, controller: impl Controller) -> Result<Outcome> {
+    pub fn run(&self, controller: impl Controller) -> Result<TrialOutcome> {
         let m = &self.mechanism;
         let mut equations = Dynamics::with(m, Controlled::new(m, controller), PassiveForces::none(m));
         let mut integrator = RungeKutta4::new(m);
@@ -129,7 +130,7 @@ impl Trial {
             None => Some(0.0),
         };
         let joint = (0..m.joints().len()).find(|&i| m.v_of(i).contains(&peak_at));
-        Ok(Outcome {
+        Ok(TrialOutcome {
             settled,
             peak_torque: peak,
             peak_joint: joint.map_or(String::new(), |i| m.joints()[i].name.clone()),

@@ -36,6 +36,7 @@ pub(crate) enum Trust {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Builder {
     pub(crate) name: String,
     pub(crate) gravity: Vec3,

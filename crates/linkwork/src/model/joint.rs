@@ -123,6 +123,7 @@ impl JointKind {
 /// assert_eq!(elbow.kind.nv(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Joint {
     /// Unique among joints.
     pub name: String,

@@ -3,7 +3,15 @@
 use crate::spatial::{Inertia, Pose};
 
 /// A rigid body with a frame of its own.
+///
+/// ```
+/// use linkwork::model::Link;
+/// use linkwork::spatial::Inertia;
+/// let forearm = Link::new("forearm", Inertia::rod(1.2, [0.0, 0.0, 0.3]));
+/// assert_eq!(forearm.inertia.mass, 1.2);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Link {
     /// Unique among links and frames.
     pub name: String,
@@ -28,6 +36,7 @@ impl Link {
 
 /// A named frame, fixed to a link.
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Frame {
     /// Unique among links and frames.
     pub name: String,

@@ -118,6 +118,9 @@ pub(crate) struct Names {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "MultibodyPlant")]
+#[doc(alias = "mjModel")]
+#[doc(alias = "robot model")]
 pub struct Mechanism(Arc<Parts>);
 
 /// What clones of a mechanism share.

@@ -40,7 +40,18 @@ const CLOSED: f64 = 1e-10;
 
 /// Finds configurations that meet tasks. All memory is allocated by [`InverseKinematics::new`], but for tasks between two moving
 /// links, which allocate in every step.
+///
+/// ```
+/// use linkwork::motion::{InverseKinematics, Task};
+/// let arm = linkwork::model::examples::arm7();
+/// let hand = arm.frame("flange")?;
+/// let mut ik = InverseKinematics::new(&arm, vec![Task::position(hand, [0.4, 0.2, 0.5])])?;
+/// let found = ik.solve_from(&arm.neutral())?;
+/// assert!(found.reached, "{found}");
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "inverse kinematics")]
 pub struct InverseKinematics {
     pub(super) workspace: Workspace<f64>,
     /// What closes loops, then what was asked for.

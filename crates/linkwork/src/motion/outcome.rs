@@ -5,6 +5,7 @@ use core::fmt;
 
 /// How a solution went. What it left of each task is in [`super::InverseKinematics::residuals`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Whether every goal is met within the tolerance.
     pub reached: bool,
@@ -18,6 +19,7 @@ pub struct Outcome {
 
 /// A joint at one of its limits.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Binding {
     /// The joint.
     pub joint: String,
@@ -29,6 +31,7 @@ pub struct Binding {
 
 /// A solution, or the nearest that was found. Displays as a sentence.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Solution {
     /// The configuration, within all limits.
     pub q: Vec<f64>,

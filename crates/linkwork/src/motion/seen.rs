@@ -6,6 +6,7 @@ use crate::workspace::Configured;
 
 /// How far a configuration is from a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Residual {
     /// What is left to turn, in radians; of a posture, the length of the difference of coordinates.
     pub angle: f64,

@@ -23,6 +23,7 @@ use crate::{Error, Result};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Task {
     pub(super) goal: Goal,
     pub(super) other: Option<FrameId>,

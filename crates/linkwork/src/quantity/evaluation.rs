@@ -27,6 +27,16 @@ impl Room {
 }
 
 /// All memory for evaluating any quantity of one mechanism, state after state.
+///
+/// ```
+/// use linkwork::quantity::{Evaluation, Given, Quantity};
+/// let arm = linkwork::model::examples::arm7();
+/// let mut evaluation = Evaluation::new(&arm);
+/// let given = Given { q: &[0.1; 7], ..Given::default() };
+/// let mass_matrix = evaluation.compute(Quantity::find("mass_matrix")?, &given)?;
+/// assert_eq!(mass_matrix.len(), 49);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     mechanism: Mechanism,

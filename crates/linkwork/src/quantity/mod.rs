@@ -38,6 +38,13 @@ use crate::workspace::Moving;
 use crate::{Error, Reference, Result};
 
 /// Something that can be computed for a state of a mechanism.
+///
+/// ```
+/// use linkwork::quantity::Quantity;
+/// assert_eq!(Quantity::find("rnea")?.name, "inverse_dynamics"); // by any of its names
+/// println!("{} quantities", Quantity::all().count());
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Quantity {

@@ -6,7 +6,15 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 /// `value + derivative·ε` with ε² = 0: exact directional derivatives of anything a sweep computes.
 ///
 /// Duals nest: `Dual<Dual<f64>>` carries second derivatives.
+///
+/// ```
+/// use linkwork::scalar::Dual;
+/// let x = Dual::variable(3.0);
+/// let y = x * x + x; // y' = 2x + 1
+/// assert_eq!((y.value, y.derivative), (12.0, 7.0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[must_use]
 pub struct Dual<S> {
     /// The plain part.
     pub value: S,

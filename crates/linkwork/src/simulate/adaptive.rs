@@ -25,7 +25,20 @@ impl Default for Tolerance {
 
 /// The method of Dormand and Prince (1980): order five, an error estimate of order four, and Shampine's dense output of
 /// order four between the ends of a step.
+///
+/// ```
+/// use linkwork::simulate::{DormandPrince, Dynamics, State, Tolerance};
+/// let arm = linkwork::model::examples::double_pendulum();
+/// let mut equations = Dynamics::new(&arm, ())?;
+/// let mut state = State::at_rest(&arm, &[1.0, 0.0]);
+/// let mut integrator = DormandPrince::new(&arm).tolerance(Tolerance { relative: 1e-9, absolute: 1e-10 });
+/// while state.t < 0.5 {
+///     integrator.step(&mut equations, &mut state, 0.5)?; // as long a step as the tolerance allows
+/// }
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct DormandPrince {
     tolerance: Tolerance,
     longest: f64,

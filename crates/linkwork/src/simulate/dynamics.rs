@@ -54,6 +54,27 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
 }
 
 /// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
+///
+/// ```
+/// use linkwork::simulate::{Dynamics, Integrator, Now, RungeKutta4, State};
+/// use linkwork::workspace::Moving;
+/// let arm = linkwork::model::examples::double_pendulum();
+/// // A drive is a function of time and state: here a damper at every joint.
+/// let damper = |now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]| {
+///     for (tau, v) in tau.iter_mut().zip(now.v) {
+///         *tau = -0.5 * v;
+///     }
+///     Ok(())
+/// };
+/// let mut equations = Dynamics::new(&arm, damper)?;
+/// let mut state = State::at_rest(&arm, &[1.0, 0.0]);
+/// let mut integrator = RungeKutta4::new(&arm);
+/// for _ in 0..100 {
+///     integrator.step(&mut equations, &mut state, 1e-3)?;
+/// }
+/// assert!((state.t - 0.1).abs() < 1e-12);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Dynamics<D> {
     workspace: Workspace,

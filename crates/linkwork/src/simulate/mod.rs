@@ -43,13 +43,21 @@ pub use dynamics::{Drive, Dynamics, Now};
 pub use explicit::{RungeKutta4, SemiImplicitEuler};
 pub use implicit::ImplicitMidpoint;
 pub use resistance::PassiveForces;
-pub use run::{Ended, Listener, Method, Outcome, Run};
+pub use run::{Ended, Listener, Method, Run, RunOutcome};
 
 use crate::model::all_usable;
 use crate::{Error, Mechanism, Result};
 
 /// Where a simulation is.
+///
+/// ```
+/// use linkwork::simulate::State;
+/// let arm = linkwork::model::examples::arm7();
+/// let state = State::at_rest(&arm, &arm.neutral());
+/// assert_eq!((state.t, state.v.len()), (0.0, arm.nv()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct State {
     /// Time, in seconds.
     pub t: f64,

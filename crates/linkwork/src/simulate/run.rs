@@ -5,6 +5,7 @@ use crate::{Error, Result};
 
 /// An integrator by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// [`SemiImplicitEuler`](super::SemiImplicitEuler).
     SemiImplicitEuler,
@@ -102,7 +103,8 @@ impl Listener for () {
 
 /// What came of a run.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+#[non_exhaustive]
+pub struct RunOutcome {
     /// The last state.
     pub state: State,
     /// Steps taken.
@@ -159,7 +161,7 @@ impl Run {
     }
 
     /// Runs from a state.
-    pub fn go(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> Outcome {
+    pub fn go(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> RunOutcome {
         match self.method {
             Method::DormandPrince => self.freely(equations, start, listener),
             method => self.walk(&mut Integrated::new(method, equations), start, listener),
@@ -167,7 +169,7 @@ impl Run {
     }
 
     /// Runs from a state in steps of one length, by whatever takes them.
-    pub fn walk(&self, by: &mut impl Advance, start: State, listener: &mut impl Listener) -> Outcome {
+    pub fn walk(&self, by: &mut impl Advance, start: State, listener: &mut impl Listener) -> RunOutcome {
         let mut course = Course::new(self.clone(), start);
         let done = self.check().and_then(|()| {
             listener.sample(&course.state);
@@ -179,8 +181,8 @@ impl Run {
         self.outcome(course.state, [course.steps, 0], done)
     }
 
-    fn outcome(&self, state: State, [steps, rejected]: [u64; 2], done: Result<()>) -> Outcome {
-        Outcome {
+    fn outcome(&self, state: State, [steps, rejected]: [u64; 2], done: Result<()>) -> RunOutcome {
+        RunOutcome {
             steps,
             rejected,
             ended: match done {
@@ -199,7 +201,7 @@ impl Run {
     }
 
     /// Steps as long as the tolerance allows, and states in between from dense output.
-    fn freely(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> Outcome {
+    fn freely(&self, equations: &mut impl Equations, start: State, listener: &mut impl Listener) -> RunOutcome {
         let mut integrator = DormandPrince::new(equations.mechanism()).tolerance(self.tolerance);
         let (origin, mut state, mut between) = (start.t, start.clone(), start);
         let (mut kept, mut steps) = (0_u64, 0);

@@ -16,6 +16,7 @@ use core::ops::{Add, AddAssign};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[must_use]
 pub struct Inertia {
     /// In kg.
     pub mass: f64,

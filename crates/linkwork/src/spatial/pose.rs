@@ -12,6 +12,14 @@ use core::ops::Mul;
 /// let turned = Pose::new(Rotation::about(Vec3::new(1.0, 0.0, 0.0), 0.3), [0.0, 0.0, 0.0]);
 /// assert_eq!((up * turned).translation, Vec3::new(0.0, 0.0, 1.0));
 /// ```
+///
+/// ```
+/// use linkwork::spatial::{Pose, Rotation, Vec3};
+/// let a = Pose::new(Rotation::from_rpy(0.0, 0.0, 0.5), [1.0, 0.0, 0.0]);
+/// let p = a.point(Vec3::new(0.2, 0.0, 0.0)); // from the frame's coordinates to the outer ones
+/// assert!((a.inverse().point(p) - Vec3::new(0.2, 0.0, 0.0)).norm() < 1e-15);
+/// assert!((Pose::exp(a.log()).translation - a.translation).norm() < 1e-14);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(32))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -22,6 +30,9 @@ use core::ops::Mul;
         deserialize = "S: serde::Deserialize<'de>, Rotation<S>: serde::Deserialize<'de>"
     ))
 )]
+#[must_use]
+#[doc(alias = "SE3")]
+#[doc(alias = "homogeneous transform")]
 pub struct Pose<S = f64> {
     /// The frame's axes.
     pub rotation: Rotation<S>,

@@ -13,6 +13,9 @@ use core::ops::Mul;
 /// assert!((turned - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-15);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
+#[doc(alias = "SO3")]
+#[doc(alias = "quaternion")]
 pub struct Rotation<S = f64> {
     /// The turned x axis.
     pub x: Vec3<S>,

@@ -5,8 +5,17 @@ use crate::scalar::Scalar;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 /// A spatial velocity or acceleration: [ω; v] of a frame's origin.
+///
+/// ```
+/// use linkwork::spatial::{Force, Motion};
+/// let v = Motion::new([0.0, 0.0, 2.0], [0.5, 0.0, 0.0]); // angular, then linear
+/// let f = Force::new([0.0, 0.0, 3.0], [10.0, 0.0, 0.0]); // moment, then force
+/// assert_eq!(v.dot(f), 11.0); // power
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(alias = "twist")]
+#[doc(alias = "screw")]
 pub struct Motion<S = f64> {
     /// ω.
     pub angular: Vec3<S>,
@@ -15,8 +24,15 @@ pub struct Motion<S = f64> {
 }
 
 /// A spatial force or momentum: [N; F] about a frame's origin.
+///
+/// ```
+/// use linkwork::spatial::Force;
+/// let weight = Force::new([0.0; 3], [0.0, 0.0, -9.81]); // no moment about the origin
+/// assert_eq!(weight.to_array(), [0.0, 0.0, 0.0, 0.0, 0.0, -9.81]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[doc(alias = "wrench")]
 pub struct Force<S = f64> {
     /// N.
     pub moment: Vec3<S>,

@@ -94,6 +94,15 @@ impl OperatingPoint {
 }
 
 /// A linear model. Matrices are dense and row by row.
+///
+/// ```
+/// use linkwork::state_space::{OperatingPoint, StateSpace};
+/// let robot = linkwork::model::examples::cart_pole();
+/// let upright = OperatingPoint::at_rest(&robot, &[0.0, 0.0])?;
+/// let model = StateSpace::continuous(&robot, &upright)?.driven_by(&["rail"])?;
+/// assert!(model.poles()?.iter().any(|pole| pole.re > 0.0)); // unstable
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateSpace {
     /// Names of the states: `joint` and `d joint` for the joint's velocity, with a number where there are several.

@@ -8,6 +8,18 @@ use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Pose, Reference};
 
 /// An accelerating mechanism: every link's acceleration and the force across every joint are known.
+///
+/// ```
+/// let arm = linkwork::model::examples::arm7();
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&[0.1; 7])?;
+/// let mut moving = posed.moving(&[0.0; 7])?;
+/// let mut tau = [0.0; 7];
+/// let accelerating = moving.with_accelerations(&[0.0; 7], &mut tau)?; // at rest: tau holds the arm
+/// let force = accelerating.reaction(arm.joint("joint1")?)?; // across the first joint, from the base
+/// assert!(force.force.norm() > 100.0); // the weight of the arm
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct Accelerating<'w, S: 'static = f64> {
     mechanism: &'w Mechanism,
     stages: &'w crate::stage::Stages<S>,

@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 /// A block of an operator at a joint that leads from link p to link k, in the frames of these links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Block {
     /// M(k), 6 × 6: spatial inertia of the link and what is welded to it.
     M,

@@ -30,6 +30,7 @@ pub struct Conditioning {
 
 /// D of one degree of freedom: the inertia that it works against.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Pivot {
     /// The joint.
     pub joint: JointId,

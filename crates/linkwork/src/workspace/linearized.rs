@@ -19,6 +19,7 @@ use crate::stage::numbers::Numbers;
 
 /// Three matrices, each nv × nv and row by row, in memory of their own.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Derivatives<S = f64> {
     nv: usize,
     /// The matrices, then what computing them needs.

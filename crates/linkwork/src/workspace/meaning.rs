@@ -6,6 +6,7 @@ use crate::model::JointId;
 
 /// The diagonalized variables of one degree of freedom, beside the usual ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TotalRate {
     /// The joint.
     pub joint: JointId,

@@ -69,6 +69,8 @@ use sweeps::{Listed, Sweeps};
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
+#[doc(alias = "mjData")]
 pub struct Workspace<S: 'static = f64> {
     mechanism: Mechanism,
     pub(crate) sweeps: Sweeps<S>,

@@ -18,6 +18,19 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Torques are all that acts along the joints: 𝓜q̈ + C + … = T. What springs, dampers and friction of the joints
 /// contribute to T is [`Moving::passive_torque`].
+///
+/// ```
+/// let arm = linkwork::model::examples::arm7();
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&[0.1; 7])?;
+/// let mut moving = posed.moving(&[0.5; 7])?;
+/// let mut qdd = [0.0; 7];
+/// moving.forward_dynamics(&[0.0; 7], &mut qdd)?;
+/// let mut tau = [0.0; 7];
+/// moving.inverse_dynamics(&qdd, &mut tau)?;
+/// assert!(tau.iter().all(|t| t.abs() < 1e-9)); // the torques we started with
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct Moving<'w, S: 'static = f64> {
     pub(super) configured: Configured<'w, S>,
 }

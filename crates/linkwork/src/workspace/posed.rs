@@ -13,6 +13,18 @@ use crate::{Error, Result};
 use core::ops::{Deref, DerefMut};
 
 /// A mechanism at a configuration: everything of [`Configured`], and [`Posed::moving`].
+///
+/// ```
+/// use linkwork::Reference;
+/// let arm = linkwork::model::examples::arm7();
+/// let hand = arm.frame("flange")?;
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&[0.1; 7])?;
+/// let mut jacobian = [0.0; 6 * 7];
+/// posed.jacobian(hand, Reference::Aligned, &mut jacobian)?;
+/// println!("the hand is at {:?}", posed.pose(hand)?.translation);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct Posed<'w, S: 'static = f64>(pub(super) Configured<'w, S>);
 
 /// What a configuration determines. Matrices are dense, row by row.

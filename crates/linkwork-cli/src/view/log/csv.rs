@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn names_may_be_quoted_and_lines_must_be_whole() {
-        let columns = csv(b"t,\"q.a,b\"\"c\"\n0,1\n0.5,2\n").expect("fine");
+        let columns = read(b"t,\"q.a,b\"\"c\"\n0,1\n0.5,2\n").expect("fine");
         assert_eq!(columns[1].name, "q.a,b\"c");
         assert_eq!(columns[1].numbers, [1.0, 2.0]);
         for (bad, word) in [
@@ -64,7 +64,7 @@ mod tests {
             ("t\nx\n", "no number"),
             ("", "empty"),
         ] {
-            assert!(csv(bad.as_bytes()).is_err_and(|e| e.contains(word)), "{bad}");
+            assert!(read(bad.as_bytes()).is_err_and(|e| e.contains(word)), "{bad}");
         }
     }
 }

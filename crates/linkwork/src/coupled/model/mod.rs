@@ -24,7 +24,25 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// A joint that follows another.
+///
+/// ```
+/// use linkwork::model::{Coupling, Joint, Link, Mechanism};
+/// use linkwork::spatial::Inertia;
+/// let finger = |name: &str| Link::new(name, Inertia::point(0.1, [0.0, 0.0, 0.05]));
+/// let gripper = Mechanism::builder("gripper")
+///     .link(finger("left"))
+///     .link(finger("right"))
+///     .joint(Joint::prismatic("left", [1.0, 0.0, 0.0]).between("world", "left"))
+///     .joint(Joint::prismatic("right", [1.0, 0.0, 0.0]).between("world", "right"))
+///     .couple(Coupling::gear("right", "left", -1.0, 0.0)) // right = −left + 0
+///     .build()?;
+/// assert_eq!(gripper.nv(), 1);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
+#[doc(alias = "mimic joint")]
+#[doc(alias = "transmission")]
 pub struct Coupling {
     /// The joint that follows.
     pub follower: String,

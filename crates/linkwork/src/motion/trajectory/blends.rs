@@ -6,6 +6,7 @@ use crate::{Error, Result};
 
 /// How a course turns from one straight segment into the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Blend {
     /// With constant acceleration, which jumps where the blend begins and ends.
     Parabolic,

@@ -25,6 +25,7 @@ pub struct Limits {
 
 /// The largest share of a limit that a trajectory takes. Displays as a sentence.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LimitUse {
     /// The joint, followers included.
     pub joint: String,

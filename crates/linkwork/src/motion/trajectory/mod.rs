@@ -37,6 +37,16 @@ const DEGREE: usize = 5;
 /// Where a robot is at every time, how fast it moves and how it accelerates.
 ///
 /// Before its start it rests where it starts, and after its end where it ends.
+///
+/// ```
+/// use linkwork::motion::Trajectory;
+/// let arm = linkwork::model::examples::arm7();
+/// let reach = Trajectory::minimum_jerk(&arm, &[0.0; 7], &[0.5; 7], 2.0)?;
+/// let (mut q, mut qd, mut qdd) = ([0.0; 7], [0.0; 7], [0.0; 7]);
+/// reach.at(1.0, &mut q, &mut qd, &mut qdd)?;
+/// assert!((q[0] - 0.25).abs() < 1e-12); // half the way at half the time
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Trajectory {
     mechanism: Mechanism,

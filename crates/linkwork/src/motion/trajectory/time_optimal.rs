@@ -22,6 +22,7 @@ use crate::{Error, Result};
 
 /// A path in the least time. Displays as a sentence.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TimeOptimal {
     /// The trajectory.
     pub trajectory: Trajectory,

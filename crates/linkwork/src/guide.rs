@@ -6,15 +6,15 @@ macro_rules! chapters {
     ($($(#[$about:meta])* $name:ident from $file:literal;)*) => {
         $($(#[$about])*
         ///
-        /// [frames and coordinates]: super::frames_and_coordinates
-        /// [dynamics]: super::dynamics
-        /// [loops and gears]: super::loops_and_gears
-        /// [linear models and control]: super::linear_models_and_control
-        /// [inverse kinematics]: super::inverse_kinematics
-        /// [control by tasks]: super::control_by_tasks
-        /// [trajectories]: super::trajectories
-        /// [large batches]: super::batches
-        /// [coming from another library]: super::coming_from
+        /// [frames and coordinates]: crate::guide::frames_and_coordinates
+        /// [dynamics]: crate::guide::dynamics
+        /// [loops and gears]: crate::guide::loops_and_gears
+        /// [linear models and control]: crate::guide::linear_models_and_control
+        /// [inverse kinematics]: crate::guide::inverse_kinematics
+        /// [control by tasks]: crate::guide::control_by_tasks
+        /// [trajectories]: crate::guide::trajectories
+        /// [large batches]: crate::guide::batches
+        /// [coming from another library]: crate::guide::coming_from
         ///
         // Tests of these pages are those of linkwork-formats, which some of them need.
         #[cfg_attr(all(doc, not(doctest)), doc = include_str!(concat!("../guide/", $file)))]

@@ -58,6 +58,7 @@ fn simulated(mechanism: &Mechanism, rollout: Rollout, s: &Start) -> (Vec<f64>, V
                     SemiImplicitEuler::new(mechanism).step(&mut equations, &mut state, rollout.dt)
                 }
                 RolloutMethod::RungeKutta4 => RungeKutta4::new(mechanism).step(&mut equations, &mut state, rollout.dt),
+                other => panic!("step {other:?} here too"),
             }
             .unwrap();
             q.extend(&state.q);

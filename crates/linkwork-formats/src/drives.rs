@@ -12,7 +12,7 @@ pub struct Target {
     pub name: String,
 }
 
-/// What stands between what an actuator is told and what it does.
+/// What lies between the control of an actuator and its action: activation dynamics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lag {
@@ -54,13 +54,13 @@ pub struct Actuator {
     pub gain: [f64; 3],
     /// b₀, b₁, b₂.
     pub bias: [f64; 3],
-    /// From what it is told, u, to a.
+    /// From the control u to the activation a.
     #[serde(default)]
     pub lag: Lag,
     /// The damping ratio that b₂ is to be found from, at the inertia that its joint shows; b₂ is zero then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping_ratio: Option<f64>,
-    /// The least and most that it can be told.
+    /// The range of its control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_range: Option<[f64; 2]>,
     /// The least and most of a.

@@ -21,7 +21,7 @@ pub struct Keyframe {
     pub q: Vec<f64>,
     /// Its velocity, nv numbers.
     pub v: Vec<f64>,
-    /// What actuators are told, one number for each; empty where the file says nothing.
+    /// The controls of the actuators, one number for each; empty where the file says nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ctrl: Vec<f64>,
 }

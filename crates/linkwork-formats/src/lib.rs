@@ -113,7 +113,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's name tells; XML files may be of either kind, which only their content tells.
+    /// The format that the ending of a file's name stands for; the content of an XML file says which of the XML formats it is.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {

@@ -18,7 +18,7 @@ use linkwork::workspace::{Moving, Posed};
 use linkwork::{Mechanism, Result};
 use servo::{Servo, Slopes, within};
 
-/// A robot's actuators and tendons: from what actuators are told to torques.
+/// A robot's actuators and tendons: from controls to torques.
 ///
 /// ```
 /// use linkwork_formats::{Drivetrain, Format, Options, read};

@@ -65,7 +65,7 @@ fn problem<T>(message: impl Into<String>) -> Result<T, MeshProblem> {
 }
 
 impl MeshFormat {
-    /// The format that a file's name tells.
+    /// The format that the ending of a file's name stands for.
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
@@ -79,7 +79,7 @@ impl MeshFormat {
 }
 
 impl Mesh {
-    /// Loads a mesh from a file, whose name tells the format.
+    /// Loads a mesh from a file; the ending of its name says the format.
     pub fn load(path: &Path) -> Result<Self, MeshProblem> {
         let Some(format) = MeshFormat::of_name(path) else {
             return problem("its format is not known; give STL, OBJ, MSH or DAE");

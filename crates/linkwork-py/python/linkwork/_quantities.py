@@ -84,7 +84,7 @@ def attach(cls: Any, known: tuple[str, ...], chosen: Any, evaluate: Any = None) 
 
 
 class Elsewhere:
-    """What others call a quantity: asking for it tells the name that it has here."""
+    """A name that other libraries use for a quantity: using it raises an error with the name here."""
 
     def __init__(self, alias: str, name: str) -> None:
         self.alias, self.name = alias, name

@@ -70,7 +70,7 @@ def _kept(name: str, value: Any, model: Model) -> Any:
 
 
 def at(self: Model, q: Any) -> State:
-    """The model at a configuration, or at many: what is asked of it then need not be told q."""
+    """The model at a configuration, or at many: its quantities need no q."""
     return State(self, q)
 
 

@@ -1,9 +1,9 @@
 //! The spatial operator algebra as a language: operators as values, and a compiler for their expressions.
 //!
 //! An [`Expression`] is what the papers write: `inv(Mass) (T - C)`, `B^* phi^* H^* qd`, `(I - H psi K) T`. Its parts are
-//! checked against the spaces they lead between ([`Space`]). Compiling it rewrites it by the laws of the algebra,
-//! shares what is common, and fuses what runs the same way into one sweep along the links: an [`Algorithm`], which
-//! tells what it costs, explains itself, and runs in time proportional to the number of links without forming a matrix.
+//! checked against the spaces they lead between ([`Space`]). Compiling it rewrites it by the laws of the algebra, shares what
+//! is common, and fuses what runs the same way into one sweep along the links: an [`Algorithm`], which says what it costs,
+//! explains itself, and runs in time proportional to the number of links without forming a matrix.
 //!
 //! ```
 //! use linkwork::algebra::{Evaluator, Expression};

@@ -47,9 +47,9 @@ impl ClosedWorkspace {
         self.closed.prescribe(constraint, target)
     }
 
-    /// Switches a constraint on where its frames are at q, and takes from v what it does not allow: a plastic impact,
-    /// whose impulse is the result. An arm that grasps an object, moves it, lets go by [`ClosedWorkspace::switch`] and
-    /// grasps it elsewhere does so by one constraint.
+    /// Switches a constraint on where its frames are at q, and takes from v what it does not allow: a plastic impact, whose
+    /// impulse is the result. An arm that grasps an object, moves it, releases it by [`ClosedWorkspace::switch`] and grasps it
+    /// elsewhere does so by one constraint.
     pub fn grasp(&mut self, constraint: &str, q: &[f64], v: &mut [f64]) -> Result<Transition> {
         let i = self.closed.tie(constraint)?;
         self.closed.check_graspable(i)?;

@@ -39,7 +39,7 @@ pub struct Grasp {
     gravity: Vec<f64>,
 }
 
-/// Directions in which a hand can hardly move are let go below this eigenvalue of Λ⁻¹, scaled to a unit diagonal.
+/// Directions in which a hand can hardly move are released below this eigenvalue of Λ⁻¹, scaled to a unit diagonal.
 const SINGULAR: f64 = 1e-8;
 
 impl Grasp {

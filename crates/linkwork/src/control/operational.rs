@@ -1,4 +1,4 @@
-//! Operational-space control: frames that go where they are told, in order of priority.
+//! Operational-space control: moves frames to targets, in order of priority.
 
 use super::priority::Priorities;
 use super::{Controller, positive};
@@ -76,7 +76,7 @@ impl FrameTask {
 ///
 /// T = ID(q, q̇, q̈₀) + ΣJᵢ\*Fᵢ: q̈₀ takes the robot to its posture, and the forces F, from Ω = J𝓜⁻¹J\* in O(n), change what
 /// frames make of it to what is wanted. A frame never feels those after it. Near singular configurations directions that are
-/// lost are let go smoothly, and only those.
+/// lost are released smoothly, and only those.
 ///
 /// ```
 /// use linkwork::control::{Controlled, FrameTask, OperationalSpace};
@@ -148,7 +148,7 @@ impl OperationalSpace {
         Ok(self)
     }
 
-    /// Below which eigenvalue of Λ⁻¹, scaled to a unit diagonal, a direction is let go; 10⁻³ at first.
+    /// Below which eigenvalue of Λ⁻¹, scaled to a unit diagonal, a direction is released; 10⁻³ by default.
     pub fn singular_below(mut self, part: f64) -> Result<Self> {
         positive("part", &[part], 1)?;
         self.singular = part;

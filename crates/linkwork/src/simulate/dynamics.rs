@@ -15,11 +15,11 @@ pub struct Now<'a> {
     pub v: &'a [f64],
 }
 
-/// What drives a mechanism: motors, and pushes from outside. Functions of the same arguments are drives, and `()` is
-/// none.
+/// What drives a mechanism: torques of motors, and external forces. A function or closure with the arguments of
+/// [`Drive::drive`] is a drive, and `()` is none.
 pub trait Drive {
-    /// Writes the motors' torques to `tau`, which comes filled with zeros. `moving` is the mechanism at this state: ask
-    /// it what a controller needs, or [`push`](crate::workspace::Configured::apply_force) its links.
+    /// Writes the motors' torques to `tau`, which comes filled with zeros. `moving` is the mechanism at this state: ask it what
+    /// a controller needs, or [apply forces](crate::workspace::Configured::apply_force) to its links.
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
 }
 
@@ -53,7 +53,8 @@ pub(crate) fn driven<D: Drive>(drive: &mut D, now: Now<'_>, moving: &mut Moving<
     })
 }
 
-/// 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the drive's and what resists the joints.
+/// The equations of motion 𝓜q̈ + C = T in q and q̇, by O(N) forward dynamics. T is the sum of the drive's torques and the
+/// passive torques of the joints (springs, dampers, friction, stops).
 ///
 /// ```
 /// use linkwork::simulate::{Dynamics, Integrator, Now, RungeKutta4, State};

@@ -1,11 +1,10 @@
 //! Motion in time, on the manifold of configurations.
 //!
 //! [`Equations`] say how fast a [`State`] changes; an integrator steps it: [`SemiImplicitEuler`], [`RungeKutta4`],
-//! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs.
-//! A [`Run`] does so until a given time, samples states, and tells a [`Listener`] how it goes; a [`Course`] is one under way, to stop in
-//! between.
-//! [`Dynamics`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints; [`Diagonalized`] are
-//! the same in total joint rates.
+//! [`DormandPrince`] with its own choice of steps and dense output, or [`ImplicitMidpoint`] for stiff and long runs. A [`Run`]
+//! does so until a given time, samples states, and calls a [`Listener`] with them; a [`Course`] is a run under way, to stop in
+//! between. [`Dynamics`] are the equations 𝓜q̈ + C = T, with torques from a [`Drive`] and what resists the joints;
+//! [`Diagonalized`] are the same in total joint rates.
 //!
 //! Every integrator steps with q ⊕ u, so that quaternions stay of unit length, and in the coordinates u around the
 //! start of its step, u̇ being exact for the velocity: orders are those of the methods for plain numbers. No step allocates.

@@ -79,7 +79,7 @@ pub struct Run {
     pub changes: Vec<f64>,
 }
 
-/// Who is told how a run goes.
+/// Called while a run goes on.
 pub trait Listener {
     /// A state to keep: the first, those at the rate asked for, and the last.
     fn sample(&mut self, state: &State);

@@ -138,7 +138,7 @@ impl<S> Derivatives<S> {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 ///
-/// [`Mechanism::second_order`] tells how all this changes along a direction: second derivatives.
+/// [`Mechanism::second_order`] gives second derivatives: how all this changes along a direction.
 pub struct Linearized<'w, S: 'static = f64> {
     view: View<'w, S>,
 }

@@ -1,4 +1,4 @@
-//! Plain functions that allocate and return, for people who don't care.
+//! Plain functions that allocate and return their result.
 
 use crate::Result;
 use crate::model::Mechanism;

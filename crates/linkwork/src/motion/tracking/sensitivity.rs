@@ -135,7 +135,7 @@ impl Sensitivity {
     }
 
     /// The states of a robot that follows a trajectory in this way, though its masses, inertias and lengths are not those that
-    /// torques are computed with: what [`Sensitivity`] tells to first order, for one robot.
+    /// torques are computed with: what [`Sensitivity`] predicts to first order, for one robot.
     pub fn follow(course: &Trajectory, feedback: &Feedback, plant: &Mechanism, h: f64) -> Result<Vec<State>> {
         let mut follower = Follower::new(course, feedback, plant, h)?;
         let mut states = vec![follower.start.clone()];

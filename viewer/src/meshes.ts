@@ -83,7 +83,7 @@ export class Meshes {
         // Robots' files mean the coordinates as they stand, whichever axis the mesh calls up.
         const plain = text().replace(/<up_axis>[^<]*<\/up_axis>/, "<up_axis>Y_UP</up_axis>");
         const result = new ColladaLoader(manager).parse(plain, base);
-        if (!result) throw new Error("is no COLLADA file");
+        if (!result) throw new Error("is not a COLLADA file");
         return { object: drawn(result.scene), own: true };
       }
       default: {

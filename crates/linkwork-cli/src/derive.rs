@@ -387,7 +387,7 @@ fn given(bind: &[String], mechanism: &Mechanism) -> Result<Given> {
         let (name, numbers) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let mut values = Vec::new();
         for word in numbers.split(',').map(str::trim) {
-            let value: f64 = word.parse().map_err(|_| wrong(&format!("`{word}` is no number")))?;
+            let value: f64 = word.parse().map_err(|_| wrong(&format!("`{word}` is not a number")))?;
             if !value.is_finite() {
                 return Err(wrong(&format!("`{word}` is not finite")));
             }

@@ -265,7 +265,7 @@ fn pushes(given: &[String], mechanism: &Mechanism) -> Result<Vec<f64>> {
         };
         let (link, numbers) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".to_owned()))?;
         let Some(at) = names.iter().position(|name| name == link) else {
-            return Err(wrong(format!("`{link}` is no link that moves by itself")));
+            return Err(wrong(format!("`{link}` is not a link that moves by itself")));
         };
         let numbers: Vec<f64> = numbers.split(',').filter_map(|x| x.trim().parse().ok()).collect();
         if numbers.len() != 6 || numbers.iter().any(|x| !x.is_finite()) {

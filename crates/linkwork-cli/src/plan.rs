@@ -324,7 +324,7 @@ fn numbers(option: &str, text: &str) -> Result<Vec<f64>> {
     let read = |word: &str| match word.trim().parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
         _ => Err(Complaint::usage(
-            format!("{option}: `{word}` is no number"),
+            format!("{option}: `{word}` is not a number"),
             "give numbers separated by commas",
         )),
     };

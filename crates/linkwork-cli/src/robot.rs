@@ -128,7 +128,7 @@ impl Loading {
             }
         }
         if let Some((name, path)) = named_packages.iter().find(|(_, path)| !path.is_dir()) {
-            let problem = format!("--package {name}: `{}` is no directory", path.display());
+            let problem = format!("--package {name}: `{}` is not a directory", path.display());
             return Err(Complaint::usage(problem, "give the package's own directory"));
         }
         let mut arguments = Vec::new();

@@ -30,7 +30,10 @@ pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
         ));
     };
     let count: usize = count.trim().parse().map_err(|_| {
-        let problem = format!("{file}:{first}: `{}` is no number of joints", shortened(count.trim()));
+        let problem = format!(
+            "{file}:{first}: `{}` is not a number of joints",
+            shortened(count.trim())
+        );
         Complaint::failure(problem, "the first line of a text model holds the number of joints")
     })?;
     let mut builder = Mechanism::builder(name).any_positive_inertia();
@@ -50,7 +53,9 @@ pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
             FORMAT,
         ));
     }
-    builder.build().with_context(|| format!("{file}: this is no mechanism"))
+    builder
+        .build()
+        .with_context(|| format!("{file}: this is not a mechanism"))
 }
 
 /// The link and joint of one line.
@@ -68,7 +73,7 @@ fn entry(index: usize, line: &str) -> Result<(Link, Joint), String> {
     for (value, word) in x.iter_mut().zip(&words[2..]) {
         *value = word
             .parse()
-            .map_err(|_| format!("`{}` is no number", shortened(word)))?;
+            .map_err(|_| format!("`{}` is not a number", shortened(word)))?;
     }
     let rows = |at: usize| [0, 3, 6].map(|row| [x[at + row], x[at + row + 1], x[at + row + 2]]);
     let vector = |at: usize| Vec3::new(x[at], x[at + 1], x[at + 2]);
@@ -163,7 +168,7 @@ mod tests {
         assert!(complaint("1\n\nRZ 0 1 2 3").starts_with("robot.txt:3: 5 words instead of 30"));
         assert!(complaint(&format!("1\n{}", line("RQ", "0", "0 0 0"))).contains("unknown joint type `RQ`"));
         assert!(complaint(&format!("1\n{}", line("RZ", "1", "0 0 0"))).contains("parent `1`"));
-        assert!(complaint(&format!("1\n{}", line("RZ", "0", "0 0 x"))).contains("`x` is no number"));
+        assert!(complaint(&format!("1\n{}", line("RZ", "0", "0 0 x"))).contains("`x` is not a number"));
         let two = line("RZ", "0", "0 0 0").repeat(2);
         assert!(complaint(&format!("1\n{two}")).starts_with("robot.txt:3: another joint"));
         let missing_axis = parse("r.txt", "r", &format!("1\n{}", line("RevoluteUnaligned", "0", "0 0 0")));

@@ -42,7 +42,7 @@ impl Format {
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
             _ => Err(Complaint::usage(
-                format!("`{}` is no name of a trajectory", path.display()),
+                format!("`{}` is not a name of a trajectory", path.display()),
                 "trajectories end in .json, with all digits, or .csv, as rows",
             )),
         }

@@ -132,7 +132,7 @@ fn complaints_say_what_to_do() {
             &["Mass T", "--robot", "arm7", "--bind", "T=1,2"],
             "joint space (n) needs 7 numbers, not 2",
         ),
-        (&["Mass T", "--robot", "arm7", "--bind", "T=1,x"], "`x` is no number"),
+        (&["Mass T", "--robot", "arm7", "--bind", "T=1,x"], "`x` is not a number"),
         (
             &["Mass T", "--robot", "arm7", "--bind", "q=1"],
             "q needs 7 numbers, not 1",

@@ -104,7 +104,7 @@ fn unknown_joints_and_bad_pushes_are_complained_about() {
         (["explain", "arm7", "--joint", "elbow"], "has no joint `elbow`"),
         (
             ["explain", "arm7", "--push", "nothing=1,2,3,4,5,6"],
-            "no link that moves",
+            "not a link that moves",
         ),
         (["explain", "arm7", "--q", "1,2"], "but needs"),
     ] {

@@ -118,9 +118,9 @@ fn several_tasks_share_levels_and_weights() {
     assert!(left[0]["distance"].as_f64().expect("a number") < 1e-8);
     assert!(left[1]["angle"].as_f64().expect("a number") < 1e-8);
     for (task, words) in [
-        ("fly flange 1,2,3", "`fly` is no kind of task"),
+        ("fly flange 1,2,3", "`fly` is not a kind of task"),
         ("position flange 1,2", "position has 2 numbers"),
-        ("position flange 0,0,1 colour=red", "`colour` is no property"),
+        ("position flange 0,0,1 colour=red", "`colour` is not a property"),
         ("distance flange 0.3", "one frame alone"),
         ("position 0,0,1", "has no frame"),
         ("position nose 0,0,1", "nose"),

@@ -400,7 +400,7 @@ fn pushes_keep_to_the_worlds_axes() {
     for (push, word) in [
         ("bob", "missing"),
         ("bob:1,2", "2 numbers"),
-        ("bob:1,2,x", "`x` is no number"),
+        ("bob:1,2,x", "`x` is not a number"),
         ("bib:1,2,3", "bob"),
     ] {
         let output = linkwork(&here, &["linearize", "bob.xml", "--push", push]);

@@ -136,7 +136,7 @@ fn mistakes_are_named() {
     let said = |arguments: &[&str]| refused(&[&["plan", "arm7"], arguments].concat());
     assert!(said(&[]).contains("nowhere to go"));
     assert!(said(&["--to", "1,2"]).contains("nq = 7"));
-    assert!(said(&["--to", "1,2,x"]).contains("`x` is no number"));
+    assert!(said(&["--to", "1,2,x"]).contains("`x` is not a number"));
     assert!(said(&["--to", "9,0,0,0,0,0,0", "--seconds", "1"]).contains("limits"));
     assert!(said(&["--to", TO, "--out", "course.txt"]).contains("trajectory"));
     assert!(said(&["--frame", "flange", "--pose", "5,0,0,0,0,0"]).contains("reach"));

@@ -103,7 +103,7 @@ fn what_is_not_modelled_and_wrong_controls_are_told() {
     for (ctrl, words) in [
         ("1,2", "2 numbers for 3 actuators"),
         ("x=1", "no actuator `x`"),
-        ("1,2,y", "`y` is no number"),
+        ("1,2,y", "`y` is not a number"),
         ("gone.csv", "cannot read"),
     ] {
         let run = linkwork(&here, &["simulate", "arm.xml", "--ctrl", ctrl]);

@@ -92,11 +92,11 @@ fn a_log_that_does_not_fit_is_refused_with_the_first_difference() {
         (&["arm7", "--play", "short.csv"], "line 3 is too short"),
         (&["arm7", "--play", "back.csv"], "goes back"),
         (&["arm7", "--play", "broken.mcap"], "cannot be read"),
-        (&["arm7", "--play", "broken.npz"], "is no archive"),
+        (&["arm7", "--play", "broken.npz"], "is not an archive"),
         (&["arm7", "--play", "broken.parquet"], "description"),
         (&["arm7", "--play", "cut.parquet"], "`cut.parquet`"),
         (&["arm7", "--play", "gone.csv"], "cannot read `gone.csv`"),
-        (&["arm7", "--play", "arm.txt"], "is no log"),
+        (&["arm7", "--play", "arm.txt"], "is not a log"),
         (&["arm.csv"], "does not tell which robot"),
     ] {
         let output = linkwork(&here, &[&["view"], words, &["--export", "x.html"]].concat());
@@ -124,7 +124,7 @@ fn wrong_usage_says_what_to_do() {
         (&["arm7", "--play", "a.csv", "--simulate"], "cannot be used with"),
         (
             &["arm7", "--listen", "203.0.113.7", "--no-open"],
-            "no address of this machine",
+            "not an address of this machine",
         ),
     ] {
         let (code, message) = complaint(&[&["view"], words].concat());

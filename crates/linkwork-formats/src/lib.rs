@@ -237,7 +237,7 @@ fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, ro
         }
         "sdf" => sdf::read(document, roots, &mut findings),
         other => {
-            let message = format!("<{}> is no robot", shortened(other));
+            let message = format!("<{}> is not a robot", shortened(other));
             let advice =
                 "give a URDF file, whose root element is <robot>, an MJCF file, <mujoco>, or an SDF file, <sdf>";
             findings.error(root.at(), "unknown-format", message, advice);

@@ -47,7 +47,10 @@ pub(crate) fn parse(word: &str, range: Range) -> Result<f64, (String, &'static s
             let advice = "write decimals with a point, and separate numbers by spaces";
             Err((format!("`{shown}` has a comma"), advice))
         }
-        Err(_) => Err((format!("`{shown}` is no number"), "give a number such as 0.5 or 1e-3")),
+        Err(_) => Err((
+            format!("`{shown}` is not a number"),
+            "give a number such as 0.5 or 1e-3",
+        )),
     }
 }
 

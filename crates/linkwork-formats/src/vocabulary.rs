@@ -108,7 +108,7 @@ impl<'a> Names<'a> {
         };
         let at = e.at().seen_at(spot);
         if self.unknown == Unknown::Wrong || !near.is_empty() {
-            let message = format!("`{}` is no known {what}{around}{near}", shortened(name));
+            let message = format!("`{}` is not a known {what}{around}{near}", shortened(name));
             f.doubt(at, code, message, "correct its name, or remove it");
         } else if self.seen.len() < HINTED && self.seen.insert((e.name(), name)) {
             let message = format!("the {what} `{}`{around} is ignored", shortened(name));

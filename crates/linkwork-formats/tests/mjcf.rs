@@ -251,10 +251,10 @@ fn unknown_names_are_reported_with_their_place() {
     assert_eq!(listed.len(), 4, "{listed:?}");
     let said = |words: &str| listed.iter().any(|f| f.message.contains(words));
     assert!(
-        said("`dampng` is no known attribute of <joint>; did you mean `damping`?"),
+        said("`dampng` is not a known attribute of <joint>; did you mean `damping`?"),
         "{listed:?}"
     );
-    assert!(said("`gem` is no known element; did you mean `geom`?"), "{listed:?}");
+    assert!(said("`gem` is not a known element; did you mean `geom`?"), "{listed:?}");
     assert!(read(text, Mode::Strict).is_err());
     let fluid = world("<body><joint/><geom size=\"1\" fluidshape=\"ellipsoid\"/></body>");
     assert_eq!(fluid.report.of("unmodelled-attribute").count(), 1);

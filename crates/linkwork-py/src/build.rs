@@ -228,7 +228,7 @@ impl Builder {
             },
             _ => {
                 let kinds = "weld, point, hinge, slider, distance, directions, rates and rolling";
-                return Err(wrong(format!("{kind:?} is no kind of loop; there are {kinds}")));
+                return Err(wrong(format!("{kind:?} is not a kind of loop; there are {kinds}")));
             }
         };
         let side = match side {
@@ -333,7 +333,7 @@ fn joint_kind(name: &str, kind: &str, axis: Option<&Bound<'_, PyAny>>, pitch: Op
         "free" => JointKind::Free,
         _ => {
             return Err(wrong(format!(
-                "{kind:?} is no kind of joint; there are fixed, revolute, continuous, prismatic, helical, cylindrical, universal, \
+                "{kind:?} is not a kind of joint; there are fixed, revolute, continuous, prismatic, helical, cylindrical, universal, \
                  planar, translation, spherical and free"
             )));
         }

@@ -134,7 +134,7 @@ WRONG = [
     (None, TypeError, "real numbers"),
     (np.zeros(7, complex), TypeError, "real numbers"),
     (np.array([None] * 7), TypeError, "real numbers"),
-    ([[1.0] * 7, [1.0] * 6], lw.Error, "no array"),
+    ([[1.0] * 7, [1.0] * 6], lw.Error, "not an array"),
     (np.zeros(7, "datetime64[s]"), TypeError, "real numbers"),
     (object(), TypeError, "real numbers"),
 ]

@@ -111,13 +111,13 @@ impl Assets {
         let path = path.ok_or("not found, or outside of the robot's directories")?;
         if !["stl", "obj", "dae", "gltf", "glb", "msh"].contains(&kind) {
             return Err(format!(
-                "`.{kind}` is no mesh that can be drawn; STL, OBJ, DAE, glTF and MSH are"
+                "`.{kind}` is not a mesh that can be drawn; STL, OBJ, DAE, glTF and MSH are"
             ));
         }
         let path = path.canonicalize().map_err(|e| e.to_string())?;
         let about = path.metadata().map_err(|e| e.to_string())?;
         match about.len() {
-            _ if !about.is_file() => Err("is no file".into()),
+            _ if !about.is_file() => Err("is not a file".into()),
             n if n > LARGEST => Err(format!("has {} MB; {} is the most", n >> 20, LARGEST >> 20)),
             _ => Ok(path),
         }

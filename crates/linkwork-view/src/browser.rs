@@ -57,7 +57,10 @@ pub fn find_browser() -> Result<PathBuf, String> {
         return if path.is_file() {
             Ok(path)
         } else {
-            Err(format!("LINKWORK_BROWSER names `{}`, which is no file", path.display()))
+            Err(format!(
+                "LINKWORK_BROWSER names `{}`, which is not a file",
+                path.display()
+            ))
         };
     }
     let path: OsString = std::env::var_os("PATH").unwrap_or_default();

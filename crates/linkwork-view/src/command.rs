@@ -82,7 +82,12 @@ impl Command {
             }),
             "modes" => Some(Self::Modes),
             "mode" => Some(Self::Mode(index("index"))),
-            _ => return Err(format!("`{}` is no command", word.chars().take(40).collect::<String>())),
+            _ => {
+                return Err(format!(
+                    "`{}` is not a command",
+                    word.chars().take(40).collect::<String>()
+                ));
+            }
         };
         command.ok_or_else(|| format!("`{word}` lacks what it needs, or has it in another form"))
     }

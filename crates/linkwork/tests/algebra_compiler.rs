@@ -230,7 +230,7 @@ fn misfits_are_shown_where_they_are() {
         ("T + ", 3, 4, "missing here"),
         ("", 0, 1, "empty"),
         ("T $ T", 2, 3, "`$` means nothing"),
-        ("1e999 T", 0, 5, "is no number"),
+        ("1e999 T", 0, 5, "is not a number"),
         ("x:elbow", 2, 7, "there is no space `elbow`"),
         ("phi:force", 0, 9, "has its spaces already"),
         ("inv T", 0, 3, "needs parentheses"),

@@ -56,7 +56,7 @@ impl Wanted {
                     "relative" => wanted.relative_to = Some(value.to_owned()),
                     "weight" => wanted.weight = Some(value.parse().map_err(|_| number("a number"))?),
                     "level" => wanted.level = Some(value.parse().map_err(|_| number("a whole number"))?),
-                    _ => return Err(wrong(format!("`{key}` is no property of a task"))),
+                    _ => return Err(wrong(format!("`{key}` is not a property of a task"))),
                 }
             } else if let Ok(numbers) = word.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>() {
                 lists.push(numbers);
@@ -118,7 +118,7 @@ impl Wanted {
             "com" => Task::centre_of_mass(three("com", &self.target)?),
             "posture" => Task::posture(self.target.clone()),
             other => {
-                let problem = format!("`{other}` is no kind of task");
+                let problem = format!("`{other}` is not a kind of task");
                 let hint = "pose, position, orientation, direction, distance, at-least, at-most, com and posture are";
                 return Err(Complaint::usage(problem, hint));
             }

@@ -180,7 +180,7 @@ fn controls(robot: &Robot, wish: &Wish<'_>) -> Result<Controls> {
     }
     let number = |word: &str| match word.trim().parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
-        _ => Err(wrong(format!("`{word}` is no number"))),
+        _ => Err(wrong(format!("`{word}` is not a number"))),
     };
     let mut told = wish.key.map(|key| key.ctrl.clone()).unwrap_or_default();
     told.resize(n, 0.0);

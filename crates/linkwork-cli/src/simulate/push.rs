@@ -70,7 +70,7 @@ fn number(word: &str) -> Result<f64, String> {
     match word.trim().parse::<f64>() {
         Ok(x) if x.abs() > LARGEST => Err(format!("{x:e} is too large; {LARGEST:e} is the most")),
         Ok(x) if x.is_finite() => Ok(x),
-        _ => Err(format!("`{word}` is no number")),
+        _ => Err(format!("`{word}` is not a number")),
     }
 }
 

@@ -37,7 +37,7 @@ impl Timetable {
             for word in words {
                 match word.parse::<f64>() {
                     Ok(x) if x.is_finite() => numbers.push(x),
-                    _ => return Err(wrong(at, format!("`{word}` is no number"))),
+                    _ => return Err(wrong(at, format!("`{word}` is not a number"))),
                 }
             }
             if times.last().is_some_and(|last| *last >= numbers[0]) {

@@ -205,7 +205,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// What is said where nothing better is known.
-const LOST: &str = "it is no number";
+const LOST: &str = "it is not a number";
 
 /// One of many models.
 fn one_of(m: &Mechanism, variation: Variation<'_>, i: usize) -> linkwork::Result<ModelsEvaluation> {

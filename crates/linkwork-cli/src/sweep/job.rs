@@ -298,7 +298,7 @@ impl Sweep {
             Err(e) => return Err(e).with_context(|| format!("cannot read `{}`", path.display())),
         };
         let there: Map<String, Value> =
-            serde_json::from_slice(&there).with_context(|| format!("`{}` is no manifest", path.display()))?;
+            serde_json::from_slice(&there).with_context(|| format!("`{}` is not a manifest", path.display()))?;
         let differ = self
             .manifest
             .iter()

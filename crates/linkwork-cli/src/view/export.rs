@@ -83,7 +83,7 @@ impl Output {
         }
         for layer in &self.layers {
             if !LAYERS.contains(&&**layer) {
-                let problem = format!("`{layer}` is no layer");
+                let problem = format!("`{layer}` is not a layer");
                 return Err(Complaint::usage(
                     problem,
                     format!("the layers are {}", LAYERS.join(", ")),

@@ -75,7 +75,7 @@ fn bind(page: &Page) -> Result<Server> {
             "name one above 1023 with --port",
         ),
         ErrorKind::AddrNotAvailable => Complaint::usage(
-            format!("{address} is no address of this machine"),
+            format!("{address} is not an address of this machine"),
             "leave --listen out for loopback, or give one that `ip address` lists",
         ),
         _ => Complaint::failure(

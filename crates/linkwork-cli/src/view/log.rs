@@ -60,7 +60,7 @@ impl Log {
         let file = path.display().to_string();
         if !is_log(path) {
             let hint = "logs end in .mcap, .npz, .parquet or .csv";
-            return Err(Complaint::usage(format!("`{file}` is no log"), hint));
+            return Err(Complaint::usage(format!("`{file}` is not a log"), hint));
         }
         let bytes = std::fs::read(path).with_context(|| format!("cannot read `{file}`"))?;
         let (mut robot, mut arrows) = (None, Vec::new());

@@ -288,7 +288,7 @@ impl Draft {
             match key.of(&mechanism) {
                 Some(key) => keyframes.push(key),
                 None => {
-                    let message = format!("keyframe `{name}` is no state of this robot; it is left out");
+                    let message = format!("keyframe `{name}` is not a state of this robot; it is left out");
                     f.doubt(At::FILE, "keyframe", message, "give q and v of the robot's own lengths");
                 }
             }

@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
     };
     let root = document.root();
     if root.name() != "COLLADA" {
-        return problem("it is no COLLADA file: its root is not <COLLADA>");
+        return problem("it is not a COLLADA file: its root is not <COLLADA>");
     }
     let reader = Reader {
         by_id: document

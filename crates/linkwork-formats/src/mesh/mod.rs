@@ -151,7 +151,7 @@ fn msh(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
     let count = |i: usize| word(i).map_or(0, |b| i32::from_le_bytes(b).max(0) as usize);
     let [vertices, normals, textures, faces] = [count(0), count(1), count(2), count(3)];
     if bytes.len() < 16 || vertices.max(faces).max(normals).max(textures) > LARGEST {
-        return problem("it is no MSH file; export it again");
+        return problem("it is not an MSH file; export it again");
     }
     let needed = 4 * (4 + 3 * vertices + 3 * normals + 2 * textures + 3 * faces);
     if bytes.len() != needed {

@@ -14,7 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
             Some("v") => {
                 let mut number = || words.next().and_then(|w| w.parse::<f64>().ok());
                 let (Some(x), Some(y), Some(z)) = (number(), number(), number()) else {
-                    return problem(format!("line {} is no vertex of three numbers", i + 1));
+                    return problem(format!("line {} is not a vertex of three numbers", i + 1));
                 };
                 mesh.vertices.push(Vec3::new(x, y, z));
             }

@@ -61,7 +61,7 @@ fn text(bytes: &[u8]) -> Result<Mesh, MeshProblem> {
             Some("vertex") => {
                 let numbers: Vec<f32> = words.filter_map(|w| w.parse().ok()).collect();
                 let Ok(v) = <[f32; 3]>::try_from(numbers) else {
-                    return problem(format!("line {} is no vertex of three numbers", i + 1));
+                    return problem(format!("line {} is not a vertex of three numbers", i + 1));
                 };
                 corners.push(shared.vertex(v));
             }

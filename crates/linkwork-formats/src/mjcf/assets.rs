@@ -101,7 +101,7 @@ pub(super) fn colour(e: Element<'_>, at: crate::source::At<'_>, f: &mut Findings
         .ok()
         .filter(|c| c.iter().all(|x| x.is_finite()));
     if found.is_none() && !text.trim().is_empty() {
-        let message = format!("rgba=\"{}\" is no colour; it is ignored", shortened(&text));
+        let message = format!("rgba=\"{}\" is not a colour; it is ignored", shortened(&text));
         f.doubt(at.seen_at(e.spot_of("rgba")), "colour", message, "give four numbers");
     }
     found
@@ -183,7 +183,7 @@ fn inline(e: Element<'_>, f: &mut Findings) -> Option<Mesh> {
         match found {
             Ok(list) if list.len() % 3 == 0 => Some(list),
             Ok(list) => {
-                let message = format!("{name} has {} numbers, which is no multiple of three", list.len());
+                let message = format!("{name} has {} numbers, which is not a multiple of three", list.len());
                 f.error(
                     e.at().seen_at(e.spot_of(name)),
                     "number-count",

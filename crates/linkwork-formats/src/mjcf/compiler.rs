@@ -105,7 +105,7 @@ impl Compiler {
             match sequence.as_bytes() {
                 &[a, b, c] if [a, b, c].iter().all(|x| b"xyzXYZ".contains(x)) => self.euler = [a, b, c],
                 _ => {
-                    let message = format!("eulerseq=\"{}\" is no sequence of axes", shortened(&sequence));
+                    let message = format!("eulerseq=\"{}\" is not a sequence of axes", shortened(&sequence));
                     f.error(
                         at.seen_at(e.spot_of("eulerseq")),
                         "compiler",

@@ -80,7 +80,7 @@ pub(super) fn load(document: Document, roots: &Roots, f: &mut Findings) -> Vec<L
                     };
                     let Some(document) = document else { continue };
                     if document.root().name() != "mujoco" {
-                        let message = format!("`{}` is no MJCF file", shortened(&file));
+                        let message = format!("`{}` is not an MJCF file", shortened(&file));
                         f.error(at, "include", message, "give one whose root is <mujoco>");
                         continue;
                     }

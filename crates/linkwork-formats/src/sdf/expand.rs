@@ -376,7 +376,7 @@ impl<'a> Expansion<'a> {
         };
         let at = e.at();
         if root.name() != "sdf" {
-            let message = format!("`{}` is no SDF file", shortened(&uri));
+            let message = format!("`{}` is not an SDF file", shortened(&uri));
             f.error(
                 at,
                 "include",

@@ -175,7 +175,7 @@ pub(super) fn version(root: Element<'_>, f: &mut Findings) -> Version {
             version
         }
         None => {
-            let message = format!("`{}` is no version of SDF", shortened(&given));
+            let message = format!("`{}` is not a version of SDF", shortened(&given));
             f.error(at, "version", message, "write version=\"1.11\"");
             (1, 7)
         }

@@ -163,7 +163,7 @@ impl What {
             let range = if q { m.q_range(id) } else { m.v_range(id) };
             match m.joints()[id.index()].kind {
                 JointKind::Spherical => Ok(range.map_err(|e| e.to_string())?.start),
-                _ => Err("it is no ball joint".to_owned()),
+                _ => Err("it is not a ball joint".to_owned()),
             }
         };
         let carried = || {

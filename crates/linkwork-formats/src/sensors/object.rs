@@ -49,7 +49,7 @@ impl Object {
                 let shape = robot.geometry.iter().find(|g| g.name == target.name);
                 match shape {
                     Some(g) if !matches!(g.shape, Shape::Mesh { .. }) => whole(&g.link, g.pose, true),
-                    _ => Err(format!("`{}` is no plain geom", shortened(&target.name))),
+                    _ => Err(format!("`{}` is not a plain geom", shortened(&target.name))),
                 }
             }
             other => Err(format!("measuring a {} is not modelled", shortened(other))),

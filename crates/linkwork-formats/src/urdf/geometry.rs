@@ -92,7 +92,7 @@ fn read_shape(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<Shape> {
         }
         "box" | "sphere" | "cylinder" | "capsule" | "mesh" => None,
         other => {
-            let message = format!("<{}> is no shape of URDF; it is left out", shortened(other));
+            let message = format!("<{}> is not a shape of URDF; it is left out", shortened(other));
             f.doubt(
                 at.seen_at(e.spot()),
                 "geometry",

@@ -193,7 +193,7 @@ impl<'a> Expander<'a> {
                     .map_err(|e| Problem::new(spot, format!("`{shown}` cannot be read: {e}")))?;
                 self.charge_at(bytes.len(), spot)?;
                 let Some(document) = Document::parse(&shown, &bytes, f) else {
-                    return Err(Problem::new(spot, format!("`{shown}` is no XML")));
+                    return Err(Problem::new(spot, format!("`{shown}` is not valid XML")));
                 };
                 let document = Rc::new(document);
                 self.documents.insert(path.to_path_buf(), document.clone());

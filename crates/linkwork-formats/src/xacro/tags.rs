@@ -114,7 +114,7 @@ impl Expander<'_> {
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
             && !name.starts_with("__");
         if !valid {
-            let message = format!("`{}` is no name for a property", shortened(&name));
+            let message = format!("`{}` is not a name for a property", shortened(&name));
             return Err(Problem::new(spot, message).advised("use letters, digits and underscores"));
         }
         let flag = |this: &mut Self, attribute: &str, none: bool| -> Result<bool, Problem> {
@@ -170,7 +170,7 @@ impl Expander<'_> {
         if name.is_empty() || name == "call" || name.contains('.') {
             return Err(Problem::new(
                 spot,
-                format!("`{}` is no name for a macro", shortened(name)),
+                format!("`{}` is not a name for a macro", shortened(name)),
             ));
         }
         let text = e.attribute("params").unwrap_or_default();
@@ -439,7 +439,10 @@ fn checked(name: &str, spot: Spot) -> Result<(), Problem> {
     if first && plain {
         return Ok(());
     }
-    Err(Problem::new(spot, format!("`{}` is no name of XML", shortened(name))))
+    Err(Problem::new(
+        spot,
+        format!("`{}` is not a name of XML", shortened(name)),
+    ))
 }
 
 /// Whether a name fits a pattern with `*` and `?`.

@@ -370,7 +370,8 @@ fn scalar(text: &str, line: usize, number: Number<'_>) -> Result<Value, Fault> {
             }
         };
         let rest = rest.trim().trim_matches(['"', '\'']);
-        let value = number(rest).ok_or_else(|| (line, format!("`{}` is no number", crate::source::shortened(rest))))?;
+        let value =
+            number(rest).ok_or_else(|| (line, format!("`{}` is not a number", crate::source::shortened(rest))))?;
         return Ok(Value::Float(value * factor));
     }
     for quote in ['"', '\''] {

@@ -23,7 +23,7 @@ def numbers(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError as problem:
-        raise Error(f"{name} is no array of numbers: {problem}") from None
+        raise Error(f"{name} is not an array of numbers: {problem}") from None
     if array.dtype == np.float32 or array.dtype == np.float64:
         return array
     if array.dtype.kind not in "fiub":

@@ -88,9 +88,9 @@ impl Inference {
                     name => match &self.build_name(ast, name)?.terms[..] {
                         [Term { factors, .. }] => match &factors[..] {
                             [Factor::Vector(v, false)] => Variable::Vector(v.clone()),
-                            _ => return Err(Fault::at(at(), format!("`{name}` is no vector"), "name one")),
+                            _ => return Err(Fault::at(at(), format!("`{name}` is not a vector"), "name one")),
                         },
-                        _ => return Err(Fault::at(at(), format!("`{name}` is no vector"), "name one")),
+                        _ => return Err(Fault::at(at(), format!("`{name}` is not a vector"), "name one")),
                     },
                 };
                 derivative::jacobian(&of, &variable).map_err(|r| r.at(at()))?

@@ -146,7 +146,7 @@ impl<S: Scalar> Evaluator<S> {
             let w = bound(&self.memory, inputs, vector)[i];
             let w = if *inverted { w.recip() } else { w };
             if !(0..S::LANES).all(|lane| w.lane(lane) >= 0.0 && w.lane(lane).is_finite()) {
-                let what = format!("number {i} (from zero) is no weight; weights are finite and not negative");
+                let what = format!("number {i} (from zero) is not a weight; weights are finite and not negative");
                 return Err(problem(&vector.name, what));
             }
             Ok(w * S::lift(scale))

@@ -144,7 +144,7 @@ fn name(chars: &[char], at: Range<usize>, is_let: bool) -> Result<String, Fault>
     let wrong = |problem: String, hint: &str| Err(Fault::at(at.start..at.end.max(at.start + 1), problem, hint));
     let alone = parse::parse(&text, Star::Product).ok().map(|ast| ast.what);
     let Some(What::Name(name, None)) = alone else {
-        return wrong(format!("`{text}` is no name"), "letters, digits and _ make one");
+        return wrong(format!("`{text}` is not a name"), "letters, digits and _ make one");
     };
     if infer::is_taken(&name, is_let) {
         return wrong(format!("`{name}` has a meaning already"), "take another name");

@@ -75,7 +75,7 @@ pub(super) fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault
                 match text.parse::<f64>() {
                     Ok(x) if x.is_finite() => Token::Number(x),
                     _ => {
-                        let problem = format!("`{text}` is no number");
+                        let problem = format!("`{text}` is not a number");
                         return Err(Fault::at(start..i, problem, "write it as 2, 0.5 or 1e-3"));
                     }
                 }

@@ -1,6 +1,6 @@
 //! What views print of themselves: the mechanism, and its state as users gave it.
 
-use super::{Accelerating, Configured, Linearized, Moving, MovingTask, Posed, Task};
+use super::{Accelerating, Configured, Linearized, Moving, MovingTaskDynamics, Posed, TaskDynamics};
 use crate::scalar::Scalar;
 use core::fmt::{Debug, Formatter, Result};
 
@@ -42,9 +42,9 @@ impl<S> Debug for Linearized<'_, S> {
     }
 }
 
-impl Debug for Task<'_, '_> {
+impl Debug for TaskDynamics<'_, '_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.debug_struct("Task")
+        f.debug_struct("TaskDynamics")
             .field("inertia", self.inertia())
             .field("condition", &self.condition())
             .field("rank", &self.rank())
@@ -52,8 +52,8 @@ impl Debug for Task<'_, '_> {
     }
 }
 
-impl Debug for MovingTask<'_, '_> {
+impl Debug for MovingTaskDynamics<'_, '_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.debug_tuple("MovingTask").field(&**self).finish()
+        f.debug_tuple("MovingTaskDynamics").field(&**self).finish()
     }
 }

@@ -36,7 +36,7 @@ pub use curvature::Curvature;
 pub use linearized::{Derivatives, Linearized};
 pub use meaning::TotalRate;
 pub use moving::Moving;
-pub use operational::{MovingTask, Part, Task};
+pub use operational::{MovingTaskDynamics, Part, TaskDynamics};
 pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 pub use statistics::Normal;

@@ -191,7 +191,7 @@ impl Part {
 ///
 /// Numbers that do not belong to the task's [`Part`] are zero in results and ignored in arguments. Where the arm is
 /// singular, Λ leaves out the directions that it cannot accelerate in; damping makes it smooth there.
-pub struct Task<'v, 'w> {
+pub struct TaskDynamics<'v, 'w> {
     configured: &'v mut Configured<'w>,
     frame: FrameId,
     reference: Reference,
@@ -201,17 +201,17 @@ pub struct Task<'v, 'w> {
     rank: usize,
 }
 
-/// A [`Task`] of a mechanism in motion, which knows its velocity terms.
-pub struct MovingTask<'v, 'w>(Task<'v, 'w>);
+/// A [`TaskDynamics`] of a mechanism in motion, which knows its velocity terms.
+pub struct MovingTaskDynamics<'v, 'w>(TaskDynamics<'v, 'w>);
 
-impl<'v, 'w> Deref for MovingTask<'v, 'w> {
-    type Target = Task<'v, 'w>;
+impl<'v, 'w> Deref for MovingTaskDynamics<'v, 'w> {
+    type Target = TaskDynamics<'v, 'w>;
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl DerefMut for MovingTask<'_, '_> {
+impl DerefMut for MovingTaskDynamics<'_, '_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
@@ -238,7 +238,7 @@ impl<'w> Configured<'w> {
         reference: Reference,
         part: Part,
         damping: f64,
-    ) -> Result<Task<'_, 'w>> {
+    ) -> Result<TaskDynamics<'_, 'w>> {
         if !(damping >= 0.0 && damping.is_finite()) {
             return Err(Error::Negative {
                 argument: "damping",
@@ -283,7 +283,7 @@ impl<'w> Configured<'w> {
             1.0 / f64::EPSILON
         };
         debug_assert!(rank <= size);
-        Ok(Task {
+        Ok(TaskDynamics {
             configured: self,
             frame,
             reference,
@@ -303,12 +303,14 @@ impl<'w> Moving<'w> {
         reference: Reference,
         part: Part,
         damping: f64,
-    ) -> Result<MovingTask<'_, 'w>> {
-        self.configured.task(frame, reference, part, damping).map(MovingTask)
+    ) -> Result<MovingTaskDynamics<'_, 'w>> {
+        self.configured
+            .task(frame, reference, part, damping)
+            .map(MovingTaskDynamics)
     }
 }
 
-impl Task<'_, '_> {
+impl TaskDynamics<'_, '_> {
     /// Λ, six by six: the inertia that the frame shows.
     pub fn inertia(&self) -> &[[f64; 6]; 6] {
         &self.lambda
@@ -431,10 +433,10 @@ fn torque(jacobian: &[f64], force: Force, out: &mut [f64]) {
     }
 }
 
-impl MovingTask<'_, '_> {
+impl MovingTaskDynamics<'_, '_> {
     /// μ + p: the force that keeps the frame's acceleration zero, against velocity terms, gravity and external forces.
     pub fn bias(&mut self) -> Result<Force> {
-        let Task {
+        let TaskDynamics {
             configured,
             frame,
             reference,

@@ -100,7 +100,7 @@ pub(super) fn listed(text: &str, times: &[f64]) -> Result<Vec<Vec<Arrow>>, Strin
         for (number, at) in numbers.iter_mut().zip(wanted) {
             let word = words.get(at).ok_or_else(|| format!("line {} is too short", i + 1))?;
             let read = word.parse().ok().filter(|x: &f64| x.is_finite());
-            *number = read.ok_or_else(|| format!("line {}: `{word}` is no number", i + 1))?;
+            *number = read.ok_or_else(|| format!("line {}: `{word}` is not a number", i + 1))?;
         }
         let [t, rest @ ..] = numbers;
         match steps.last_mut() {

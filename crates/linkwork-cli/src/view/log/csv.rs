@@ -4,7 +4,7 @@ use super::Column;
 
 /// Columns of a file whose first line names them.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
-    let text = std::str::from_utf8(bytes).map_err(|e| format!("is no text: {e}"))?;
+    let text = std::str::from_utf8(bytes).map_err(|e| format!("is not text: {e}"))?;
     let mut lines = text.lines().enumerate();
     let (_, head) = lines.next().ok_or("is empty")?;
     let mut columns: Vec<Column> = fields(head)
@@ -20,7 +20,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
             let word = words.next().ok_or_else(|| format!("line {} is too short", i + 1))?;
             let number = word
                 .parse()
-                .map_err(|_| format!("line {}: `{word}` is no number", i + 1))?;
+                .map_err(|_| format!("line {}: `{word}` is not a number", i + 1))?;
             column.numbers.push(number);
         }
         if words.next().is_some() {
@@ -61,7 +61,7 @@ mod tests {
         for (bad, word) in [
             ("t,q\n1\n", "too short"),
             ("t\n1,2\n", "too long"),
-            ("t\nx\n", "no number"),
+            ("t\nx\n", "not a number"),
             ("", "empty"),
         ] {
             assert!(read(bad.as_bytes()).is_err_and(|e| e.contains(word)), "{bad}");

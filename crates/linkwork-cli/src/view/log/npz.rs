@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 
 /// Columns of the arrays t, q, v and tau.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| format!("is no archive: {e}"))?;
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| format!("is not an archive: {e}"))?;
     let mut member = |name: &str| -> Result<Array, String> {
         let mut file = archive
             .by_name(&format!("{name}.npy"))

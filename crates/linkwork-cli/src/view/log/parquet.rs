@@ -10,7 +10,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
     let inner = bytes
         .strip_prefix(MAGIC)
         .and_then(|b| b.strip_suffix(MAGIC))
-        .ok_or("is no whole Parquet file")?;
+        .ok_or("is not a complete Parquet file")?;
     let (inner, length) = inner.split_last_chunk::<4>().ok_or("is too short")?;
     let start = inner
         .len()

@@ -146,7 +146,7 @@ fn inner(c: &mut dyn Context, n: &Node) -> Evaluated {
                 Value::Method(m) => {
                     methods::call(&m.0, &m.1, &given, &options, &mut |b| c.charge(b)).map_err(|t| t.at(n.at))
                 }
-                other => Err(here(format!("a {} is no function", other.kind()))),
+                other => Err(here(format!("a {} is not a function", other.kind()))),
             }
         }
         Kind::List(nodes) => Ok(Value::list(all(c, nodes)?)),

@@ -65,12 +65,16 @@ fn digits(chars: &[char], i: &mut usize) -> Result<Option<usize>, String> {
 }
 
 fn written(value: &Value, style: &Style) -> Result<String, String> {
-    let real = || value.number().ok_or_else(|| format!("a {} is no number", value.kind()));
+    let real = || {
+        value
+            .number()
+            .ok_or_else(|| format!("a {} is not a number", value.kind()))
+    };
     let whole = || match value {
         Value::Float(x) if x.abs() < 9e18 => Ok(x.trunc() as i64),
         other => other
             .whole()
-            .ok_or_else(|| format!("a {} is no whole number", other.kind())),
+            .ok_or_else(|| format!("a {} is not a whole number", other.kind())),
     };
     let precision = style.precision.unwrap_or(6);
     let mut text = match style.kind {

@@ -330,7 +330,7 @@ fn int(given: &[Value]) -> Result<Value, String> {
         [Value::Float(x), ..] if x.abs() < 9e18 => Ok(Value::Int(*x as i64)),
         [Value::Text(s)] => match s.trim().parse() {
             Ok(i) => Ok(Value::Int(i)),
-            Err(_) => Err(format!("`{}` is no whole number", shortened(s))),
+            Err(_) => Err(format!("`{}` is not a whole number", shortened(s))),
         },
         [Value::Text(s), base] => {
             let base = base
@@ -341,11 +341,11 @@ fn int(given: &[Value]) -> Result<Value, String> {
             let parsed = base.and_then(|b| i64::from_str_radix(digits, b).ok());
             parsed
                 .map(Value::Int)
-                .ok_or_else(|| format!("`{}` is no whole number", shortened(s)))
+                .ok_or_else(|| format!("`{}` is not a whole number", shortened(s)))
         }
         [other, ..] => match other.whole() {
             Some(i) => Ok(Value::Int(i)),
-            None => Err(format!("a {} is no whole number", other.kind())),
+            None => Err(format!("a {} is not a whole number", other.kind())),
         },
     }
 }
@@ -355,11 +355,11 @@ fn float(given: Option<&Value>) -> Result<Value, String> {
         None => Ok(Value::Float(0.0)),
         Some(Value::Text(s)) => match literal(s.trim()).number() {
             Some(x) => Ok(Value::Float(x)),
-            None => Err(format!("`{}` is no number", shortened(s))),
+            None => Err(format!("`{}` is not a number", shortened(s))),
         },
         Some(other) => match other.number() {
             Some(x) => Ok(Value::Float(x)),
-            None => Err(format!("a {} is no number", other.kind())),
+            None => Err(format!("a {} is not a number", other.kind())),
         },
     }
 }

@@ -98,7 +98,7 @@ fn number(word: &str) -> Result<Token, String> {
     if let Some(hex) = plain.strip_prefix("0x").or_else(|| plain.strip_prefix("0X")) {
         return i64::from_str_radix(hex, 16)
             .map(Token::Int)
-            .map_err(|_| format!("`{word}` is no number"));
+            .map_err(|_| format!("`{word}` is not a number"));
     }
     if let Ok(i) = plain.parse::<i64>() {
         return Ok(Token::Int(i));
@@ -106,7 +106,7 @@ fn number(word: &str) -> Result<Token, String> {
     plain
         .parse::<f64>()
         .map(Token::Float)
-        .map_err(|_| format!("`{}` is no number", crate::source::shortened(word)))
+        .map_err(|_| format!("`{}` is not a number", crate::source::shortened(word)))
 }
 
 /// The inside of a string, and how many bytes it takes with its quotes.

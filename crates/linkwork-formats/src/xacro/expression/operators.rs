@@ -128,7 +128,7 @@ fn real(sign: &str, x: f64, y: f64) -> Result<f64, String> {
         "//" => (x / y).floor(),
         "%" => rest(),
         "**" if x == 0.0 && y < 0.0 => return Err("division by zero".to_owned()),
-        "**" if x < 0.0 && y.fract() != 0.0 => return Err("the power is no real number".to_owned()),
+        "**" if x < 0.0 && y.fract() != 0.0 => return Err("the power is not a real number".to_owned()),
         "**" => x.powf(y),
         other => return Err(format!("`{other}` is not supported")),
     })

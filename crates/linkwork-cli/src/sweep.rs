@@ -133,7 +133,10 @@ fn vary(given: &[String]) -> Result<[f64; 6]> {
         });
         let Some((kind, part)) = read else {
             let kinds = "kinds are mass, origin, armature, damping and gravity";
-            return Err(Complaint::usage(format!("--vary `{text}` is not of the form KIND=PART"), kinds));
+            return Err(Complaint::usage(
+                format!("--vary `{text}` is not of the form KIND=PART"),
+                kinds,
+            ));
         };
         parts[kind] = part;
     }

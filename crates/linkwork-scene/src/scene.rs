@@ -4,9 +4,10 @@ use crate::broad::Broad;
 use crate::combine::{Matter, combine};
 use crate::narrow::{ClosedForm, Narrow, Touch};
 use crate::shape::Shape;
-use linkwork::contact::{Contact, Surface};
+use linkwork::contact::{Contact, Report, Stepper, Surface};
 use linkwork::model::{FrameId, WORLD};
 use linkwork::spatial::{Pose, Reference, Vec3};
+use linkwork::workspace::{Moving, Posed};
 use linkwork::{Error, Mechanism, Result, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,6 +92,8 @@ struct Bound {
     reach: Option<f64>,
     /// The radius of a ball inside it.
     core: Option<f64>,
+    /// How far its points are from the frame's origin at most.
+    arm: f64,
     margin: f64,
 }
 
@@ -112,7 +115,8 @@ struct Bound {
 #[derive(Clone)]
 pub struct Scene {
     mechanism: Mechanism,
-    workspace: Workspace,
+    /// Away only while it is in use.
+    workspace: Option<Workspace>,
     colliders: Vec<Collider>,
     pairs: Vec<Pair>,
     left_out: Vec<(usize, usize, LeftOut)>,
@@ -121,6 +125,8 @@ pub struct Scene {
     frames: Vec<FrameId>,
     bounds: Vec<Bound>,
     poses: Vec<Pose>,
+    /// Where these frames are.
+    seats: Vec<Pose>,
     /// The configuration of these poses; empty if there is none.
     placed: Vec<f64>,
     before: Vec<Pose>,
@@ -176,15 +182,17 @@ impl Scene {
                 frame,
                 reach: collider.shape.reach(),
                 core: collider.shape.core(),
+                arm: collider.pose.translation.norm() + collider.shape.reach().unwrap_or(0.0),
                 margin: 0.0,
             });
         }
         let mut scene = Self {
             mechanism: mechanism.clone(),
-            workspace: mechanism.workspace(),
+            workspace: Some(mechanism.workspace()),
             poses: vec![Pose::IDENTITY; colliders.len()],
             placed: Vec::new(),
             before: Vec::new(),
+            seats: vec![Pose::IDENTITY; frames.len()],
             speeds: vec![[0.0; 2]; frames.len()],
             colliders,
             pairs: Vec::new(),
@@ -313,11 +321,31 @@ impl Scene {
         if self.placed == q {
             return Ok(());
         }
-        let mut posed = self.workspace.at(q)?;
+        self.with_workspace(|scene, workspace| scene.place_by(&mut workspace.at(q)?, q))
+    }
+
+    fn with_workspace<T>(&mut self, run: impl FnOnce(&mut Self, &mut Workspace) -> Result<T>) -> Result<T> {
+        let mut workspace = self.workspace.take().unwrap_or_else(|| self.mechanism.workspace());
+        let done = run(self, &mut workspace);
+        self.workspace = Some(workspace);
+        done
+    }
+
+    /// The same from the mechanism at q.
+    fn place_by(&mut self, posed: &mut Posed<'_>, q: &[f64]) -> Result<()> {
         self.placed.clear();
-        for (i, collider) in self.colliders.iter().enumerate() {
-            self.poses[i] = posed.pose(collider.frame)? * collider.pose;
+        for (seat, frame) in self.seats.iter_mut().zip(&self.frames) {
+            *seat = posed.pose(*frame)?;
         }
+        posed.call(
+            place_colliders,
+            (
+                &mut self.poses[..],
+                &self.seats[..],
+                &self.colliders[..],
+                &self.bounds[..],
+            ),
+        );
         self.placed.extend_from_slice(q);
         Ok(())
     }
@@ -405,24 +433,64 @@ impl Scene {
                 value: step,
             });
         }
-        let mut posed = self.workspace.at(q)?;
+        self.with_workspace(|scene, workspace| scene.find(&mut workspace.at(q)?, q, v, step))?;
+        Ok(&self.contacts)
+    }
+
+    /// Finds the contacts at a state and advances it by one step of a stepper of this mechanism.
+    pub fn step<'s>(
+        &mut self,
+        stepper: &'s mut Stepper,
+        q: &mut [f64],
+        v: &mut [f64],
+        torque: &[f64],
+    ) -> Result<&'s Report> {
+        let nv = self.mechanism.nv();
+        if torque.len() != nv {
+            return Err(Error::Length {
+                argument: "torque",
+                needed: nv,
+                given: torque.len(),
+            });
+        }
+        self.step_driven(stepper, q, v, |_, tau| {
+            tau.copy_from_slice(torque);
+            Ok(())
+        })
+    }
+
+    /// The same with torques, and pushes on links, by something that sees the mechanism at the state.
+    pub fn step_driven<'s>(
+        &mut self,
+        stepper: &'s mut Stepper,
+        q: &mut [f64],
+        v: &mut [f64],
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+    ) -> Result<&'s Report> {
+        let step = stepper.settings().step;
+        let find = |posed: &mut Posed<'_>, q: &[f64], v: &[f64]| {
+            let scene = self;
+            scene.find(posed, q, v, step)?;
+            Ok(&scene.contacts[..])
+        };
+        stepper.step_finding(q, v, find, drive)
+    }
+
+    /// Finds the contacts from the mechanism at q.
+    fn find(&mut self, posed: &mut Posed<'_>, q: &[f64], v: &[f64], step: f64) -> Result<()> {
         if self.placed != q {
-            self.placed.clear();
-            for (i, collider) in self.colliders.iter().enumerate() {
-                self.poses[i] = posed.pose(collider.frame)? * collider.pose;
-            }
-            self.placed.extend_from_slice(q);
+            self.place_by(posed, q)?;
         }
         let mut moving = posed.moving(v)?;
         for (frame, speed) in self.frames.iter().zip(&mut self.speeds) {
             let motion = moving.velocity(*frame, Reference::Aligned)?;
-            *speed = [motion.linear.norm(), motion.angular.norm()];
+            let square = |x: Vec3| x.x * x.x + x.y * x.y + x.z * x.z;
+            *speed = [square(motion.linear).sqrt(), square(motion.angular).sqrt()];
         }
         let fall = self.mechanism.gravity().norm() * step * step;
-        for (bound, collider) in self.bounds.iter_mut().zip(&self.colliders) {
+        for bound in &mut self.bounds {
             let [linear, angular] = self.speeds[bound.frame];
-            let arm = collider.pose.translation.norm() + bound.reach.unwrap_or(0.0);
-            bound.margin = 0.5 * NEAR + 2.0 * step * (linear + angular * arm) + fall;
+            bound.margin = 0.5 * NEAR + 2.0 * step * (linear + angular * bound.arm) + fall;
         }
         self.find_near();
         self.contacts.clear();
@@ -449,7 +517,15 @@ impl Scene {
                 });
             }
         }
-        Ok(&self.contacts)
+        Ok(())
+    }
+}
+
+/// Where colliders are, from where their frames are.
+#[inline(always)]
+fn place_colliders((poses, seats, colliders, bounds): (&mut [Pose], &[Pose], &[Collider], &[Bound])) {
+    for ((pose, collider), bound) in poses.iter_mut().zip(colliders).zip(bounds) {
+        *pose = seats[bound.frame] * collider.pose;
     }
 }
 

@@ -129,12 +129,11 @@ impl<D: Drive> Advance for Touching<D> {
         }
         self.q.copy_from_slice(&state.q);
         self.v.copy_from_slice(&state.v);
-        let contacts = self.scene.contacts(&self.q, &self.v, h)?;
         let (t, q, v) = (state.t, &self.q, &self.v);
         let (drive, torque) = (&mut self.drive, &mut self.torque);
         let done = self
-            .stepper
-            .step_driven(&mut state.q, &mut state.v, contacts, |moving, tau| {
+            .scene
+            .step_driven(&mut self.stepper, &mut state.q, &mut state.v, |moving, tau| {
                 drive.drive(Now { t, q, v }, moving, tau)?;
                 torque.copy_from_slice(tau);
                 Ok(())

@@ -182,7 +182,7 @@ impl Worlds {
 
 impl Roller {
     fn roll(&mut self, job: Job<'_>) -> Result<()> {
-        let (nq, nv, dt) = (self.q.len(), self.v.len(), self.stepper.settings().step);
+        let (nq, nv) = (self.q.len(), self.v.len());
         self.stepper.forget();
         self.q.copy_from_slice(job.q);
         self.v.copy_from_slice(job.v);
@@ -190,8 +190,7 @@ impl Roller {
             let torque = job
                 .torque
                 .map_or(&self.none[..], |all| &all[nv * step..nv * (step + 1)]);
-            let contacts = self.scene.contacts(&self.q, &self.v, dt);
-            let done = contacts.and_then(|contacts| self.stepper.step(&mut self.q, &mut self.v, torque, contacts));
+            let done = self.scene.step(&mut self.stepper, &mut self.q, &mut self.v, torque);
             match done {
                 Ok(report) => {
                     job.fared.deepest = job.fared.deepest.max(report.residuals.penetration);

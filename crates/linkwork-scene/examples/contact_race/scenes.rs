@@ -128,8 +128,7 @@ impl Ready {
             if self.trots {
                 trot((self.first + i) as f64 * STEP, &mut torque);
             }
-            let contacts = self.scene.contacts(&q, &v, STEP)?;
-            look(stepper.step(&mut q, &mut v, &torque, contacts)?);
+            look(self.scene.step(&mut stepper, &mut q, &mut v, &torque)?);
         }
         Ok((q, v, stepper))
     }

@@ -30,6 +30,7 @@ impl Polygon {
         count: 0,
     };
 
+    #[inline(always)]
     fn push(&mut self, corner: Corner) {
         // Rounding cannot make more corners than there is room for, but a broken pose might.
         if self.count < self.corners.len() {
@@ -44,6 +45,7 @@ impl Polygon {
 }
 
 /// Normals from b to a.
+#[inline(always)]
 pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &mut Vec<Touch>) {
     let (axes_a, axes_b) = (axes(at), axes(bt));
     let (ha, hb) = (a.to_array(), b.to_array());
@@ -110,11 +112,13 @@ pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &m
     }
 }
 
+#[inline(always)]
 fn axes(at: &Pose) -> [Vec3; 3] {
     [at.rotation.x, at.rotation.y, at.rotation.z]
 }
 
 /// The middle of the edge along axis i that is farthest along a direction.
+#[inline(always)]
 fn edge(half: Vec3, at: &Pose, axes: &[Vec3; 3], i: usize, along: Vec3) -> Vec3 {
     let h = half.to_array();
     let mut p = at.translation;
@@ -126,6 +130,7 @@ fn edge(half: Vec3, at: &Pose, axes: &[Vec3; 3], i: usize, along: Vec3) -> Vec3 
 }
 
 /// The nearest points of two lines.
+#[inline(always)]
 fn cross_points(p: Vec3, d: Vec3, q: Vec3, e: Vec3) -> (Vec3, Vec3) {
     let (r, b) = (p - q, d.dot(e));
     let down = 1.0 - b * b;
@@ -135,6 +140,7 @@ fn cross_points(p: Vec3, d: Vec3, q: Vec3, e: Vec3) -> (Vec3, Vec3) {
 
 /// The face of the second box that faces most against `out_of`, clipped by the sides of the first box's face. `whose` is
 /// 0 if the first is a.
+#[inline(always)]
 fn clip(
     [(half, at, axes), (other_half, other_at, other_axes)]: [(Vec3, &Pose, &[Vec3; 3]); 2],
     out_of: Vec3,

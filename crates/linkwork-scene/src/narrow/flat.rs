@@ -9,6 +9,7 @@ const UPRIGHT: f64 = 0.02;
 
 /// The points of a shape that are nearest to a plane: one of a ball or an ellipsoid, two of a capsule, corners of a box, rims of a
 /// cylinder.
+#[inline(always)]
 pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out: &mut Vec<Touch>) {
     let normal = plane.rotation.z;
     let first = out.len();
@@ -61,6 +62,7 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
 }
 
 /// The corners of a box, numbered by the signs of x, y and z.
+#[inline(always)]
 pub(super) fn corners(half: Vec3) -> [Vec3; 8] {
     core::array::from_fn(|i| {
         let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };

@@ -42,35 +42,43 @@ pub struct ClosedForm;
 impl Narrow for ClosedForm {
     fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool {
         use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
-        match (a, b) {
-            (Plane | HeightField(_), Plane | HeightField(_)) => return false,
-            (_, HeightField(field)) => ground::on_field(a, at, field, bt, margin, out),
-            (_, Plane) => flat::on_plane(a, at, bt, margin, out),
-            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => {
-                round::rounds(a, at, b, bt, margin, out)
-            }
-            (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
-                round::ball_on(at.translation, *radius, 0, b, bt, margin, out);
-            }
-            (Capsule { radius, half }, Cuboid { .. } | Cylinder { .. }) => {
-                round::capsule_on(*radius, *half, at, b, bt, margin, out);
-            }
-            (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
-            (Plane | HeightField(_), _) | (Cuboid { .. } | Cylinder { .. }, Sphere { .. } | Capsule { .. }) => {
-                let first = out.len();
-                let known = self.touch(b, bt, a, at, margin, out);
-                for touch in &mut out[first..] {
-                    touch.normal = -touch.normal;
-                }
-                return known;
-            }
-            _ => convex::convex(a, at, b, bt, margin, out),
+        if let (Plane | HeightField(_), Plane | HeightField(_)) = (a, b) {
+            return false;
         }
+        if let (Plane | HeightField(_), _) | (Cuboid { .. } | Cylinder { .. }, Sphere { .. } | Capsule { .. }) = (a, b)
+        {
+            let first = out.len();
+            let known = self.touch(b, bt, a, at, margin, out);
+            for touch in &mut out[first..] {
+                touch.normal = -touch.normal;
+            }
+            return known;
+        }
+        linkwork::workspace::call(touch, (a, at, b, bt, margin, out));
         true
     }
 
     fn knows(&self, a: &Shape, b: &Shape) -> bool {
         let ground = |shape: &Shape| matches!(shape, Shape::Plane | Shape::HeightField(_));
         !(ground(a) && ground(b))
+    }
+}
+
+/// The points of two shapes of which the first is no ground, nor rounder if it is the second.
+#[inline(always)]
+fn touch((a, at, b, bt, margin, out): (&Shape, &Pose, &Shape, &Pose, f64, &mut Vec<Touch>)) {
+    use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
+    match (a, b) {
+        (_, HeightField(field)) => ground::on_field(a, at, field, bt, margin, out),
+        (_, Plane) => flat::on_plane(a, at, bt, margin, out),
+        (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => round::rounds(a, at, b, bt, margin, out),
+        (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
+            round::ball_on(at.translation, *radius, 0, b, bt, margin, out);
+        }
+        (Capsule { radius, half }, Cuboid { .. } | Cylinder { .. }) => {
+            round::capsule_on(*radius, *half, at, b, bt, margin, out);
+        }
+        (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
+        _ => convex::convex(a, at, b, bt, margin, out),
     }
 }

@@ -12,6 +12,7 @@ struct Round {
     radius: f64,
 }
 
+#[inline(always)]
 fn round(shape: &Shape, at: &Pose) -> Round {
     let (radius, half) = match *shape {
         Shape::Capsule { radius, half } => (radius, half),
@@ -27,6 +28,7 @@ fn round(shape: &Shape, at: &Pose) -> Round {
 }
 
 /// Two balls or capsules: the nearest points; of capsules side by side both ends of where they overlap.
+#[inline(always)]
 pub(super) fn rounds(one: &Shape, at: &Pose, two: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) {
     let (one, two) = (round(one, at), round(two, bt));
     let (d1, d2) = (one.b - one.a, two.b - two.a);
@@ -64,6 +66,7 @@ pub(super) fn rounds(one: &Shape, at: &Pose, two: &Shape, bt: &Pose, margin: f64
 }
 
 /// The point of a segment nearest to another.
+#[inline(always)]
 fn nearest(p: Vec3, a: Vec3, b: Vec3) -> Vec3 {
     let d = b - a;
     let square = d.dot(d);
@@ -74,6 +77,7 @@ fn nearest(p: Vec3, a: Vec3, b: Vec3) -> Vec3 {
 }
 
 /// The nearest points of two segments.
+#[inline(always)]
 fn segments(one: Round, two: Round) -> (Vec3, Vec3) {
     let (d1, d2, r) = (one.b - one.a, two.b - two.a, one.a - two.a);
     let (a, e, f) = (d1.dot(d1), d2.dot(d2), d2.dot(r));
@@ -96,6 +100,7 @@ fn segments(one: Round, two: Round) -> (Vec3, Vec3) {
 }
 
 /// A point's distance from the surface of a box or cylinder, and the direction away from it, in the shape's frame.
+#[inline(always)]
 fn outside(shape: &Shape, p: Vec3) -> (f64, Vec3) {
     match *shape {
         Shape::Cuboid { half } => {
@@ -146,6 +151,7 @@ fn outside(shape: &Shape, p: Vec3) -> (f64, Vec3) {
 }
 
 /// A ball on a box or cylinder.
+#[inline(always)]
 pub(super) fn ball_on(
     centre: Vec3,
     radius: f64,

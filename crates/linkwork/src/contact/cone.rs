@@ -51,13 +51,13 @@ pub(super) struct Weight {
 
 impl Weight {
     /// Whether there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_none(&self) -> bool {
         self.normal == 0.0 && self.across == 0.0 && self.along == 0.0
     }
 
     /// Gx, of the rows that there are.
-    #[inline]
+    #[inline(always)]
     pub(super) fn times(&self, rows: usize, x: &Rows) -> Rows {
         let mut out = [0.0; ROWS];
         let mut slid = 0.0;
@@ -86,7 +86,7 @@ impl Weight {
 
 impl Cone {
     /// y for a relative velocity.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pull(&self, u: &Rows, v_hat: &Rows) -> Rows {
         let mut y = [0.0; ROWS];
         y[0] = -(u[0] - v_hat[0]) / self.r_n;
@@ -96,7 +96,7 @@ impl Cone {
         y
     }
 
-    #[inline]
+    #[inline(always)]
     fn slide(&self, y: &Rows) -> f64 {
         let mut sum = 0.0;
         for x in &y[1..self.rows] {
@@ -106,7 +106,7 @@ impl Cone {
     }
 
     /// γ = P(y), and the region it is in.
-    #[inline]
+    #[inline(always)]
     pub(super) fn project(&self, law: Law, y: &Rows) -> (Rows, Region) {
         let (y_r, y_n) = (self.slide(y), y[0]);
         let mut gamma = *y;
@@ -142,7 +142,7 @@ impl Cone {
     }
 
     /// G at y, whose projection is known.
-    #[inline]
+    #[inline(always)]
     pub(super) fn weight(&self, law: Law, y: &Rows, (gamma, region): (&Rows, Region)) -> Weight {
         let (n_inv, t_inv) = (1.0 / self.r_n, 1.0 / self.r_t);
         let slides = match law {

@@ -4,7 +4,7 @@
 //! fixed point; where that does not settle, the cone is shifted: v̂_n less μ times the sliding speed. Both end at the same law.
 
 use super::Settings;
-use super::cone::{Law, Region};
+use super::cone::{Law, ROWS, Region};
 use super::mixing::Mixing;
 use super::newton::{Newton, Sum};
 use super::rows::Point;
@@ -43,6 +43,9 @@ pub(super) struct Coulomb {
     /// The contacts that slide, how their normal impulses follow from bounds, and by what bounds are to change.
     sliding: Vec<usize>,
     small: Vec<f64>,
+    /// Innovations of the tangents, weighed, of one of them, and of a normal: nv each.
+    slid: Vec<f64>,
+    eps: Vec<f64>,
     more: Vec<f64>,
     /// v̂_n before the cones are shifted.
     before: Vec<f64>,
@@ -170,10 +173,13 @@ impl Coulomb {
         self.small.clear();
         self.small.resize(n * n, 0.0);
         self.more.clear();
-        for c in 0..n {
-            let i = self.sliding[c];
-            self.more.push(self.next[i] - self.trial[i]);
-            newton.slide(a, &sum.points[i]);
+        self.more
+            .extend(self.sliding.iter().map(|&i| self.next[i] - self.trial[i]));
+        if a.has_innovations() {
+            self.couple(a, sum);
+        }
+        for c in 0..if a.has_innovations() { 0 } else { n } {
+            newton.slide(a, &sum.points[self.sliding[c]]);
             for r in 0..n {
                 let point = &sum.points[self.sliding[r]];
                 let normal = point.velocity(&a.memory().lambda)[0];
@@ -202,6 +208,29 @@ impl Coulomb {
         }
         newton.follow(a, sum, &self.sliding, &self.more);
         Ok(true)
+    }
+
+    /// I + μ/R_n J_n𝓐⁻¹J*t of contacts that slide, from innovations: each along the ways of two links to the root.
+    fn couple(&mut self, a: &mut AugmentedMass<'_>, sum: &Sum) {
+        let (n, nv) = (self.sliding.len(), a.dofs());
+        self.slid.resize(n * nv, 0.0);
+        self.eps.resize(2 * nv, 0.0);
+        let (eps, rest) = self.eps.split_at_mut(nv);
+        for (&i, slid) in self.sliding.iter().zip(self.slid.chunks_exact_mut(nv)) {
+            let point = &sum.points[i];
+            a.innovations(point.arms.ends, &point.along(&point.weight.t), eps, slid);
+        }
+        let mut normal = [0.0; ROWS];
+        normal[0] = 1.0;
+        for (r, &i) in self.sliding.iter().enumerate() {
+            let point = &sum.points[i];
+            a.innovations(point.arms.ends, &point.along(&normal), eps, rest);
+            for (c, slid) in self.slid.chunks_exact(nv).take(n).enumerate() {
+                let yields: f64 = eps.iter().zip(slid).map(|(x, y)| x * y).sum();
+                let own = if r == c { 1.0 } else { 0.0 };
+                self.small[r * n + c] = own + point.cone.mu / point.cone.r_n * yields;
+            }
+        }
     }
 
     /// μγ_n.

@@ -1,11 +1,12 @@
 //! The rows of a step: contacts with what their directions yield, limits that are near, and dry friction.
 
 use super::Contact;
-use super::rows::{Hold, Line, Point, Six, apply, dot};
+use super::rows::{Hold, Line, Point, Six, about, apply, dot};
 use super::step::{State, Work};
 use crate::coupled::model::Follower;
 use crate::model::{FrameId, JointId, Mechanism, per_dof};
-use crate::workspace::{Augmented, Masses, Posed};
+use crate::spatial::{Force, Vec3};
+use crate::workspace::{Augmented, AugmentedMass, Masses, Posed};
 use crate::{Reference, Result};
 
 /// A position limit: of a degree of freedom, or of one that follows it.
@@ -41,6 +42,33 @@ impl Yields {
     }
 }
 
+/// The rows of all contacts.
+#[inline(always)]
+fn place_all((points, contacts, m, a): (&mut [Point], &[Contact], &Mechanism, &AugmentedMass<'_>)) {
+    for (point, contact) in points.iter_mut().zip(contacts) {
+        point.place(m, contact, |k| a.link(k));
+    }
+}
+
+/// What the directions of all contacts yield, where no joint follows another.
+#[inline(always)]
+fn set_yields((points, yields, posed, m): (&mut [Point], &Yields, &Posed<'_>, &Mechanism)) {
+    let root = |k: usize| m.compiled.bodies[k].root;
+    for point in points {
+        match point.arms.ends {
+            [Some(a), Some(b)] if a == b => {}
+            [Some(a), Some(b)] if root(a) == root(b) => {
+                let arm = point.given.point - posed.home(a);
+                point.set_yields(|f: Vec3| posed.yield_between(a, b, Force::from_array(about(arm, f))));
+            }
+            [a, b] => {
+                let own = |end: Option<usize>| end.map(|k| (&yields.own[k], posed.home(k)));
+                point.set_yield([own(a), own(b)], None);
+            }
+        }
+    }
+}
+
 /// Beyond this load, in weights of its own body, a contact becomes stiffer, and by no more than `STIFFEST`.
 const LOADED: f64 = 100.0;
 const STIFFEST: f64 = 1e-3;
@@ -56,16 +84,14 @@ impl Work {
         memory: &mut Augmented,
         contacts: &[Contact],
     ) -> Result<()> {
-        self.sum.points.clear();
         self.places.clear();
+        self.sum.points.resize_with(contacts.len(), Point::empty);
         if contacts.is_empty() {
             return Ok(());
         }
         let a = posed.augment(memory, Masses::Kept)?;
-        for contact in contacts {
-            let point = Point::new(given.m, *contact, |k| a.link(k));
-            self.sum.points.push(point);
-        }
+        let wide = a.instructions();
+        wide.call(place_all, (&mut self.sum.points[..], contacts, given.m, &a));
         let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
         let yields = &mut self.yields;
         yields.pair = None;
@@ -73,17 +99,13 @@ impl Work {
         if !coupled {
             yields.find(posed, compiled.bodies.len())?;
         }
-        for point in &mut self.sum.points {
-            let root = |k: usize| compiled.bodies[k].root;
-            let joined = match point.arms.ends {
-                [Some(a), Some(b)] if a == b => continue,
-                [Some(a), Some(b)] => root(a) == root(b) || coupled,
-                _ => coupled,
-            };
-            if !joined {
-                let own = |end: Option<usize>| end.map(|k| (&yields.own[k], posed.home(k)));
-                let [a, b] = point.arms.ends;
-                point.set_yield([own(a), own(b)], None);
+        if !coupled {
+            wide.call(set_yields, (&mut self.sum.points[..], &*yields, &*posed, given.m));
+        }
+        for point in self.sum.points.iter_mut().filter(|_| coupled) {
+            if let [Some(a), Some(b)] = point.arms.ends
+                && a == b
+            {
                 continue;
             }
             let frames = [point.given.a, point.given.b];

@@ -190,6 +190,11 @@ fn spin(times: &impl Fn(Vec3) -> Vec3, rows: &[[f64; 3]; 3], w: Vec3, torque: Ve
         }
         let Some(step) = solve3(a) else { return next };
         next -= Vec3::from(step);
+        // Newton's method doubles the digits: none are left to gain.
+        let size = |x: Vec3| x.x.abs() + x.y.abs() + x.z.abs();
+        if size(step.into()) <= 1e-9 * size(next) {
+            return next;
+        }
     }
     next
 }

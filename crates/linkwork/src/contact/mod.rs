@@ -50,6 +50,7 @@ mod loops;
 mod meeting;
 mod mixing;
 mod newton;
+mod points;
 mod report;
 mod rows;
 mod step;

@@ -11,8 +11,13 @@
 use super::Settings;
 use super::cone::{ROWS, Rows};
 use super::loops::Loop;
+use super::points::{
+    advance_points, bend_of_points, compare_points, curve_of_points, move_points, push_points, slope_of_points,
+    start_points, try_points, weigh_points,
+};
 use super::rows::{Line, Point};
 use crate::Result;
+use crate::simd::Instructions;
 use crate::spatial::Force;
 use crate::workspace::AugmentedMass;
 
@@ -90,11 +95,9 @@ impl Newton {
     pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
         self.moved.copy_from_slice(&self.gradient);
         a.move_links(&self.v);
+        let wide = a.instructions();
         let motions = &a.memory().lambda;
-        for point in &mut sum.points {
-            point.u = point.velocity(motions);
-            point.gamma = [0.0; ROWS];
-        }
+        wide.call(start_points, (&mut sum.points[..], &motions[..]));
         for tie in &mut sum.loops {
             tie.u = tie.arms.velocity(tie.count, motions);
             tie.gamma = [0.0; ROWS];
@@ -117,7 +120,7 @@ impl Newton {
     /// γ of all rows at v, and the gradient with them.
     fn answer(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
         self.evaluations += 1;
-        sum.points.iter_mut().for_each(|point| point.try_at(0.0));
+        a.instructions().call(try_points, &mut sum.points[..]);
         sum.loops.iter_mut().for_each(|tie| tie.try_at(0.0));
         for line in &mut sum.lines {
             (line.next, _) = line.answer(self.v[line.v]);
@@ -140,19 +143,16 @@ impl Newton {
                 differ = differ.max((old[i] - new[i]).abs());
             }
         };
-        for point in &sum.points {
-            compare(&point.gamma, &point.next.0, point.cone.rows);
-        }
         for tie in &sum.loops {
             compare(&tie.gamma, &tie.next, tie.count);
         }
+        let wide = a.instructions();
+        let [most, change] = wide.call(compare_points, &sum.points[..]);
+        (largest, differ) = (largest.max(most), differ.max(change));
         if differ > ROUNDING * largest {
             let forces = &mut a.memory().forces;
             forces.fill(Force::ZERO);
-            for point in &sum.points {
-                let rows = point.cone.rows;
-                point.arms.push_between(rows, &point.gamma, &point.next.0, forces);
-            }
+            wide.call(push_points, (&sum.points[..], &mut forces[..]));
             for tie in &sum.loops {
                 tie.arms.push_between(tie.count, &tie.gamma, &tie.next, forces);
             }
@@ -210,21 +210,25 @@ impl Newton {
             *room = -gradient;
         }
         a.solve_pushed(Some(&self.room), false, &mut self.dv);
+        self.move_rows(a, sum);
+        let wide = a.instructions();
+        let t = self.search(wide, sum, self.exact);
+        self.go(wide, sum, t);
+        self.take_in(a, sum);
+        Ok(())
+    }
+
+    /// J dv, from the links' motions at dv.
+    fn move_rows(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+        let wide = a.instructions();
         let motions = &a.memory().lambda;
-        for point in &mut sum.points {
-            point.du = point.velocity(motions);
-            point.gdu = point.weight.times(point.cone.rows, &point.du);
-        }
+        wide.call(move_points, (&mut sum.points[..], &motions[..]));
         for tie in &mut sum.loops {
             tie.du = tie.arms.velocity(tie.count, motions);
         }
         if self.exact {
             self.find_a0dv(a);
         }
-        let t = self.search(sum, self.exact);
-        self.go(sum, t);
-        self.take_in(a, sum);
-        Ok(())
     }
 
     /// 𝓐₀dv, from the links' motions at dv.
@@ -236,19 +240,12 @@ impl Newton {
     }
 
     /// Goes a share of the way along dv; impulses are then those that the gradient is told by, until others are taken in.
-    fn go(&mut self, sum: &mut Sum, t: f64) {
+    fn go(&mut self, wide: Instructions, sum: &mut Sum, t: f64) {
         let exact = self.exact;
         for (v, dv) in self.v.iter_mut().zip(&self.dv) {
             *v += t * dv;
         }
-        for point in &mut sum.points {
-            for i in 0..point.cone.rows {
-                point.u[i] += t * point.du[i];
-                if !exact {
-                    point.gamma[i] -= t * point.gdu[i];
-                }
-            }
-        }
+        wide.call(advance_points, (&mut sum.points[..], t, exact));
         if exact {
             for (moved, a0dv) in self.moved.iter_mut().zip(&self.a0dv) {
                 *moved += t * a0dv;
@@ -294,27 +291,14 @@ impl Newton {
             *room = -gradient;
         }
         a.solve_pushed(Some(&self.room), true, &mut self.dv);
-        let motions = &a.memory().lambda;
-        for point in &mut sum.points {
-            point.du = point.velocity(motions);
-            point.gdu = point.weight.times(point.cone.rows, &point.du);
-        }
-        for tie in &mut sum.loops {
-            tie.du = tie.arms.velocity(tie.count, motions);
-        }
-        if self.exact {
-            self.find_a0dv(a);
-        }
-        self.go(sum, 1.0);
+        self.move_rows(a, sum);
+        self.go(a.instructions(), sum, 1.0);
     }
 
     /// 𝓐 = 𝓐₀ + ΣJ*GJ at the present velocity.
     pub(super) fn factor(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
         a.memory().clear_weights();
-        for point in &mut sum.points {
-            point.weight = point.weight();
-            point.weigh(&point.weight, a);
-        }
+        a.instructions().call(weigh_points, (&mut sum.points[..], &mut *a));
         for tie in &sum.loops {
             tie.weigh(a);
         }
@@ -332,12 +316,12 @@ impl Newton {
     }
 
     /// How far to go along dv: the slope is monotone, and zero at the best place. The impulses there are in `next`.
-    fn search(&mut self, sum: &mut Sum, exact: bool) -> f64 {
+    fn search(&mut self, wide: Instructions, sum: &mut Sum, exact: bool) -> f64 {
         let first = dot(&self.gradient, &self.dv);
         let along = match exact {
             true => dot(&self.dv, &self.a0dv),
             false => {
-                let points = sum.points.iter().map(|p| dot(&p.du, &p.gdu)).sum::<f64>();
+                let points = wide.call(curve_of_points, &sum.points[..]);
                 let lines = sum
                     .lines
                     .iter()
@@ -347,16 +331,16 @@ impl Newton {
             }
         };
         let (mut low, mut high, mut t) = (0.0, 1.0, 1.0);
-        let whole = self.slope(sum, first, along, 1.0);
+        let whole = self.slope(wide, sum, first, along, 1.0);
         if whole > 0.5 * first.abs() {
             let goal = 0.1 * first.abs();
-            t = 1.0 - whole / (along + self.bend(sum, 1.0));
+            t = 1.0 - whole / (along + self.bend(wide, sum, 1.0));
             let mut looked = 1.0;
             for _ in 0..40 {
                 if !(t > low && t < high) {
                     t = 0.5 * (low + high);
                 }
-                let here = self.slope(sum, first, along, t);
+                let here = self.slope(wide, sum, first, along, t);
                 looked = t;
                 if here.abs() <= goal || high - low < 1e-12 {
                     break;
@@ -366,7 +350,7 @@ impl Newton {
                 } else {
                     low = t;
                 }
-                let next = t - here / (along + self.bend(sum, t));
+                let next = t - here / (along + self.bend(wide, sum, t));
                 if next == t {
                     break;
                 }
@@ -374,22 +358,16 @@ impl Newton {
             }
             // If the rounds ran out the last look was elsewhere.
             if looked != t {
-                self.slope(sum, first, along, t);
+                self.slope(wide, sum, first, along, t);
             }
         }
         t
     }
 
     /// The slope at a share of the step.
-    fn slope(&mut self, sum: &mut Sum, first: f64, along: f64, t: f64) -> f64 {
+    fn slope(&mut self, wide: Instructions, sum: &mut Sum, first: f64, along: f64, t: f64) -> f64 {
         self.evaluations += 1;
-        let mut slope = first + t * along;
-        for point in &mut sum.points {
-            point.try_at(t);
-            for i in 0..point.cone.rows {
-                slope += point.du[i] * (point.gamma[i] - point.next.0[i]);
-            }
-        }
+        let mut slope = first + t * along + wide.call(slope_of_points, (&mut sum.points[..], t));
         for tie in &mut sum.loops {
             tie.try_at(t);
             for i in 0..tie.count {
@@ -405,8 +383,8 @@ impl Newton {
     }
 
     /// What rows add to how the slope changes there.
-    fn bend(&self, sum: &Sum, t: f64) -> f64 {
-        let points = sum.points.iter().map(|p| p.bend(t)).sum::<f64>();
+    fn bend(&self, wide: Instructions, sum: &Sum, t: f64) -> f64 {
+        let points = wide.call(bend_of_points, (&sum.points[..], t));
         let ties = sum
             .loops
             .iter()

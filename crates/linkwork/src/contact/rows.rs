@@ -2,7 +2,7 @@
 
 use super::cone::{Cone, Law, ROWS, Region, Rows, Weight};
 use super::{Contact, Settings};
-use crate::model::{JointId, Mechanism};
+use crate::model::{FrameId, JointId, Mechanism};
 use crate::spatial::{Articulated, Force, Motion, Pose, Rotation, Vec3};
 use crate::workspace::AugmentedMass;
 use crate::{Error, Result};
@@ -56,12 +56,12 @@ pub(super) type Six = [[f64; 6]; 6];
 
 // Products here are not fused: outside of sweeps a fused one is a call. Arrays are filled in loops, for `map` is one too.
 
-#[inline]
+#[inline(always)]
 pub(super) fn dot(x: &[f64; 6], y: &[f64; 6]) -> f64 {
     (x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3]) + (x[4] * y[4] + x[5] * y[5])
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
     let mut out = [0.0; 6];
     for i in 0..6 {
@@ -71,14 +71,27 @@ pub(super) fn apply(w: &Six, x: &[f64; 6]) -> [f64; 6] {
 }
 
 /// A vector seen from axes that are turned.
-#[inline]
+#[inline(always)]
 pub(super) fn back(turn: &Rotation, v: Vec3) -> Vec3 {
     let along = |axis: Vec3| axis.x * v.x + axis.y * v.y + axis.z * v.z;
     Vec3::new(along(turn.x), along(turn.y), along(turn.z))
 }
 
+/// A force that acts at some place, as moment and force.
+#[inline(always)]
+pub(super) fn about(arm: Vec3, f: Vec3) -> [f64; 6] {
+    [
+        arm.y * f.z - arm.z * f.y,
+        arm.z * f.x - arm.x * f.z,
+        arm.x * f.y - arm.y * f.x,
+        f.x,
+        f.y,
+        f.z,
+    ]
+}
+
 /// Two directions across a unit normal.
-#[inline]
+#[inline(always)]
 pub(super) fn tangents(n: Vec3) -> [Vec3; 2] {
     let along = if n.x.abs() < 0.9 {
         Vec3::new(1.0, 0.0, 0.0)
@@ -92,7 +105,7 @@ pub(super) fn tangents(n: Vec3) -> [Vec3; 2] {
 
 impl Arms {
     /// The relative velocity for some motions of links.
-    #[inline]
+    #[inline(always)]
     pub(super) fn velocity(&self, rows: usize, motions: &[Motion]) -> Rows {
         let mut u = [0.0; ROWS];
         for (end, b) in self.ends.iter().zip(&self.b) {
@@ -106,7 +119,7 @@ impl Arms {
     }
 
     /// Adds what the difference of two impulses does to the links.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_between(&self, rows: usize, old: &Rows, new: &Rows, forces: &mut [Force]) {
         let mut gamma = [0.0; ROWS];
         for i in 0..rows {
@@ -116,7 +129,7 @@ impl Arms {
     }
 
     /// Adds what an impulse does to the links.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&self, rows: usize, gamma: &Rows, forces: &mut [Force]) {
         for (end, b) in self.ends.iter().zip(&self.b) {
             let Some(k) = *end else { continue };
@@ -130,19 +143,16 @@ impl Arms {
         }
     }
 
-    /// Adds Σ w xx* to the links, and what joins them.
-    #[inline]
+    /// Adds Σ w xx* to the links, or between them.
+    #[inline(always)]
     pub(super) fn weigh(&self, terms: &[Term], operator: &mut AugmentedMass<'_>) {
-        let memory = operator.memory();
-        for side in 0..2 {
-            let Some(k) = self.ends[side] else { continue };
-            let mut own = Articulated::ZERO;
-            for term in terms {
-                own.add_square(term.weight, &term.x[side]);
-            }
-            memory.weigh(k, &own);
-        }
         if let [Some(one), Some(two)] = self.ends {
+            if operator.joins_by_rows([one, two]) {
+                for term in terms.iter().filter(|term| term.weight != 0.0) {
+                    operator.weigh_row([one, two], term.x, term.weight);
+                }
+                return;
+            }
             let mut joined = [[0.0; 6]; 6];
             for Term { weight, x } in terms {
                 for r in 0..6 {
@@ -152,7 +162,16 @@ impl Arms {
                     }
                 }
             }
-            memory.pairs.join(one, two, &joined);
+            operator.memory().pairs.join(one, two, &joined);
+        }
+        let memory = operator.memory();
+        for side in 0..2 {
+            let Some(k) = self.ends[side] else { continue };
+            let mut own = Articulated::ZERO;
+            for term in terms {
+                own.add_square(term.weight, &term.x[side]);
+            }
+            memory.weigh(k, &own);
         }
     }
 }
@@ -171,12 +190,53 @@ impl Term {
     };
 }
 
-/// Sums of at most this many terms: an own one for each row, and the normal with sliding.
-const TERMS: usize = ROWS + 2;
+/// A weight along the direction of sliding below this share of that across it is rounding.
+const ROUNDING: f64 = 1e-12;
 
 impl Point {
-    /// The rows at a configuration; R and v̂ are still to come.
-    pub(super) fn new(m: &Mechanism, given: Contact, link: impl Fn(usize) -> Pose) -> Self {
+    /// No contact yet.
+    pub(super) fn empty() -> Self {
+        let zero = Vec3::ZERO;
+        Self {
+            given: Contact {
+                id: 0,
+                a: FrameId::WORLD,
+                b: FrameId::WORLD,
+                point: zero,
+                normal: zero,
+                gap: 0.0,
+                surface: super::Surface::default(),
+            },
+            arms: Arms {
+                ends: [None; 2],
+                b: [[[0.0; 6]; ROWS]; 2],
+            },
+            along: [Along::Normal; ROWS],
+            tangents: [zero; 2],
+            cone: Cone {
+                rows: 1,
+                mu: 0.0,
+                r_n: 1.0,
+                r_t: 1.0,
+            },
+            law: Law::Cone,
+            w_n: 0.0,
+            w_t: 0.0,
+            v_hat_n: 0.0,
+            v_hat: [0.0; ROWS],
+            u: [0.0; ROWS],
+            gamma: [0.0; ROWS],
+            region: Region::Apart,
+            weight: Weight::default(),
+            du: [0.0; ROWS],
+            gdu: [0.0; ROWS],
+            next: ([0.0; ROWS], Region::Apart),
+        }
+    }
+
+    /// The rows of a contact at a configuration, in the place of another's; R and v̂ are still to come.
+    #[inline(always)]
+    pub(super) fn place(&mut self, m: &Mechanism, given: &Contact, link: impl Fn(usize) -> Pose) {
         let (n, surface) = (given.normal, &given.surface);
         let [t1, t2] = tangents(n);
         let zero = Vec3::ZERO;
@@ -197,9 +257,9 @@ impl Point {
                 add(Along::Rolling(1), t2 * surface.rolling, zero);
             }
         }
-        let body = |frame: crate::model::FrameId| m.placed[frame.index()].body;
+        let body = |frame: FrameId| m.placed[frame.index()].body;
         let ends = [body(given.a), body(given.b)];
-        let mut b = [[[0.0; 6]; ROWS]; 2];
+        let b = &mut self.arms.b;
         for side in 0..2 {
             let Some(k) = ends[side] else { continue };
             let pose = link(k);
@@ -217,50 +277,53 @@ impl Point {
                 ];
             }
         }
-        let mut along = [Along::Normal; ROWS];
-        for (along, line) in along.iter_mut().zip(&lines) {
+        for (along, line) in self.along.iter_mut().zip(&lines) {
             *along = line.0;
         }
-        Self {
-            given,
-            arms: Arms { ends, b },
-            along,
-            tangents: [t1, t2],
-            cone: Cone {
-                rows,
-                mu: surface.friction,
-                r_n: 1.0,
-                r_t: 1.0,
-            },
-            law: Law::Cone,
-            w_n: 0.0,
-            w_t: 0.0,
-            v_hat_n: 0.0,
-            v_hat: [0.0; ROWS],
-            u: [0.0; ROWS],
-            gamma: [0.0; ROWS],
-            region: Region::Apart,
-            weight: Weight::default(),
-            du: [0.0; ROWS],
-            gdu: [0.0; ROWS],
-            next: ([0.0; ROWS], Region::Apart),
-        }
+        self.given = *given;
+        self.arms.ends = ends;
+        self.tangents = [t1, t2];
+        self.cone = Cone {
+            rows,
+            mu: surface.friction,
+            r_n: 1.0,
+            r_t: 1.0,
+        };
+        self.law = Law::Cone;
+        (self.w_n, self.w_t, self.v_hat_n) = (0.0, 0.0, 0.0);
+        (self.u, self.du, self.gdu) = ([0.0; ROWS], [0.0; ROWS], [0.0; ROWS]);
+        (self.gamma, self.region) = ([0.0; ROWS], Region::Apart);
+        self.weight = Weight::default();
+        self.next = ([0.0; ROWS], Region::Apart);
     }
 
     /// The relative velocity for some motions of links.
-    #[inline]
+    #[inline(always)]
     pub(super) fn velocity(&self, motions: &[Motion]) -> Rows {
         self.arms.velocity(self.cone.rows, motions)
     }
 
     /// Adds what an impulse does to the links.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&self, gamma: &Rows, forces: &mut [Force]) {
         self.arms.push(self.cone.rows, gamma, forces);
     }
 
+    /// An impulse as forces on both links.
+    pub(super) fn along(&self, gamma: &Rows) -> [[f64; 6]; 2] {
+        let mut sum = [[0.0; 6]; 2];
+        for (sum, b) in sum.iter_mut().zip(&self.arms.b) {
+            for (gamma, b) in gamma[..self.cone.rows].iter().zip(b) {
+                for c in 0..6 {
+                    sum[c] += b[c] * gamma;
+                }
+            }
+        }
+        sum
+    }
+
     /// γ at a share of the step along dv, kept in `next`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn try_at(&mut self, t: f64) {
         let mut u = self.u;
         for i in 0..self.cone.rows {
@@ -271,7 +334,7 @@ impl Point {
     }
 
     /// J dv*GJ dv at a share of the step, after [`Point::try_at`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn bend(&self, t: f64) -> f64 {
         let mut u = self.u;
         for i in 0..self.cone.rows {
@@ -284,77 +347,103 @@ impl Point {
     }
 
     /// G at u, where γ is known.
-    #[inline]
+    #[inline(always)]
     pub(super) fn weight(&self) -> Weight {
         let y = self.cone.pull(&self.u, &self.v_hat);
         self.cone.weight(self.law, &y, (&self.gamma, self.region))
     }
 
-    /// Adds BGB* to the links, and what joins them.
-    #[inline]
+    /// Adds BGB* to the links, or between them.
+    #[inline(always)]
     pub(super) fn weigh(&self, g: &Weight, operator: &mut AugmentedMass<'_>) {
         if g.is_none() {
             return;
         }
         let (n, b) = (self.cone.rows, &self.arms.b);
-        let mut terms = [Term::NONE; TERMS];
+        let mut terms = [Term::NONE; ROWS + 1];
         let mut count = 0;
-        let mut add = |weight: f64, one: &[f64; 6], two: &[f64; 6]| {
+        let mut add = |weight: f64, x: [[f64; 6]; 2]| {
             if weight != 0.0 {
-                (terms[count].weight, terms[count].x) = (weight, [*one, *two]);
+                (terms[count].weight, terms[count].x) = (weight, x);
                 count += 1;
             }
         };
-        // Σ across b_ib_i*, and of the normal and s = Σt_ib_i: normal bb* + coupled (bs* + sb*) + along ss*, as squares.
-        for i in 1..n {
-            add(g.across, &b[0][i], &b[1][i]);
-        }
+        let row = |i: usize| [b[0][i], b[1][i]];
         if g.along == 0.0 && g.coupled == 0.0 {
-            add(g.normal, &b[0][0], &b[1][0]);
-        } else {
-            let lean = if g.normal > 0.0 { g.coupled / g.normal } else { 0.0 };
-            let (mut slid, mut both) = ([[0.0; 6]; 2], [[0.0; 6]; 2]);
+            for i in 1..n {
+                add(g.across, row(i));
+            }
+            add(g.normal, row(0));
+            return self.arms.weigh(&terms[..count], operator);
+        }
+        // With t the direction of sliding, s = Σt_ib_i and s_j = Σu_ib_i of directions u across t: squares, none of them negative,
+        // normal (b + lean s)² + (along + across − lean coupled) s² + Σ across s_j².
+        let combined = |u: &Rows| {
+            let mut sum = [[0.0; 6]; 2];
             for side in 0..2 {
-                for c in 0..6 {
-                    for i in 1..n {
-                        slid[side][c] += g.t[i] * b[side][i][c];
+                for i in 1..n {
+                    for c in 0..6 {
+                        sum[side][c] += u[i] * b[side][i][c];
                     }
-                    both[side][c] = b[side][0][c] + lean * slid[side][c];
                 }
             }
-            add(g.normal, &both[0], &both[1]);
-            add(g.along - lean * g.coupled, &slid[0], &slid[1]);
+            sum
+        };
+        let lean = if g.normal > 0.0 { g.coupled / g.normal } else { 0.0 };
+        let slid = combined(&g.t);
+        let mut both = row(0);
+        for side in 0..2 {
+            for c in 0..6 {
+                both[side][c] += lean * slid[side][c];
+            }
+        }
+        add(g.normal, both);
+        let along = g.across + g.along - lean * g.coupled;
+        if along > ROUNDING * g.across {
+            add(along, slid);
+        }
+        // A reflection that takes an axis to t takes the others across it.
+        let mut w = g.t;
+        w[1] += if g.t[1] < 0.0 { -1.0 } else { 1.0 };
+        let square: f64 = w[1..n].iter().map(|x| x * x).sum();
+        for j in 2..n {
+            let mut u = [0.0; ROWS];
+            for i in 1..n {
+                u[i] = -2.0 * w[i] * w[j] / square;
+            }
+            u[j] += 1.0;
+            add(g.across, combined(&u));
         }
         self.arms.weigh(&terms[..count], operator);
     }
 
     /// What the directions yield, from J𝓜⁻¹J* of the ends in the world's axes at some places, and what joins them.
+    #[inline(always)]
     pub(super) fn set_yield(&mut self, own: [Option<(&Six, Vec3)>; 2], joined: Option<&Six>) {
-        let value = |f: Vec3| {
+        let point = self.given.point;
+        self.set_yields(|f: Vec3| {
             let (mut sum, mut rows) = (0.0, [[0.0; 6]; 2]);
             for side in 0..2 {
                 let Some((w, at)) = own[side] else { continue };
-                let arm = self.given.point - at;
-                rows[side] = [
-                    arm.y * f.z - arm.z * f.y,
-                    arm.z * f.x - arm.x * f.z,
-                    arm.x * f.y - arm.y * f.x,
-                    f.x,
-                    f.y,
-                    f.z,
-                ];
+                rows[side] = about(point - at, f);
                 sum += dot(&rows[side], &apply(w, &rows[side]));
             }
             if let Some(w) = joined {
                 sum -= 2.0 * dot(&rows[0], &apply(w, &rows[1]));
             }
             sum
-        };
+        });
+    }
+
+    /// What the directions yield, from what one does.
+    #[inline(always)]
+    pub(super) fn set_yields(&mut self, value: impl Fn(Vec3) -> f64) {
         self.w_n = value(self.given.normal);
         self.w_t = 0.5 * (value(self.tangents[0]) + value(self.tangents[1]));
     }
 
     /// R and v̂ of the normal.
+    #[inline(always)]
     pub(super) fn set_compliance(&mut self, settings: &Settings, rho: f64) {
         let (dt, surface) = (settings.step, &self.given.surface);
         let tau = surface.relaxation.unwrap_or_else(|| dt.max(0.02));
@@ -428,7 +517,7 @@ pub(super) struct Line {
 
 impl Line {
     /// γ and G at a velocity of the degree of freedom.
-    #[inline]
+    #[inline(always)]
     pub(super) fn answer(&self, v: f64) -> (f64, f64) {
         let y = -(self.slope * v - self.v_hat) / self.r;
         match self.hold {
@@ -457,8 +546,10 @@ pub(super) fn check(m: &Mechanism, contacts: &[Contact], order: &mut Vec<usize>)
         if !(contact.point.is_finite() && contact.normal.is_finite() && contact.gap.is_finite()) {
             return Err(bad(i, "has a point, normal or gap that is not finite".into()));
         }
-        let length = contact.normal.norm();
-        if (length - 1.0).abs() > 1e-6 {
+        // Not fused, and no root: those are calls.
+        let n = contact.normal;
+        if (n.x * n.x + n.y * n.y + n.z * n.z - 1.0).abs() > 2e-6 {
+            let length = n.norm();
             return Err(bad(
                 i,
                 format!("has a normal of length {length}; it must be of unit length"),

@@ -38,6 +38,9 @@ pub(super) struct Work {
     /// Forces on them from outside, in their axes.
     pub(super) loads: Vec<Force>,
     pub(super) stops: Vec<Stop>,
+    /// Springs of joints with one coordinate, where they are in q and v; and whether others have some.
+    pub(super) springs: Vec<[usize; 2]>,
+    pub(super) curved_springs: bool,
     /// Per degree of freedom, the body it moves.
     pub(super) bodies: Vec<usize>,
     pub(super) newton: Newton,
@@ -89,11 +92,25 @@ impl Stepper {
                 bodies[m.reduction.as_ref().map_or(v, |r| r.v_from[v])] = k;
             }
         }
+        let mut springs = Vec::new();
+        for j in 0..mechanism.joints().len() {
+            let (q, v) = (mechanism.q_of(j), mechanism.v_of(j));
+            if mechanism.leader_of(j).is_none()
+                && (q.len(), v.len()) == (1, 1)
+                && mechanism.passive.stiffness[v.start] != 0.0
+            {
+                springs.push([q.start, v.start]);
+            }
+        }
+        let sprung = mechanism.passive.stiffness.iter().filter(|k| **k != 0.0).count();
+        let curved_springs = sprung > springs.len();
         let work = Work {
             settings,
             loads: vec![Force::ZERO; roots(mechanism).len()],
             roots: roots(mechanism),
             stops: stops(mechanism),
+            springs,
+            curved_springs,
             bodies,
             newton: Newton::new(nv),
             coulomb: Coulomb::default(),
@@ -117,11 +134,13 @@ impl Stepper {
                 ..Report::default()
             },
         };
+        let mut augmented = mechanism.augmented();
+        augmented.0.kept.start(m.bodies.len(), m.nv);
         Ok(Self {
             workspace: mechanism.workspace(),
             mechanism: mechanism.clone(),
             closed: None,
-            augmented: mechanism.augmented(),
+            augmented,
             work,
             last: Last::default(),
         })
@@ -203,7 +222,18 @@ impl Stepper {
         contacts: &[Contact],
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
     ) -> Result<&Report> {
-        self.solve_driven(q, v, contacts, drive)?;
+        self.step_finding(q, v, |_, _, _| Ok(contacts), drive)
+    }
+
+    /// The same with contacts that are found at the state: `find` is given the mechanism at q, q, and v.
+    pub fn step_finding<'c>(
+        &mut self,
+        q: &mut [f64],
+        v: &mut [f64],
+        find: impl FnOnce(&mut Posed<'_>, &[f64], &[f64]) -> Result<&'c [Contact]>,
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+    ) -> Result<&Report> {
+        self.solve_driven(q, v, find, drive)?;
         let work = &mut self.work;
         let dt = work.settings.step;
         v.copy_from_slice(&work.report.velocity);
@@ -222,22 +252,28 @@ impl Stepper {
     /// change.
     pub fn solve(&mut self, q: &[f64], v: &[f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
         self.mechanism.check_vector("torque", torque)?;
-        self.solve_driven(q, v, contacts, |_, tau| {
-            tau.copy_from_slice(torque);
-            Ok(())
-        })
+        self.solve_driven(
+            q,
+            v,
+            |_, _, _| Ok(contacts),
+            |_, tau| {
+                tau.copy_from_slice(torque);
+                Ok(())
+            },
+        )
     }
 
-    fn solve_driven(
+    fn solve_driven<'c>(
         &mut self,
         q: &[f64],
         v: &[f64],
-        contacts: &[Contact],
+        find: impl FnOnce(&mut Posed<'_>, &[f64], &[f64]) -> Result<&'c [Contact]>,
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
     ) -> Result<&Report> {
         self.mechanism.check_vector("v", v)?;
-        check(&self.mechanism, contacts, &mut self.work.order)?;
         let mut posed = self.workspace.at(q)?;
+        let contacts = find(&mut posed, q, v)?;
+        check(&self.mechanism, contacts, &mut self.work.order)?;
         let (m, work) = (&self.mechanism, &mut self.work);
         work.torque.fill(0.0);
         drive(&mut posed.moving(v)?, &mut work.torque)?;
@@ -423,10 +459,15 @@ impl Work {
             return Ok(());
         }
         let (passive, dt) = (&given.m.passive, self.settings.step);
-        let sprung = passive.stiffness.iter().any(|x| *x != 0.0);
-        if sprung {
+        for &[q, v] in &self.springs {
+            self.torque[v] -= passive.stiffness[v] * (given.q[q] - passive.rest[q]);
+        }
+        if self.curved_springs {
             let away = &mut self.room[..given.v.len()];
             given.m.difference(&passive.rest, given.q, away)?;
+            for &[_, v] in &self.springs {
+                away[v] = 0.0;
+            }
             for ((torque, away), k) in self.torque.iter_mut().zip(away).zip(&passive.stiffness) {
                 *torque -= k * *away;
             }

@@ -98,12 +98,33 @@ impl Instructions {
         unsafe { perform(task) }
     }
 
+    /// Calls a function that is `#[inline(always)]`, compiled for what the processor has.
+    #[inline(always)]
+    pub(crate) fn call<A, T>(self, function: impl FnOnce(A) -> T, input: A) -> T {
+        let mut out = None;
+        self.perform::<f64, _>(Call(function, input, &mut out));
+        match out {
+            Some(out) => out,
+            None => unreachable!("a task runs once"),
+        }
+    }
+
     /// The same for work that is done in lanes wherever there are any: for single numbers it is compiled for any processor alone.
     #[inline(always)]
     pub(crate) fn perform_in_lanes<S: Scalar, T: Task>(self, task: T) {
         let perform = const { plainly::<S, T>() };
         // SAFETY: lanes are made only where they run.
         unsafe { perform(task) }
+    }
+}
+
+/// A function, what it takes, and where what it gives goes.
+struct Call<'a, F, A, T>(F, A, &'a mut Option<T>);
+
+impl<F: FnOnce(A) -> T, A, T> Task for Call<'_, F, A, T> {
+    #[inline(always)]
+    fn run(self) {
+        *self.2 = Some((self.0)(self.1));
     }
 }
 

@@ -1,7 +1,8 @@
 //! 𝓐 = 𝓜 + A + ΣJ*GJ as an operation of a posed state.
 
 use super::{Configured, check_length};
-use crate::dynamics::augmented::{Augmented as Memory, Tree};
+use crate::body::Hinge;
+use crate::dynamics::augmented::{Augmented as Memory, Row, Tree};
 use crate::dynamics::forward::Gains;
 use crate::dynamics::kinematics::Placements;
 use crate::dynamics::operational::{Compliances, HomeGains};
@@ -132,6 +133,40 @@ impl<S: Scalar> Configured<'_, S> {
     pub(crate) fn home_gain(&self, dof: usize) -> (S, Force<S>) {
         let stages = &self.view.stages;
         (stages.riccati.gains[dof].d_inv, stages.home_gains[dof].g)
+    }
+
+    /// What two links of one tree yield to a force on the one and its opposite on the other, at home in the world's axes, after
+    /// [`Configured::compliances`].
+    #[inline(always)]
+    pub(crate) fn yield_between(&self, a: usize, b: usize, force: Force<S>) -> S {
+        let (m, s) = (&self.view.mechanism.compiled, &*self.view.stages);
+        let (mut one, mut two) = (Some(a), Some(b));
+        let (mut z, mut y, mut sum) = (-force, force, S::ZERO);
+        // A parent has the smaller number.
+        while let Some(k) = one.max(two) {
+            if one == two {
+                (two, z) = (None, z + y);
+            }
+            let f = if one > two { &mut z } else { &mut y };
+            let body = &m.bodies[k];
+            for v in body.v..body.v + body.dofs {
+                let (h, g) = (s.world.columns[v].to_array(), s.home_gains[v].g.to_array());
+                let mut z = f.to_array();
+                // Not fused: outside of sweeps a fused product is a call.
+                let along = (h[0] * z[0] + h[1] * z[1] + h[2] * z[2]) + (h[3] * z[3] + h[4] * z[4] + h[5] * z[5]);
+                for i in 0..6 {
+                    z[i] -= g[i] * along;
+                }
+                *f = Force::from_array(z);
+                sum += along * along * s.riccati.gains[v].d_inv;
+            }
+            if one > two {
+                one = body.parent;
+            } else {
+                two = body.parent;
+            }
+        }
+        sum
     }
 
     /// Where a link's home is.
@@ -401,9 +436,48 @@ impl<S: Scalar> AugmentedMass<'_, S> {
 
     // What a step with contact asks for, without checks.
 
+    /// What the processor has.
+    pub(crate) fn instructions(&self) -> Instructions {
+        self.instructions
+    }
+
     /// The weights and what they made, laid open.
     pub(crate) fn memory(&mut self) -> &mut Memory<S> {
         self.memory
+    }
+
+    /// Adds a weight on one direction, w xx*, x being a force on each of two moving links.
+    #[inline(always)]
+    pub(crate) fn weigh_row(&mut self, ends: [usize; 2], x: [[S; 6]; 2], weight: S) {
+        self.memory.between.rows.push(Row { ends, x, weight });
+        self.memory.is_factored = false;
+    }
+
+    /// Whether weights between two links stay apart as rows: not those on free bodies, which are eliminated, nor where joints follow
+    /// others.
+    #[inline(always)]
+    pub(crate) fn joins_by_rows(&self, ends: [usize; 2]) -> bool {
+        let m = &self.mechanism.compiled;
+        let is_alone = |k: usize| {
+            let body = &m.bodies[k];
+            body.parent.is_none() && matches!(body.hinge, Hinge::Free) && body.end == k + 1
+        };
+        m.reduction.is_none() && !ends.into_iter().any(is_alone)
+    }
+
+    /// How many degrees of freedom there are.
+    pub(crate) fn dofs(&self) -> usize {
+        self.mechanism.nv()
+    }
+
+    /// Whether [`AugmentedMass::innovations`] are known.
+    pub(crate) fn has_innovations(&self) -> bool {
+        self.mechanism.compiled.reduction.is_none() && self.memory.pairs.is_empty()
+    }
+
+    /// L⁻¹J*f of a force on at most two links after a factor, and with it what gives J𝓐⁻¹J* as a product.
+    pub(crate) fn innovations(&mut self, ends: [Option<usize>; 2], x: &[[S; 6]; 2], eps: &mut [S], weighed: &mut [S]) {
+        self.with(|memory, tree| memory.innovations(tree, ends, x, eps, weighed));
     }
 
     /// A, in the place of what was there.
@@ -503,6 +577,7 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     }
 
     /// A link's compiled frame in the world.
+    #[inline(always)]
     pub(crate) fn link(&self, k: usize) -> Pose<S> {
         let (pose, home) = (self.stages.world.poses[k], self.stages.world.homes[k]);
         Pose::new(pose.rotation, pose.translation + home)

@@ -156,6 +156,13 @@ impl<S: Scalar> Workspace<S> {
     }
 }
 
+/// Calls a function that is `#[inline(always)]`, compiled for what the processor has: fused products are no calls there.
+#[doc(hidden)]
+#[inline(always)]
+pub fn call<A, T>(function: impl FnOnce(A) -> T, input: A) -> T {
+    Instructions::detect().call(function, input)
+}
+
 /// Takes in a configuration.
 pub(crate) struct Configure;
 

@@ -62,6 +62,13 @@ impl<S: Scalar> Posed<'_, S> {
 }
 
 impl<'w, S: Scalar> Configured<'w, S> {
+    /// Calls a function that is `#[inline(always)]`, compiled for what the processor has: fused products are no calls there.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn call<A, T>(&self, function: impl FnOnce(A) -> T, input: A) -> T {
+        self.view.instructions.call(function, input)
+    }
+
     /// The mechanism.
     pub fn mechanism(&self) -> &'w Mechanism {
         self.view.mechanism

@@ -8,14 +8,19 @@
 //!
 //! with P, D and G of the Riccati recursion on M̂ = M + ΣBGB*, D + A for D. So 𝓐⁻¹x takes the sweeps of 𝓜⁻¹x, however many
 //! weights there are, and nothing fills in. Without masses, M̂ = ΣBGB* and A = λ is damped least squares.
-//! Weights between two moving links are in [`pairs`]; couplings in [`embedded`].
+//! Weights between two moving links are in [`pairs`] and [`between`]; couplings in [`embedded`]. Where many factors follow at one
+//! configuration, [`kept`] does again only what changed.
 
+mod between;
 mod change;
 mod draft;
 mod embedded;
+mod kept;
 mod pairs;
 pub(crate) mod six;
 
+pub(crate) use between::{Between, Row};
+pub(crate) use kept::Kept;
 pub(crate) use pairs::Pairs;
 
 use crate::body::{Body, Gain, Hinge, sizes};
@@ -45,6 +50,8 @@ pub(crate) struct Augmented<S> {
     pub(crate) rotors: Vec<S>,
     pub(crate) gains: Vec<Gain<S>>,
     pub(crate) pairs: Pairs<S>,
+    pub(crate) between: Between<S>,
+    pub(crate) kept: Kept<S>,
     pub(crate) is_factored: bool,
     embedded: Embedded<S>,
     eps: Vec<S>,
@@ -69,6 +76,8 @@ impl<S: Scalar> Augmented<S> {
             rotors: m.armature.iter().map(|&x| S::lift(x)).collect(),
             gains: vec![Gain::default(); nv],
             pairs: Pairs::new(n),
+            between: Between::default(),
+            kept: Kept::default(),
             is_factored: false,
             embedded: Embedded::new(m),
             eps: vec![S::ZERO; nv],
@@ -82,6 +91,7 @@ impl<S: Scalar> Augmented<S> {
     /// No weights and no diagonal; with masses or without.
     pub(crate) fn clear(&mut self, m: &Compiled, inertial: bool) {
         self.clear_weights();
+        self.kept.forget();
         if self.has_diagonal || self.inertial != inertial {
             self.inertial = inertial;
             self.diagonal.fill(S::ZERO);
@@ -98,6 +108,7 @@ impl<S: Scalar> Augmented<S> {
             }
         }
         self.pairs.clear();
+        self.between.rows.clear();
         self.is_factored = false;
     }
 
@@ -241,7 +252,8 @@ impl<S: Scalar> Augmented<S> {
         self.is_factored = true;
         if self.pairs.is_empty() {
             self.pairs.forget_plan();
-            return self.factor_trees(tree);
+            self.factor_trees(tree);
+            return self.factor_rows(tree);
         }
         self.factor_pairs(tree);
     }
@@ -249,6 +261,7 @@ impl<S: Scalar> Augmented<S> {
     fn factor_trees(&mut self, tree: Tree<'_, S>) {
         match tree.m.reduction.is_some() {
             true => self.perform(tree, embedded::Embed),
+            false if self.kept.on => self.perform(tree, kept::Refactor),
             false => self.perform(tree, Factor),
         }
     }
@@ -287,6 +300,7 @@ impl<S: Scalar> Augmented<S> {
             self.forces[k] = self.own(body, k).times(self.lambda[k]);
         }
         self.pairs.push_links(&self.lambda, &mut self.forces);
+        self.between.push_links(&self.lambda, &mut self.forces);
         self.gather(tree, out);
         for ((out, x), rotor) in out.iter_mut().zip(x).zip(&self.rotors) {
             *out = rotor.mul_add(*x, *out);
@@ -407,6 +421,9 @@ impl<S: Scalar> Pass<S> for Solve<'_, S> {
                     inflow.hand_in(body, joint.force_in(z));
                 }
             });
+        }
+        if !a.between.rows.is_empty() {
+            a.between.correct(eps);
         }
         let mut last = Motion::ZERO;
         for k in 0..m.bodies.len() {

@@ -134,6 +134,12 @@ impl<S: Scalar> Pairs<S> {
         self.eliminated[k]
     }
 
+    /// Whether blocks join it.
+    #[inline(always)]
+    pub(super) fn is_node(&self, k: usize) -> bool {
+        self.node[k] != NONE
+    }
+
     /// What elimination adds to M̂ of a link that is left.
     #[inline(always)]
     pub(super) fn add_to(&self, k: usize, p: &mut Articulated<S>) {
@@ -210,6 +216,11 @@ impl<S: Scalar> Augmented<S> {
     pub(super) fn factor_pairs(&mut self, tree: Tree<'_, S>) {
         let m = tree.m;
         self.pairs.plan(m);
+        if !self.between.rows.is_empty() && !self.pairs.joined.is_empty() {
+            // Free bodies join links of trees: those join them likewise.
+            self.rows_to_blocks();
+            self.pairs.plan(m);
+        }
         let mut x = core::mem::replace(&mut self.pairs, Pairs::new(0));
         let zero = [[S::ZERO; 6]; 6];
         x.own.clear();
@@ -266,6 +277,7 @@ impl<S: Scalar> Augmented<S> {
         self.pairs = x;
         self.factor_trees(tree);
         self.factor_joined(tree);
+        self.factor_rows(tree);
     }
 
     /// W of the links that are still joined, and I + XW.
@@ -405,11 +417,12 @@ impl<S: Scalar> Augmented<S> {
     /// log |det(I + XW)|.
     pub(crate) fn log_det_joined(&self) -> f64 {
         let p = &self.pairs;
+        let rows = self.between.log_det();
         if p.is_empty() {
-            return 0.0;
+            return rows;
         }
         let n = 6 * p.joined.len();
-        (0..n).map(|i| p.lu[i * n + i].lane(0).abs().ln()).sum()
+        rows + (0..n).map(|i| p.lu[i * n + i].lane(0).abs().ln()).sum::<f64>()
     }
 }
 

@@ -12,12 +12,14 @@ mod held;
 mod inertia;
 mod inverse_kinematics;
 mod linear;
+mod methods;
 mod model;
 mod motion;
 mod names;
 mod pool;
 mod program;
 mod scene;
+mod single;
 mod sweep;
 mod trajectory;
 mod varied;
@@ -45,6 +47,8 @@ mod _linkwork {
     use crate::inverse_kinematics::inverse_kinematics;
     #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
+    #[pymodule_export]
+    use crate::methods::method;
     #[pymodule_export]
     use crate::model::{Model, examples, load, read};
     #[pymodule_export]

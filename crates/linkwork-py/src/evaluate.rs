@@ -1,6 +1,6 @@
 //! Quantities of one state and of many.
 
-use crate::arrays::{overlap, slice, slice_mut};
+use crate::arrays::{empty, overlap, slice, slice_mut};
 use crate::errors::{Error, raised};
 use crate::model::Model;
 use crate::{names, pool};
@@ -290,8 +290,7 @@ fn shaped<'py, T: Number>(
     }
     shape.splice(0..0, leading.iter().copied());
     let result = match out {
-        // SAFETY: every number is written before anybody sees it.
-        None => unsafe { PyArrayDyn::<T>::new(py, shape, false) }.into_any(),
+        None => empty::<T>(py, &shape)?,
         Some(out) if out.cast::<PyArrayDyn<T>>().is_ok_and(|out| *out.shape() == *shape) => out.clone(),
         Some(_) => return Ok(None),
     };

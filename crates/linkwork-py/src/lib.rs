@@ -23,6 +23,7 @@ mod single;
 mod sweep;
 mod trajectory;
 mod varied;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -65,6 +66,8 @@ mod _linkwork {
     use crate::trajectory::Trajectory;
     #[pymodule_export]
     use crate::varied::{_Models, variations};
+    #[pymodule_export]
+    use crate::xla::{xla_handler, xla_model};
 
     use super::*;
 

@@ -135,9 +135,9 @@ def swing():
     """A ball on a rod of two links, whose end a rope ties to the world, above the ground."""
     rod = lw.Inertia.rod(1.0, [0.5, 0, 0])
     b = lw.Builder("swing").link("a", rod).link("b", rod)
-    b = b.joint("one", "revolute", "world", "a", axis=[0, 1, 0], at=[0, 0, 0.6])
+    b = b.joint("one", "revolute", "world", "a", axis=[0, 1, 0], at=[0, 0, 0.5])
     b = b.joint("two", "revolute", "a", "b", axis=[0, 1, 0], at=[0.5, 0, 0])
-    b = b.frame("end", "b", [0.5, 0, 0]).frame("post", "world", [0.7, 0, 0.6])
+    b = b.frame("end", "b", [0.5, 0, 0]).frame("post", "world", [0.7, 0, 0.5])
     return b.loop("tie", "point", "post", "end").build()
 
 
@@ -157,17 +157,17 @@ def test_loops_stay_closed_among_contacts(four_bar):
     assert 0.1 < step.loops.on_b[0, 5] < 2 * 9.81
     many = scene.rollout(np.tile(q, (5, 1)), np.zeros(m.nv), steps=20)
     assert (many.unsettled == 0).all() and np.abs(many.qd).max() < 1e-6
-    # Cut, it falls to the ground, and lies there.
+    # Cut, it falls to the ground, and not through it.
     scene.switch("tie", False)
-    fall = scene.rollout(q, qd, steps=1500)
-    ball = m.pose(fall.q[-1], "b")[2, 3]
-    assert abs(ball - 0.05) < 1e-3 and len(scene.step(q, qd).loops) == 0
+    fall = scene.rollout(q, qd, steps=1000)
+    heights = m.pose(fall.q, "b")[:, 2, 3]
+    assert abs(heights.min() - 0.05) < 1e-3 and fall.deepest < 1e-3 and len(scene.step(q, qd).loops) == 0
     scene.switch("tie", True)
     scene.prescribe("tie", [0.0, 0, 0.05])
     for _ in range(500):
         step = scene.step(q, qd)
         q, qd = step.q, step.qd
-    np.testing.assert_allclose(m.pose(q, "end")[:3, 3], [0.7, 0, 0.65], atol=1e-6)
+    np.testing.assert_allclose(m.pose(q, "end")[:3, 3], [0.7, 0, 0.55], atol=1e-6)
 
 
 def test_steps_with_loops_have_derivatives():

@@ -170,6 +170,9 @@ class Scene(_Scene):
         joint_limits: bool = True,
         joint_friction: bool = True,
     ) -> Scene:
+        for shape in shapes:
+            if not isinstance(shape, Shape):
+                raise TypeError(f"shapes must be of `Shape`, not {type(shape).__name__}; make them by `Shape.sphere` and the like")
         options = [gyroscopic, memory, passive, joint_limits, joint_friction]
         return super().__new__(cls, model, list(shapes), ground, friction, restitution, dt, law, options)
 

@@ -12,7 +12,7 @@ use super::cone::{Law, ROWS};
 use super::meeting::{EndChange, Meeting, Touching};
 use super::rows::Hold;
 use super::step::{State, Stepper, Work};
-use super::tied::Ties;
+use super::tied::{Ties, refine};
 use super::{Contact, Friction};
 use crate::dense::{self, Lu};
 use crate::model::Mechanism;
@@ -247,7 +247,14 @@ impl StepDerivatives<'_> {
             a.memory().forces.fill(Force::ZERO);
             let one = &self.touching[self.sliding[c]];
             one.push(&one.coupling, &mut a.memory().forces);
-            a.solve_pushed(None, true, &mut self.slid[c * nv..(c + 1) * nv]);
+            let column = &mut self.slid[c * nv..(c + 1) * nv];
+            match self.ties.is_empty() {
+                true => a.solve_pushed(None, true, column),
+                false => {
+                    a.gather(column);
+                    refine(&mut a, column);
+                }
+            }
             for r in 0..count {
                 let normal = self.touching[self.sliding[r]].point.velocity(&a.memory().lambda)[0];
                 let sum = normal + if r == c { 1.0 } else { 0.0 };
@@ -268,10 +275,14 @@ impl StepDerivatives<'_> {
     fn solve(&mut self, x: &mut [f64]) {
         let (nv, count) = (x.len(), self.sliding.len());
         let mut a = self.posed.resume(self.memory);
-        let mut out = core::mem::take(&mut self.room[3]);
-        a.solve_pushed(Some(x), false, &mut out[..nv]);
-        x.copy_from_slice(&out[..nv]);
-        self.room[3] = out;
+        match self.ties.is_empty() {
+            true => {
+                let out = &mut self.room[3][..nv];
+                a.solve_pushed(Some(x), false, out);
+                x.copy_from_slice(out);
+            }
+            false => refine(&mut a, x),
+        }
         if count > 0 {
             let mut s: Vec<f64> = self
                 .sliding
@@ -302,10 +313,14 @@ impl StepDerivatives<'_> {
                 self.touching[i].push(&normal, &mut a.memory().forces);
             }
         }
-        let mut out = core::mem::take(&mut self.room[3]);
-        a.solve_pushed(Some(x), count > 0, &mut out[..nv]);
-        x.copy_from_slice(&out[..nv]);
-        self.room[3] = out;
+        let out = &mut self.room[3][..nv];
+        if self.ties.is_empty() {
+            a.solve_pushed(Some(x), count > 0, out);
+            return x.copy_from_slice(out);
+        }
+        a.gather(out);
+        x.iter_mut().zip(out).for_each(|(x, pushed)| *x += *pushed);
+        refine(&mut a, x);
     }
 
     /// δv⁺ for a change, in O(n).

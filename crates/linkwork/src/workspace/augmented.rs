@@ -288,6 +288,12 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     pub fn times(&mut self, x: &[S], out: &mut [S]) -> Result<()> {
         self.mechanism.check_vector("x", x)?;
         check_length("out", out.len(), self.mechanism.nv())?;
+        self.times_unchecked(x, out);
+        Ok(())
+    }
+
+    /// The same without checks.
+    pub(crate) fn times_unchecked(&mut self, x: &[S], out: &mut [S]) {
         self.with(|memory, tree| {
             let Some(r) = &tree.m.reduction else {
                 return memory.times(tree, x, out);
@@ -299,7 +305,6 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             tree.coupled.contract(r, &tau, out);
             memory.wide = [wide, tau];
         });
-        Ok(())
     }
 
     /// 𝓐⁻¹x. An error if nothing resists a joint.

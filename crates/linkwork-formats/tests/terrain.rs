@@ -123,7 +123,13 @@ fn world(geometry: &str) -> String {
 #[test]
 fn heightmaps_of_sdf_are_pictures_whose_brightest_point_is_as_high_as_they_say() {
     let here = directory("sdf");
-    grey(&here.join("hill.png"), 2, 3, png::BitDepth::Eight, &[0, 40, 80, 120, 160, 200]);
+    grey(
+        &here.join("hill.png"),
+        2,
+        3,
+        png::BitDepth::Eight,
+        &[0, 40, 80, 120, 160, 200],
+    );
     let deep: Vec<u8> = [0_u16, 8_000, 16_000, 24_000, 32_000, 40_000]
         .iter()
         .flat_map(|x| x.to_be_bytes())
@@ -131,7 +137,11 @@ fn heightmaps_of_sdf_are_pictures_whose_brightest_point_is_as_high_as_they_say()
     grey(&here.join("deep.png"), 2, 3, png::BitDepth::Sixteen, &deep);
     // The top row of a picture has the largest y; the darkest point is not lifted, and none is stretched down to zero.
     let shares = [160.0, 200.0, 80.0, 120.0, 0.0, 40.0].map(|x: f64| x / 200.0);
-    for (file, size, pit) in [("hill.png", 0.5, false), ("deep.png", 0.5, false), ("hill.png", -0.5, true)] {
+    for (file, size, pit) in [
+        ("hill.png", 0.5, false),
+        ("deep.png", 0.5, false),
+        ("hill.png", -0.5, true),
+    ] {
         let geometry = format!("<heightmap><uri>{file}</uri><size>4 6 {size}</size><pos>0.1 0.2 0.3</pos></heightmap>");
         std::fs::write(here.join("world.sdf"), world(&geometry)).unwrap();
         let robot = load(&here.join("world.sdf"), &Options::default()).unwrap();
@@ -140,11 +150,17 @@ fn heightmaps_of_sdf_are_pictures_whose_brightest_point_is_as_high_as_they_say()
         };
         assert_eq!((terrain.rows, terrain.columns, terrain.half), (3, 2, [2.0, 3.0]));
         assert_eq!(&*terrain.name, "hill");
-        let place = robot.mechanism.workspace().at(&robot.mechanism.neutral()).unwrap().pose(
-            robot.mechanism.frame(&terrain.link).unwrap(),
-        );
+        let place = robot
+            .mechanism
+            .workspace()
+            .at(&robot.mechanism.neutral())
+            .unwrap()
+            .pose(robot.mechanism.frame(&terrain.link).unwrap());
         let at = (place.unwrap() * terrain.pose).translation.to_array();
-        assert!(at.iter().zip([1.1, 2.2, 3.3]).all(|(x, y)| (x - y).abs() < 1e-12), "{at:?}");
+        assert!(
+            at.iter().zip([1.1, 2.2, 3.3]).all(|(x, y)| (x - y).abs() < 1e-12),
+            "{at:?}"
+        );
         for (found, share) in terrain.heights.iter().zip(shares) {
             let expected = if pit { 0.5 * (1.0 - share) } else { 0.5 * share };
             assert!((found - expected).abs() < 1e-12, "{file}: {:?}", terrain.heights);

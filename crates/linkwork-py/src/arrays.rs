@@ -70,8 +70,17 @@ pub(crate) fn empty<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResu
         let class = get_type_object(py, NpyTypes::PyArray_Type);
         let (kind, null) = (T::get_dtype(py).into_dtype_ptr(), std::ptr::null_mut());
         let count = shape.len() as i32;
-        let made =
-            PY_ARRAY_API.PyArray_NewFromDescr(py, class, kind, count, shape.as_mut_ptr(), null, null.cast(), 0, null.cast());
+        let made = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            class,
+            kind,
+            count,
+            shape.as_mut_ptr(),
+            null,
+            null.cast(),
+            0,
+            null.cast(),
+        );
         Bound::from_owned_ptr_or_err(py, made)
     }
 }

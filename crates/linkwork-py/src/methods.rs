@@ -140,7 +140,12 @@ unsafe fn computed<'py>(
         .ok_or_else(|| PyRuntimeError::new_err("the package is not loaded; import `linkwork`"))?;
     // SAFETY: as above.
     let bound = |value: &*mut ffi::PyObject| unsafe { Bound::from_borrowed_ptr(py, *value) };
-    let all = PyTuple::new(py, std::iter::once(given.clone()).chain(values.iter().map(bound)).collect::<Vec<_>>())?;
+    let all = PyTuple::new(
+        py,
+        std::iter::once(given.clone())
+            .chain(values.iter().map(bound))
+            .collect::<Vec<_>>(),
+    )?;
     let named = PyDict::new(py);
     for (i, value) in more.iter().enumerate() {
         // SAFETY: as above.

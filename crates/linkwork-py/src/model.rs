@@ -85,7 +85,9 @@ impl Model {
         let gears = old.transmissions.iter().filter(|t| m.joint(&t.joint).is_ok());
         robot.transmissions = gears.cloned().collect();
         let mut edited = Self::of(robot);
-        if !self.off.is_empty() && let Some(closed) = edited.closed()? {
+        if !self.off.is_empty()
+            && let Some(closed) = edited.closed()?
+        {
             let left = |name: &&String| closed.is_on(name).is_ok();
             edited.off = self.off.iter().filter(left).cloned().collect();
             edited.closed = OnceLock::new();

@@ -5,9 +5,9 @@ use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
-use linkwork::contact::{Change, Contact, Friction, Region, Report, Settings, Stepper, Surface};
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, Target};
+use linkwork::contact::{Change, Contact, Friction, Region, Report, Settings, Stepper, Surface};
 use linkwork::spatial::{Force, Motion, Pose, Vec3};
 use linkwork_formats::Robot;
 use linkwork_scene::{ClosedForm, Collider, Ground, Shape, Worlds, colliders};
@@ -378,8 +378,7 @@ impl _Scene {
         let worlds = q.len().checked_div(self.scene.mechanism().nq()).unwrap_or(0);
         let threads = pool::pool(py)?.current_num_threads().min(worlds);
         let stepper = self.stepper();
-        let fared =
-            py.detach(|| Worlds::of(&self.scene, &stepper, threads).rollout(q, qd, tau, steps, q_out, qd_out));
+        let fared = py.detach(|| Worlds::of(&self.scene, &stepper, threads).rollout(q, qd, tau, steps, q_out, qd_out));
         let fared = fared.map_err(raised)?;
         Ok((
             PyArray1::from_vec(py, fared.iter().map(|f| f.deepest).collect()),

@@ -5,8 +5,8 @@ use crate::evaluate::{named, run, set, sizes};
 use crate::model::Model;
 use linkwork::quantity::{Given, Quantity, Size};
 use numpy::npyffi::{
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArrayObject,
-    PyArray_CheckExact, get_type_object, npy_intp,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, PyArray_CheckExact,
+    PyArrayObject, get_type_object, npy_intp,
 };
 use numpy::{Element, PyArrayDescrMethods};
 use pyo3::ffi;
@@ -22,7 +22,11 @@ const DIMENSIONS: usize = 4;
 /// # Safety
 /// `flags` that are there say what may be done with its memory; nobody else may write to it meanwhile.
 #[inline]
-unsafe fn header<'a>(object: &'a Bound<'_, PyAny>, numbers: *mut std::ffi::c_void, flags: i32) -> Option<&'a PyArrayObject> {
+unsafe fn header<'a>(
+    object: &'a Bound<'_, PyAny>,
+    numbers: *mut std::ffi::c_void,
+    flags: i32,
+) -> Option<&'a PyArrayObject> {
     // SAFETY: it is read only if it is an array.
     unsafe {
         if PyArray_CheckExact(object.py(), object.as_ptr()) == 0 {
@@ -101,7 +105,9 @@ pub(crate) fn single<'py>(
     let result = match out {
         Some(out) => {
             // SAFETY: the lock is held until the result is there.
-            let fits = unsafe { header(out, numbers.cast(), PLAIN | NPY_ARRAY_WRITEABLE).is_some_and(|a| dimensions(a) == shape) };
+            let fits = unsafe {
+                header(out, numbers.cast(), PLAIN | NPY_ARRAY_WRITEABLE).is_some_and(|a| dimensions(a) == shape)
+            };
             if !fits {
                 return Ok(None);
             }
@@ -112,7 +118,17 @@ pub(crate) fn single<'py>(
             let class = get_type_object(py, NpyTypes::PyArray_Type);
             let kind = descriptor.clone().into_dtype_ptr();
             let (count, null) = (shape.len() as i32, std::ptr::null_mut());
-            let made = PY_ARRAY_API.PyArray_NewFromDescr(py, class, kind, count, shape.as_mut_ptr(), null, null.cast(), 0, null.cast());
+            let made = PY_ARRAY_API.PyArray_NewFromDescr(
+                py,
+                class,
+                kind,
+                count,
+                shape.as_mut_ptr(),
+                null,
+                null.cast(),
+                0,
+                null.cast(),
+            );
             Bound::from_owned_ptr_or_err(py, made.cast::<ffi::PyObject>())?
         },
     };
@@ -124,7 +140,12 @@ pub(crate) fn single<'py>(
         let array = &*result.as_ptr().cast::<PyArrayObject>();
         std::slice::from_raw_parts_mut(array.fields.data.cast(), length)
     };
-    if out.is_some() && quantity.inputs.iter().any(|i| crate::arrays::overlap(given.numbers(*i), to)) {
+    if out.is_some()
+        && quantity
+            .inputs
+            .iter()
+            .any(|i| crate::arrays::overlap(given.numbers(*i), to))
+    {
         return Ok(None);
     }
     match run(model, quantity, &given, to) {

@@ -23,18 +23,38 @@ fn two_arms() -> Mechanism {
         .link(link("slide", 0.7))
         .link(link("right", 0.6))
         .joint(Joint::free("float").between("world", "base"))
-        .joint(Joint::revolute("shoulder", [0.0, 0.6, 0.8]).between("base", "upper").at([0.1, 0.1, 0.0]))
-        .joint(Joint::revolute("elbow", [1.0, 0.0, 0.0]).between("upper", "fore").at([0.0, 0.2, 0.05]))
+        .joint(
+            Joint::revolute("shoulder", [0.0, 0.6, 0.8])
+                .between("base", "upper")
+                .at([0.1, 0.1, 0.0]),
+        )
+        .joint(
+            Joint::revolute("elbow", [1.0, 0.0, 0.0])
+                .between("upper", "fore")
+                .at([0.0, 0.2, 0.05]),
+        )
         .joint(Joint::spherical("wrist").between("fore", "left").at([0.1, 0.1, 0.0]))
-        .joint(Joint::helical("screw", [0.0, 0.0, 1.0], 0.1).between("base", "slide").at([0.1, -0.2, 0.0]))
+        .joint(
+            Joint::helical("screw", [0.0, 0.0, 1.0], 0.1)
+                .between("base", "slide")
+                .at([0.1, -0.2, 0.0]),
+        )
         .joint(
             Joint::universal("cardan", [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
                 .between("slide", "right")
                 .at([0.0, 0.1, 0.1]),
         )
         .frame("one", "left", tilted)
-        .frame("two", "right", Pose::new(Rotation::from_rpy(-0.1, 0.4, 0.2), [-0.03, 0.05, 0.02]))
-        .frame("post", "world", Pose::new(Rotation::from_rpy(0.2, 0.1, -0.3), [0.2, 0.1, 0.4]))
+        .frame(
+            "two",
+            "right",
+            Pose::new(Rotation::from_rpy(-0.1, 0.4, 0.2), [-0.03, 0.05, 0.02]),
+        )
+        .frame(
+            "post",
+            "world",
+            Pose::new(Rotation::from_rpy(0.2, 0.1, -0.3), [0.2, 0.1, 0.4]),
+        )
         .build()
         .unwrap()
 }
@@ -116,7 +136,9 @@ impl Case {
         // Differences of fourth order: 8(f(h) − f(−h)) − (f(2h) − f(−2h)) over 12h.
         let differ = |f: &dyn Fn(f64) -> Vec<f64>, h: f64| -> Vec<f64> {
             let [a, b, c, d] = [h, -h, 2.0 * h, -2.0 * h].map(f);
-            (0..nv).map(|i| (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h)).collect()
+            (0..nv)
+                .map(|i| (8.0 * (a[i] - b[i]) - (c[i] - d[i])) / (12.0 * h))
+                .collect()
         };
         let mut expected = [(); 3].map(|()| vec![0.0; nv * nv]);
         for j in 0..nv {
@@ -159,7 +181,11 @@ impl Case {
         for i in 0..nv {
             let expected: f64 = (0..3).map(|k| row(&found[k], i, &given[k])).sum();
             let size = found.iter().flatten().fold(1.0, |most: f64, x| most.max(x.abs()));
-            assert!((product[i] - expected).abs() < 1e-8 * size, "{what}: {} {expected}", product[i]);
+            assert!(
+                (product[i] - expected).abs() < 1e-8 * size,
+                "{what}: {} {expected}",
+                product[i]
+            );
         }
         let y = direction(4.0);
         let gradient = step.adjoint(&y).unwrap();
@@ -167,7 +193,11 @@ impl Case {
             let size = matrix.iter().fold(1e-3, |most: f64, x| most.max(x.abs()));
             for j in 0..nv {
                 let expected: f64 = (0..nv).map(|i| matrix[i * nv + j] * y[i]).sum();
-                assert!((found[j] - expected).abs() < 1e-7 * size, "{what}: {} {expected}", found[j]);
+                assert!(
+                    (found[j] - expected).abs() < 1e-7 * size,
+                    "{what}: {} {expected}",
+                    found[j]
+                );
             }
         }
     }
@@ -199,11 +229,16 @@ fn steps_with_loops_of_every_kind_are_differentiated() {
 fn targets_that_move_and_several_loops_are_differentiated() {
     let mut case = Case::new(vec![
         Constraint::directions("held", "post", "one", [false; 3], [true, true, true]),
-        Constraint::new("wheel", ConstraintKind::Rolling {
-            radius: 0.15,
-            axis: Some(Vec3::new(0.0, 1.0, 0.2)),
-            normal: Vec3::new(0.1, 0.0, 1.0),
-        }, "post", "two"),
+        Constraint::new(
+            "wheel",
+            ConstraintKind::Rolling {
+                radius: 0.15,
+                axis: Some(Vec3::new(0.0, 1.0, 0.2)),
+                normal: Vec3::new(0.1, 0.0, 1.0),
+            },
+            "post",
+            "two",
+        ),
         Constraint::distance("off", "one", "two", 0.3),
     ]);
     let target = Target {

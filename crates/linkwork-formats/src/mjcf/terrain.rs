@@ -48,7 +48,11 @@ impl Field {
             let is_picture = Path::new(&self.uri)
                 .extension()
                 .is_some_and(|x| x.eq_ignore_ascii_case("png"));
-            let (rows, columns, heights) = if is_picture { picture(&path, Depth::Eight) } else { table(&path) }?;
+            let (rows, columns, heights) = if is_picture {
+                picture(&path, Depth::Eight)
+            } else {
+                table(&path)
+            }?;
             (rows, columns, heights, is_picture)
         } else {
             let heights = match &self.elevation {

@@ -42,7 +42,12 @@ pub(super) fn read(
             }));
             continue;
         }
-        if heightmap.is_some() && !item.e.children().any(|c| c.name() == "collision" && heightmap_of(c).is_some()) {
+        if heightmap.is_some()
+            && !item
+                .e
+                .children()
+                .any(|c| c.name() == "collision" && heightmap_of(c).is_some())
+        {
             let message = "a <heightmap> that is only seen is left out";
             f.note(at.seen_at(e.spot()), "geometry", message, "");
         }
@@ -74,14 +79,7 @@ fn heightmap_of(e: Element<'_>) -> Option<Element<'_>> {
 }
 
 /// Where a visual or collision is on its link.
-fn placed(
-    x: &Expansion<'_>,
-    link: usize,
-    places: &Places,
-    e: Element<'_>,
-    at: At<'_>,
-    f: &mut Findings,
-) -> Pose {
+fn placed(x: &Expansion<'_>, link: usize, places: &Places, e: Element<'_>, at: At<'_>, f: &mut Findings) -> Pose {
     let item = &x.links[link];
     let pose = e.child("pose").map_or(Pose::IDENTITY, |p| text::pose(f, p, at));
     let relative_to = e.child("pose").and_then(|p| p.attribute("relative_to"));

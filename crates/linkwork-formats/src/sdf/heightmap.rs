@@ -52,12 +52,7 @@ pub(super) fn read(
 }
 
 /// Rows, columns and heights in metres, the row of the least y first; or why there are none.
-fn heights(
-    uri: &str,
-    size: Vec3,
-    home: Option<&Path>,
-    roots: &Roots,
-) -> Result<(usize, usize, Vec<f64>), String> {
+fn heights(uri: &str, size: Vec3, home: Option<&Path>, roots: &Roots) -> Result<(usize, usize, Vec<f64>), String> {
     if uri.is_empty() {
         return Err("it has no uri".into());
     }
@@ -70,7 +65,9 @@ fn heights(
     }
     let (rows, columns, shares) = picture(&path, Depth::Whole)?;
     if rows < 2 || columns < 2 {
-        return Err(format!("its picture has {rows} × {columns} points; two each way are the least"));
+        return Err(format!(
+            "its picture has {rows} × {columns} points; two each way are the least"
+        ));
     }
     let brightest = shares.iter().copied().fold(0.0, f64::max);
     let scale = if brightest > 0.0 { size.z.abs() / brightest } else { 0.0 };

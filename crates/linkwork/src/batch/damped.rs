@@ -2,9 +2,9 @@
 
 use super::rollout::{Course, Drives, Held, Judge, Rolling, Rollout, Torques};
 use super::share::Failures;
+use crate::Result;
 use crate::model::Mechanism;
 use crate::workspace::Workspace;
-use crate::Result;
 
 /// Memory for one model.
 pub(crate) struct Damped {

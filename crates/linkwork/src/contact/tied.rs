@@ -89,7 +89,10 @@ fn at_frame<S: Scalar>(link: &Pose<S>, [plus, v, a]: [Motion<S>; 3], r: Vec3<S>)
 /// A force at a place, in a link's frame.
 fn at_link<S: Scalar>(force: Force<S>, place: Vec3<S>, link: &Pose<S>) -> Force<S> {
     let moment = force.moment + (place - link.translation).cross(force.force);
-    Force::new(link.rotation.inverse_mul(moment), link.rotation.inverse_mul(force.force))
+    Force::new(
+        link.rotation.inverse_mul(moment),
+        link.rotation.inverse_mul(force.force),
+    )
 }
 
 impl Tied {
@@ -144,7 +147,8 @@ impl Tied {
                 let shift = [fa, fb].map(|f| f.translation).map(derivative);
                 let turn = match which {
                     0..3 => {
-                        ends[side].link.rotation * Vec3::from(core::array::from_fn::<_, 3, _>(|i| f64::from(u8::from(i == which))))
+                        ends[side].link.rotation
+                            * Vec3::from(core::array::from_fn::<_, 3, _>(|i| f64::from(u8::from(i == which))))
                     }
                     _ => Vec3::ZERO,
                 };
@@ -232,7 +236,15 @@ impl Ties {
             };
             let frames = tie.frames.map(|frame| a.frame(frame));
             let link = |k: usize| a.link(k);
-            all.push(Tied::new(found, (tie, setting), link, plus, &flow, frames, work.settings.step));
+            all.push(Tied::new(
+                found,
+                (tie, setting),
+                link,
+                plus,
+                &flow,
+                frames,
+                work.settings.step,
+            ));
         }
         Self { all, flow }
     }
@@ -243,13 +255,7 @@ impl Ties {
     }
 
     /// Adds how impulses change with q and v to the forces on links, displacements and δV⁺ of links being known, the latter in λ.
-    pub(super) fn change(
-        &self,
-        roots: &[Root],
-        [dq, dv]: [&[f64]; 2],
-        moved: &[Motion],
-        a: &mut AugmentedMass<'_>,
-    ) {
+    pub(super) fn change(&self, roots: &[Root], [dq, dv]: [&[f64]; 2], moved: &[Motion], a: &mut AugmentedMass<'_>) {
         let mut dx = vec![0.0; dv.len()];
         for root in roots {
             root.turn_change(&self.flow.v, dv, &mut dx);

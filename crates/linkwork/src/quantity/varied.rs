@@ -1,11 +1,11 @@
 //! Quantities of many states, each of a model of its own.
 
 use super::{Element, Evaluation, Given, Input, Quantity};
+use crate::Result;
 use crate::batch::damped::Damped;
 use crate::batch::share::{Failures, Team, check_states};
 use crate::batch::{Models, Rollout, Variation};
 use crate::model::Mechanism;
-use crate::Result;
 
 /// All memory for evaluating any quantity of many models of one tree, with one state of each: several to a register where
 /// [`Models`] has a sweep for that, one by one elsewhere.
@@ -155,16 +155,24 @@ impl<T: Element> ModelsEvaluation<T> {
         };
         let mut team = Team::new(self.threads);
         let outs = [q_out, qd_out];
-        team.run(self.count, sizes, outs, |_| Ok(()), |(), first, [q_out, qd_out]| {
-            let mut failures = Failures::default();
-            let all = q_out.chunks_mut(sizes[0].max(1)).zip(qd_out.chunks_mut(sizes[1].max(1)));
-            for (i, (q_out, qd_out)) in all.enumerate() {
-                if let Err(problem) = one(first + i, [q_out, qd_out]) {
-                    failures.add(first + i, problem);
+        team.run(
+            self.count,
+            sizes,
+            outs,
+            |_| Ok(()),
+            |(), first, [q_out, qd_out]| {
+                let mut failures = Failures::default();
+                let all = q_out
+                    .chunks_mut(sizes[0].max(1))
+                    .zip(qd_out.chunks_mut(sizes[1].max(1)));
+                for (i, (q_out, qd_out)) in all.enumerate() {
+                    if let Err(problem) = one(first + i, [q_out, qd_out]) {
+                        failures.add(first + i, problem);
+                    }
                 }
-            }
-            failures
-        })
+                failures
+            },
+        )
     }
 }
 

@@ -318,7 +318,7 @@ pub(super) fn refine(a: &mut AugmentedMass<'_>, x: &mut [f64]) {
     for _ in 0..ROUNDS {
         a.solve_pushed(Some(&rest), false, &mut step);
         let size = step.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        if !(size < 0.5 * before) {
+        if size.is_nan() || size >= 0.5 * before {
             break;
         }
         before = size;

@@ -148,7 +148,7 @@ impl<S: Scalar> Pass<S> for FollowChange<'_, S> {
                 acceleration = joint.motion_out(self.out[p][1]) + joint.motion_out(flow.accelerations[p]).cross(turned);
             }
             let more = along(dv);
-            velocity = velocity + more;
+            velocity += more;
             acceleration = acceleration + velocity.cross(along(&flow.v)) + flow.velocities[k].cross(more) + along(dx);
             self.out[k] = [velocity, acceleration];
         }

@@ -26,6 +26,7 @@ mod draft;
 mod drives;
 mod drivetrain;
 mod explain;
+mod heights;
 mod keyframe;
 mod mesh;
 mod mjcf;

@@ -1,4 +1,4 @@
-//! Height fields of MJCF: from numbers, tables and pictures.
+//! Height fields of MJCF, from numbers, tables and pictures, and of SDF, from pictures.
 
 use linkwork_formats::{Format, Options, Robot, load, read};
 use std::path::PathBuf;
@@ -91,6 +91,100 @@ fn what_is_no_field_is_left_out_with_the_reason() {
     ] {
         std::fs::write(here.join("bad.xml"), model(asset)).unwrap();
         let robot = load(&here.join("bad.xml"), &Options::default()).unwrap();
+        assert!(robot.terrains.is_empty());
+        let said: Vec<String> = robot.report.of("height-field").map(|f| f.message.clone()).collect();
+        assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");
+    }
+    std::fs::remove_dir_all(here).unwrap();
+}
+
+/// A PNG picture of grey points.
+fn grey(path: &std::path::Path, width: u32, height: u32, depth: png::BitDepth, bytes: &[u8]) {
+    let mut picture = Vec::new();
+    let mut encoder = png::Encoder::new(&mut picture, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(depth);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(bytes).unwrap();
+    writer.finish().unwrap();
+    std::fs::write(path, picture).unwrap();
+}
+
+fn world(geometry: &str) -> String {
+    format!(
+        r#"<sdf version="1.11"><world name="w"><model name="hills"><static>true</static><link name="land">
+        <visual name="seen"><geometry>{geometry}</geometry></visual>
+        <collision name="hill"><pose>1 2 3 0 0 0</pose><geometry>{geometry}</geometry></collision></link></model>
+        <model name="ball"><link name="b"><inertial><mass>1</mass></inertial>
+        <collision name="c"><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model></world></sdf>"#
+    )
+}
+
+#[test]
+fn heightmaps_of_sdf_are_pictures_whose_brightest_point_is_as_high_as_they_say() {
+    let here = directory("sdf");
+    grey(
+        &here.join("hill.png"),
+        2,
+        3,
+        png::BitDepth::Eight,
+        &[0, 40, 80, 120, 160, 200],
+    );
+    let deep: Vec<u8> = [0_u16, 8_000, 16_000, 24_000, 32_000, 40_000]
+        .iter()
+        .flat_map(|x| x.to_be_bytes())
+        .collect();
+    grey(&here.join("deep.png"), 2, 3, png::BitDepth::Sixteen, &deep);
+    // The top row of a picture has the largest y; the darkest point is not lifted, and none is stretched down to zero.
+    let shares = [160.0, 200.0, 80.0, 120.0, 0.0, 40.0].map(|x: f64| x / 200.0);
+    for (file, size, pit) in [
+        ("hill.png", 0.5, false),
+        ("deep.png", 0.5, false),
+        ("hill.png", -0.5, true),
+    ] {
+        let geometry = format!("<heightmap><uri>{file}</uri><size>4 6 {size}</size><pos>0.1 0.2 0.3</pos></heightmap>");
+        std::fs::write(here.join("world.sdf"), world(&geometry)).unwrap();
+        let robot = load(&here.join("world.sdf"), &Options::default()).unwrap();
+        let [terrain] = &robot.terrains[..] else {
+            panic!("{:?}", robot.report);
+        };
+        assert_eq!((terrain.rows, terrain.columns, terrain.half), (3, 2, [2.0, 3.0]));
+        assert_eq!(&*terrain.name, "hill");
+        let place = robot
+            .mechanism
+            .workspace()
+            .at(&robot.mechanism.neutral())
+            .unwrap()
+            .pose(robot.mechanism.frame(&terrain.link).unwrap());
+        let at = (place.unwrap() * terrain.pose).translation.to_array();
+        assert!(
+            at.iter().zip([1.1, 2.2, 3.3]).all(|(x, y)| (x - y).abs() < 1e-12),
+            "{at:?}"
+        );
+        for (found, share) in terrain.heights.iter().zip(shares) {
+            let expected = if pit { 0.5 * (1.0 - share) } else { 0.5 * share };
+            assert!((found - expected).abs() < 1e-12, "{file}: {:?}", terrain.heights);
+        }
+        assert_eq!(robot.geometry.len(), 1, "the ball alone");
+    }
+    std::fs::remove_dir_all(here).unwrap();
+}
+
+#[test]
+fn heightmaps_that_cannot_be_read_are_left_out_with_the_reason() {
+    let here = directory("bad-sdf");
+    std::fs::write(here.join("wrong.png"), b"no picture").unwrap();
+    grey(&here.join("line.png"), 1, 3, png::BitDepth::Eight, &[0, 1, 2]);
+    for (given, words) in [
+        ("<uri>absent.png</uri>", "not found"),
+        ("<uri>wrong.png</uri>", "picture"),
+        ("<uri>line.png</uri>", "3 × 1"),
+        ("<uri>wrong.png</uri><size>0 1 1</size>", "positive"),
+        ("<size>1 1 1</size>", "no uri"),
+    ] {
+        let geometry = format!("<heightmap>{given}</heightmap>");
+        std::fs::write(here.join("bad.sdf"), world(&geometry)).unwrap();
+        let robot = load(&here.join("bad.sdf"), &Options::default()).unwrap();
         assert!(robot.terrains.is_empty());
         let said: Vec<String> = robot.report.of("height-field").map(|f| f.message.clone()).collect();
         assert!(said.len() == 1 && said[0].contains(words), "{words}: {said:?}");

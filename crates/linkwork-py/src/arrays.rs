@@ -1,8 +1,10 @@
 //! Arrays as slices.
 
 use linkwork::spatial::{Pose, Rotation, Vec3};
-use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE};
-use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::npyffi::{
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, get_type_object, npy_intp,
+};
+use numpy::{Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::errors::Error;
@@ -58,6 +60,29 @@ pub(crate) unsafe fn slice_mut<'a, T: Element>(object: &'a Bound<'_, PyAny>) -> 
     }
     // SAFETY: aligned, contiguous and writeable elements of this type, as many as that.
     Some(unsafe { std::slice::from_raw_parts_mut(array.data(), length) })
+}
+
+/// A new array whose numbers are still to be written; an error of NumPy's where there is not so much memory.
+pub(crate) fn empty<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let mut shape: Vec<npy_intp> = shape.iter().map(|&n| n as npy_intp).collect();
+    // SAFETY: NumPy takes the reference to the type of numbers, and makes the memory or raises.
+    unsafe {
+        let class = get_type_object(py, NpyTypes::PyArray_Type);
+        let (kind, null) = (T::get_dtype(py).into_dtype_ptr(), std::ptr::null_mut());
+        let count = shape.len() as i32;
+        let made = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            class,
+            kind,
+            count,
+            shape.as_mut_ptr(),
+            null,
+            null.cast(),
+            0,
+            null.cast(),
+        );
+        Bound::from_owned_ptr_or_err(py, made)
+    }
 }
 
 /// Whether two slices share memory.

@@ -1,6 +1,6 @@
 //! Quantities of one state and of many.
 
-use crate::arrays::{overlap, slice, slice_mut};
+use crate::arrays::{empty, overlap, slice, slice_mut};
 use crate::errors::{Error, raised};
 use crate::model::Model;
 use crate::{names, pool};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// Memory that no call uses at the moment. It is locked only while the interpreter's lock is held, and never across its release.
 #[derive(Default)]
 pub(crate) struct Spare {
-    ones: Vec<One>,
+    ones: Vec<Box<One>>,
     /// For states that are held.
     pub(crate) workspaces: Vec<Workspace>,
     doubles: Batches<f64>,
@@ -249,10 +249,18 @@ pub(crate) fn evaluate<'py>(
     d: Option<&Bound<'py, PyAny>>,
     e: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let model = model.get();
+    evaluated(py, model.get(), numbered(index)?, [Some(a), b, c, d, e], out)
+}
+
+/// The same of a quantity itself.
+pub(crate) fn evaluated<'py>(
+    py: Python<'py>,
+    model: &Model,
+    quantity: &Quantity,
+    arguments: [Option<&Bound<'py, PyAny>>; 5],
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let m = model.mechanism();
-    let quantity = numbered(index)?;
-    let arguments = [Some(a), b, c, d, e];
     if let Some(taken) = take::<f64>(m, quantity, arguments)? {
         if taken.leading.is_empty() && quantity.shape.is_empty() && out.is_none() && !quantity.is_of_loops() {
             let mut number = [0.0];
@@ -282,8 +290,7 @@ fn shaped<'py, T: Number>(
     }
     shape.splice(0..0, leading.iter().copied());
     let result = match out {
-        // SAFETY: every number is written before anybody sees it.
-        None => unsafe { PyArrayDyn::<T>::new(py, shape, false) }.into_any(),
+        None => empty::<T>(py, &shape)?,
         Some(out) if out.cast::<PyArrayDyn<T>>().is_ok_and(|out| *out.shape() == *shape) => out.clone(),
         Some(_) => return Ok(None),
     };
@@ -316,9 +323,10 @@ fn shaped<'py, T: Number>(
 
 /// One state.
 #[inline]
-fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -> linkwork::Result<()> {
+pub(crate) fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -> linkwork::Result<()> {
     let spare = locked(&model.spare).ones.pop();
-    let mut one = spare.unwrap_or_else(|| One::new(model.mechanism()));
+    let mut spare = spare.unwrap_or_else(|| Box::new(One::new(model.mechanism())));
+    let one = &mut *spare;
     let qd = if quantity.takes(Input::Qd) {
         given.qd
     } else {
@@ -328,7 +336,7 @@ fn run(model: &Model, quantity: &Quantity, given: &Given<'_>, out: &mut [f64]) -
         let mut moving = posed.moving(qd)?;
         quantity.evaluate_at(&mut moving, given, &mut one.room, out)
     });
-    locked(&model.spare).ones.push(one);
+    locked(&model.spare).ones.push(spare);
     done
 }
 
@@ -373,7 +381,7 @@ fn many<T: Number>(
 }
 
 /// The dimensions of a quantity of one state.
-fn sizes<T>(model: &Model, quantity: &Quantity, given: &Given<'_, T>) -> PyResult<Vec<usize>> {
+pub(crate) fn sizes<T>(model: &Model, quantity: &Quantity, given: &Given<'_, T>) -> PyResult<Vec<usize>> {
     let m = model.mechanism();
     if quantity.is_of_loops()
         && let Some(closed) = model.closed()?

@@ -1,6 +1,6 @@
 //! A state whose quantities share their work.
 
-use crate::arrays::{flat, overlap, slice, slice_mut};
+use crate::arrays::{empty, flat, overlap, slice, slice_mut};
 use crate::errors::{Error, raised};
 use crate::evaluate::{locked, named, numbered, set};
 use crate::model::Model;
@@ -156,8 +156,7 @@ impl Held {
             return Ok(Some(PyFloat::new(py, number[0]).into_any()));
         }
         let result = match out {
-            // SAFETY: every number is written before anybody sees it.
-            None => unsafe { PyArrayDyn::<f64>::new(py, dimensions, false) }.into_any(),
+            None => empty::<f64>(py, &dimensions)?,
             Some(out) if out.cast::<PyArrayDyn<f64>>().is_ok_and(|o| *o.shape() == *dimensions) => out.clone(),
             Some(_) => return Ok(None),
         };

@@ -12,15 +12,18 @@ mod held;
 mod inertia;
 mod inverse_kinematics;
 mod linear;
+mod methods;
 mod model;
 mod motion;
 mod names;
 mod pool;
 mod program;
 mod scene;
+mod single;
 mod sweep;
 mod trajectory;
 mod varied;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -46,6 +49,8 @@ mod _linkwork {
     #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
     #[pymodule_export]
+    use crate::methods::method;
+    #[pymodule_export]
     use crate::model::{Model, examples, load, read};
     #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};
@@ -61,6 +66,8 @@ mod _linkwork {
     use crate::trajectory::Trajectory;
     #[pymodule_export]
     use crate::varied::{_Models, variations};
+    #[pymodule_export]
+    use crate::xla::{xla_handler, xla_model};
 
     use super::*;
 

@@ -32,6 +32,8 @@ pub(crate) struct Model {
     pub(crate) spare: Mutex<Spare>,
     /// The mechanism with its loops closed, once asked for.
     closed: OnceLock<linkwork::Result<ClosedMechanism>>,
+    /// The constraints that are off.
+    off: Vec<String>,
 }
 
 impl Model {
@@ -40,6 +42,7 @@ impl Model {
             robot: Arc::new(robot),
             spare: Mutex::default(),
             closed: OnceLock::new(),
+            off: Vec::new(),
         }
     }
 
@@ -48,7 +51,13 @@ impl Model {
         if self.robot.loops.is_empty() {
             return Ok(None);
         }
-        let closed = self.closed.get_or_init(|| self.robot.closed());
+        let closed = self.closed.get_or_init(|| {
+            let mut closed = self.robot.closed()?;
+            for name in &self.off {
+                closed.switch(name, false)?;
+            }
+            Ok(closed)
+        });
         closed.as_ref().map(Some).map_err(|e| raised(e.clone()))
     }
 
@@ -57,18 +66,33 @@ impl Model {
         &self.robot.mechanism
     }
 
-    /// The same robot with another mechanism: geometry, loops and gears stay where their links and joints do.
+    /// The same robot with another mechanism: geometry and how it touches, loops and gears stay where their links and joints do.
     pub(crate) fn edited(&self, edited: linkwork::Result<Mechanism>) -> PyResult<Self> {
         let mut robot = Robot::from(edited.map_err(raised)?);
         let m = robot.mechanism.clone();
         let there = |link: &String| m.frame(link).is_ok();
         let old = &*self.robot;
-        robot.geometry = old.geometry.iter().filter(|g| there(&g.link)).cloned().collect();
+        for (i, geometry) in old.geometry.iter().enumerate().filter(|(_, g)| there(&g.link)) {
+            let touch = old.touches.get(&i).map(|touch| (robot.geometry.len(), *touch));
+            robot.touches.extend(touch);
+            robot.geometry.push(geometry.clone());
+        }
+        robot.terrains = old.terrains.iter().filter(|t| there(&t.link)).cloned().collect();
+        let apart = old.untouching.iter().filter(|(a, b)| there(a) && there(b));
+        robot.untouching = apart.cloned().collect();
         let loops = old.loops.iter().filter(|l| there(&l.first.0) && there(&l.second.0));
         robot.loops = loops.cloned().collect();
         let gears = old.transmissions.iter().filter(|t| m.joint(&t.joint).is_ok());
         robot.transmissions = gears.cloned().collect();
-        Ok(Self::of(robot))
+        let mut edited = Self::of(robot);
+        if !self.off.is_empty()
+            && let Some(closed) = edited.closed()?
+        {
+            let left = |name: &&String| closed.is_on(name).is_ok();
+            edited.off = self.off.iter().filter(left).cloned().collect();
+            edited.closed = OnceLock::new();
+        }
+        Ok(edited)
     }
 
     fn slice<'py>(py: Python<'py>, range: std::ops::Range<usize>) -> Bound<'py, PySlice> {
@@ -404,6 +428,53 @@ impl Model {
         self.robot.loops.len()
     }
 
+    /// The names of the constraints that close loops.
+    #[getter]
+    fn loop_names(&self) -> PyResult<Vec<String>> {
+        let closed = self.closed()?;
+        Ok(closed.map_or_else(Vec::new, |c| c.constraints().iter().map(|c| c.name.clone()).collect()))
+    }
+
+    /// The names of the constraints that are switched off.
+    #[getter]
+    fn switched_off(&self) -> Vec<String> {
+        self.off.clone()
+    }
+
+    /// The same with constraints switched on or off, as a rope that is cut: `m.with_switched({"rope": False})`. Quantities of closed
+    /// mechanisms, simulations and scenes start from there; rows of constraints that are off hold nothing.
+    ///
+    /// >>> import linkwork as lw
+    /// >>> ball = lw.Builder("ball").link("ball", lw.Inertia.sphere(2.0, 0.1)).joint("free", "free", "world", "ball")
+    /// >>> m = ball.loop("rope", "point", "world", "ball").build()
+    /// >>> q, still = m.neutral(), [0.0] * 6
+    /// >>> held, falls = (x.closed_forward_dynamics(q, still, still)[5] for x in (m, m.with_switched({"rope": False})))
+    /// >>> bool(abs(held) < 1e-9), bool(abs(falls + 9.81) < 1e-9)
+    /// (True, True)
+    fn with_switched(&self, constraints: HashMap<String, bool>) -> PyResult<Self> {
+        let Some(closed) = self.closed()? else {
+            return Err(Error::new_err(format!(
+                "model `{}` has no constraints to switch; add some with `Builder.loop`",
+                self.mechanism().name()
+            )));
+        };
+        let mut off = self.off.clone();
+        for (name, on) in constraints {
+            closed.is_on(&name).map_err(raised)?;
+            off.retain(|other| *other != name);
+            if !on {
+                off.push(name);
+            }
+        }
+        off.sort();
+        Ok(Self {
+            robot: self.robot.clone(),
+            spare: Mutex::default(),
+            closed: OnceLock::new(),
+            off,
+        })
+    }
+
     /// What was found in its file: dictionaries with severity, place, message and advice.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -442,7 +513,7 @@ impl Model {
         let Some(count) = count else {
             return Ok(PyArray1::from_vec(py, m.random(seed)).into_any());
         };
-        let out = PyArray2::<f64>::zeros(py, [count, m.nq()], false).into_any();
+        let out = arrays::empty::<f64>(py, &[count, m.nq()])?;
         // SAFETY: nobody else has seen it yet.
         if let Some(numbers) = unsafe { arrays::slice_mut::<f64>(&out) } {
             for (i, q) in numbers.chunks_exact_mut(m.nq().max(1)).enumerate() {
@@ -545,9 +616,9 @@ impl Model {
         )
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Vec<String>))> {
         let restore = py.import("linkwork")?.getattr("_restored")?;
-        Ok((restore, (self.text(py, "native")?,)))
+        Ok((restore, (self.text(py, "native")?, self.off.clone())))
     }
 
     fn __copy__(this: Py<Self>) -> Py<Self> {

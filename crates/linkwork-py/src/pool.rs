@@ -32,6 +32,11 @@ fn start(count: usize) -> PyResult<Arc<ThreadPool>> {
 
 /// The pool of this process, started when it is first needed.
 pub(crate) fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    started()
+}
+
+/// The same for threads that are not the interpreter's, which no process should be forked beside.
+pub(crate) fn started() -> PyResult<Arc<ThreadPool>> {
     let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     let count = match &*threads {

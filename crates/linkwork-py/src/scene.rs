@@ -1,12 +1,15 @@
 //! Contact: a robot among things it touches.
 
-use crate::arrays::{flat, pose, slice_mut, vector};
+use crate::arrays::{array, flat, pose, slice_mut, vector};
 use crate::errors::{Error, raised};
 use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
+use linkwork::Mechanism;
+use linkwork::closed::{ClosedMechanism, Target};
 use linkwork::contact::{Change, Contact, Friction, Region, Report, Settings, Stepper, Surface};
-use linkwork::spatial::{Pose, Vec3};
+use linkwork::spatial::{Force, Motion, Pose, Vec3};
+use linkwork_formats::Robot;
 use linkwork_scene::{ClosedForm, Collider, Ground, Shape, Worlds, colliders};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -27,7 +30,7 @@ struct Given<'py> {
 }
 
 impl Given<'_> {
-    fn collider(&self, model: &Model) -> PyResult<Collider> {
+    fn collider(&self, m: &Mechanism) -> PyResult<Collider> {
         let shape = match (&*self.kind, &self.size[..]) {
             ("sphere", &[radius]) => Shape::Sphere { radius },
             ("capsule", &[radius, length]) => Shape::Capsule {
@@ -52,7 +55,7 @@ impl Given<'_> {
             }
         };
         shape.check().map_err(raised)?;
-        let mut collider = Collider::on(model.mechanism().frame(&self.link).map_err(raised)?, shape);
+        let mut collider = Collider::on(m.frame(&self.link).map_err(raised)?, shape);
         collider.pose = self.at.as_ref().map_or(Ok(Pose::IDENTITY), |at| pose("at", at))?;
         collider.name = match &self.name {
             Some(name) => name.clone(),
@@ -74,6 +77,8 @@ struct Room {
 #[pyclass(frozen, module = "linkwork", subclass)]
 pub(crate) struct _Scene {
     model: Py<Model>,
+    /// Its mechanism with loops, if it has some.
+    closed: Option<ClosedMechanism>,
     scene: linkwork_scene::Scene,
     settings: Settings,
     notes: Vec<String>,
@@ -90,6 +95,30 @@ impl _Scene {
     fn names(&self, id: u64) -> (String, String) {
         let pair = self.scene.colliders_of(id);
         pair.map_or_else(Default::default, |[a, b]| (a.name.clone(), b.name.clone()))
+    }
+
+    /// A stepper that remembers no contacts, with constraints as they are switched.
+    fn stepper(&self) -> Stepper {
+        let mut stepper = locked(&self.room).stepper.clone();
+        stepper.forget();
+        stepper
+    }
+
+    /// What constraints did: names, gaps before the step, and wrenches [N; F] on frames a and b.
+    fn loops<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+        let (all, entry) = (&report.loops, PyDict::new(py));
+        let dt = self.settings.step;
+        let constraints = self.closed.as_ref().map_or(&[][..], ClosedMechanism::constraints);
+        let names: Vec<&str> = all.iter().map(|l| &*constraints[l.constraint].name).collect();
+        entry.set_item("names", names)?;
+        entry.set_item("gaps", PyArray1::from_vec(py, all.iter().map(|l| l.gap).collect()))?;
+        for (side, word) in ["on_a", "on_b"].into_iter().enumerate() {
+            let force = |impulse: Force| impulse.to_array().map(|x| x / dt);
+            let numbers: Vec<f64> = all.iter().flat_map(|l| force(l.ends[side].impulse)).collect();
+            let array = PyArray1::from_vec(py, numbers).call_method1("reshape", ((-1, 6),))?;
+            entry.set_item(word, array)?;
+        }
+        Ok(entry)
     }
 
     fn forces<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
@@ -129,16 +158,18 @@ impl _Scene {
         law: &str,
         options: [bool; 5],
     ) -> PyResult<Self> {
-        let robot = &*model.get().robot;
-        if !robot.loops.is_empty() {
-            return Err(Error::new_err(format!(
-                "model `{}` has loops, which steps with contact do not keep closed; take a model without",
-                robot.mechanism.name()
-            )));
-        }
+        let closed = model.get().closed()?.cloned();
+        // Frames are those of the mechanism that is stepped.
+        let robot = &match &closed {
+            Some(closed) => Robot {
+                mechanism: closed.mechanism().clone(),
+                ..(*model.get().robot).clone()
+            },
+            None => (*model.get().robot).clone(),
+        };
         let (mut all, mut present, notes) = colliders(robot).map_err(raised)?;
         for shape in &shapes {
-            let collider = shape.collider(model.get())?;
+            let collider = shape.collider(&robot.mechanism)?;
             if collider.shape == Shape::Plane {
                 present = Ground::Present;
             }
@@ -167,9 +198,14 @@ impl _Scene {
         (settings.joint_limits, settings.joint_friction) = (joint_limits, joint_friction);
         let m = &robot.mechanism;
         let scene = linkwork_scene::Scene::with(m, all, &robot.untouching, Box::new(ClosedForm)).map_err(raised)?;
-        let stepper = Stepper::new(m, settings).map_err(raised)?;
+        let stepper = match &closed {
+            Some(closed) => Stepper::closed(closed, settings),
+            None => Stepper::new(m, settings),
+        };
+        let stepper = stepper.map_err(raised)?;
         Ok(Self {
             model: model.clone().unbind(),
+            closed,
             room: Mutex::new(Room {
                 scene: scene.clone(),
                 stepper,
@@ -210,6 +246,45 @@ impl _Scene {
         self.notes.clone()
     }
 
+    /// The names of the model's constraints.
+    #[getter]
+    fn loop_names(&self) -> Vec<&str> {
+        let constraints = self.closed.as_ref().map_or(&[][..], ClosedMechanism::constraints);
+        constraints.iter().map(|c| &*c.name).collect()
+    }
+
+    /// Switches a constraint on or off from the next step on, for rollouts and derivatives too. One that is switched on where it is
+    /// open closes within some hundredths of a second.
+    fn switch(&self, constraint: &str, on: bool) -> PyResult<()> {
+        locked(&self.room).stepper.switch(constraint, on).map_err(raised)
+    }
+
+    /// Sets where a constraint holds its second frame against the first, from the next step on: a shift or pose, and how it moves, six
+    /// numbers [angular; linear] each; None for the first frame itself.
+    #[pyo3(signature = (constraint, at=None, velocity=None, acceleration=None))]
+    fn prescribe(
+        &self,
+        constraint: &str,
+        at: Option<&Bound<'_, PyAny>>,
+        velocity: Option<&Bound<'_, PyAny>>,
+        acceleration: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let motion = |argument: &str, given: Option<&Bound<'_, PyAny>>| -> PyResult<Motion> {
+            given.map_or(Ok(Motion::ZERO), |given| {
+                Ok(Motion::from_array(array::<6>(argument, given)?))
+            })
+        };
+        let target = match at {
+            None => None,
+            Some(at) => Some(Target {
+                pose: pose("at", at)?,
+                velocity: motion("velocity", velocity)?,
+                acceleration: motion("acceleration", acceleration)?,
+            }),
+        };
+        locked(&self.room).stepper.prescribe(constraint, target).map_err(raised)
+    }
+
     /// Forgets how contacts were strained, as before another motion.
     fn forget(&self) {
         locked(&self.room).stepper.forget();
@@ -219,7 +294,8 @@ impl _Scene {
     fn settled<'py>(&self, py: Python<'py>, q: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut q = vector("q", q)?;
         let mut scene = self.scene.clone();
-        py.detach(|| scene.settle(&mut q)).map_err(raised)?;
+        py.detach(|| scene.settle_closed(&mut q, self.closed.as_ref()))
+            .map_err(raised)?;
         Ok(PyArray1::from_vec(py, q))
     }
 
@@ -240,7 +316,7 @@ impl _Scene {
         Ok(entry)
     }
 
-    /// One step: q, q̇, what contacts did, whether it settled, and iterations.
+    /// One step: q, q̇, what contacts and constraints did, whether it settled, and iterations.
     #[allow(clippy::type_complexity)]
     fn _step<'py>(
         &self,
@@ -252,6 +328,7 @@ impl _Scene {
         Bound<'py, PyArray1<f64>>,
         Bound<'py, PyArray1<f64>>,
         Bound<'py, PyDict>,
+        Bound<'py, PyDict>,
         bool,
         usize,
     )> {
@@ -259,12 +336,13 @@ impl _Scene {
         let Room { scene, stepper } = &mut *room;
         let contacts = scene.contacts(&q, &v, self.settings.step).map_err(raised)?;
         let report = stepper.step(&mut q, &mut v, &tau, contacts).map_err(raised)?;
-        let forces = self.forces(py, report)?;
+        let (forces, loops) = (self.forces(py, report)?, self.loops(py, report)?);
         let (settled, iterations) = (report.settled, report.iterations);
         Ok((
             PyArray1::from_vec(py, q),
             PyArray1::from_vec(py, v),
             forces,
+            loops,
             settled,
             iterations,
         ))
@@ -299,8 +377,8 @@ impl _Scene {
         };
         let worlds = q.len().checked_div(self.scene.mechanism().nq()).unwrap_or(0);
         let threads = pool::pool(py)?.current_num_threads().min(worlds);
-        let fared =
-            py.detach(|| Worlds::new(&self.scene, self.settings, threads)?.rollout(q, qd, tau, steps, q_out, qd_out));
+        let stepper = self.stepper();
+        let fared = py.detach(|| Worlds::of(&self.scene, &stepper, threads).rollout(q, qd, tau, steps, q_out, qd_out));
         let fared = fared.map_err(raised)?;
         Ok((
             PyArray1::from_vec(py, fared.iter().map(|f| f.deepest).collect()),
@@ -344,7 +422,7 @@ impl _Scene {
         if sizes != [nv * count, nv * count, nv * count, taken * count, given * count] {
             return Err(plain());
         }
-        let stepper = Stepper::new(self.scene.mechanism(), self.settings).map_err(raised)?;
+        let stepper = self.stepper();
         let one = |(scene, stepper): &mut (linkwork_scene::Scene, Stepper),
                    (i, (plus, out)): (usize, (&mut [f64], &mut [f64]))|
          -> linkwork::Result<()> {

@@ -217,3 +217,10 @@ def test_nothing_that_is_passed_ends_the_interpreter(number, text, numbers):
             except Exception:
                 pass
     lw.set_threads(None)
+
+
+def test_more_than_there_is_memory_for_is_an_error(arm):
+    with pytest.raises((ValueError, MemoryError)):
+        arm.random(1, count=1 << 60)
+    with pytest.raises(lw.Error, match="negative"):
+        arm.rollout(arm.random(1), np.zeros(7), dt=1e-3, steps=-1)

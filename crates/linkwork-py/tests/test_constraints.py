@@ -115,3 +115,32 @@ def test_what_makes_no_sense_is_told():
         m.simulate(at(0, 0, 0), seconds=0.1, prescribed={"hand": lambda t: [1, 2]})
     with pytest.raises(lw.Error, match="no constraints"):
         lw.Model.example("arm7").simulate(np.zeros(7), seconds=0.1, switched={"hand": [(0.0, True)]})
+
+
+def test_quantities_follow_constraints_that_are_switched():
+    m = ball(
+        (("rope", "point", "world", "ball"), {}),
+        (("floor", "directions", "world", "ball"), {"shifts": "z"}),
+    )
+    q, still = at(0, 0, 0), np.zeros(6)
+    push = np.array([0, 0, 0, 1.0, 0, 0])
+    np.testing.assert_allclose(m.closed_forward_dynamics(q, still, push), 0, atol=1e-9)
+    cut = m.with_switched({"rope": False})
+    assert (m.loop_names, cut.loop_names, cut.switched_off) == (["rope", "floor"], ["rope", "floor"], ["rope"])
+    np.testing.assert_allclose(cut.closed_forward_dynamics(q, still, push), [0, 0, 0, 0.5, 0, 0], atol=1e-9)
+    free = cut.with_switched({"floor": False})
+    np.testing.assert_allclose(free.closed_forward_dynamics(q, still, push), [0, 0, 0, 0.5, 0, -G], atol=1e-9)
+    again = free.with_switched({"rope": True, "floor": True})
+    np.testing.assert_allclose(again.closed_forward_dynamics(q, still, push), 0, atol=1e-9)
+    many = cut.closed_forward_dynamics(np.tile(q, (9, 1)), still, push)
+    np.testing.assert_allclose(many, np.tile([0, 0, 0, 0.5, 0, 0], (9, 1)), atol=1e-9)
+    restored = pickle.loads(pickle.dumps(cut))
+    assert restored.switched_off == ["rope"]
+    np.testing.assert_allclose(restored.closed_forward_dynamics(q, still, push), [0, 0, 0, 0.5, 0, 0], atol=1e-9)
+    assert cut.with_gravity([0, 0, 0]).switched_off == ["rope"]
+    fall = free.simulate(q, seconds=0.1)
+    np.testing.assert_allclose(fall.q[-1, 6], -G / 2 * 0.01, atol=1e-9)
+    with pytest.raises(lw.Error, match="rop"):
+        m.with_switched({"rop": False})
+    with pytest.raises(lw.Error, match="no constraints"):
+        lw.Model.example("arm7").with_switched({"rope": False})

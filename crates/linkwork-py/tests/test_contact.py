@@ -103,8 +103,10 @@ def test_robots_from_files_bring_their_shapes():
 
 
 def test_scenes_that_are_wrong_are_refused(box, four_bar):
-    with pytest.raises(lw.Error, match="loops"):
-        lw.Scene(four_bar)
+    with pytest.raises(lw.Error, match="no constraints"):
+        box.switch("rope", True)
+    with pytest.raises(lw.Error, match="rope"):
+        lw.Scene(four_bar).switch("rope", True)
     with pytest.raises(lw.Error, match="law"):
         lw.Scene(body(), law="none")
     with pytest.raises(lw.Error, match="step"):
@@ -127,3 +129,80 @@ def test_scenes_that_are_wrong_are_refused(box, four_bar):
         drum.derivatives(resting(), np.zeros(6))
     deep = box.settled(resting(0.08))
     assert deep[6] == pytest.approx(0.1, abs=1e-3)
+
+
+def swing():
+    """A ball on a rod of two links, whose end a rope ties to the world, above the ground."""
+    rod = lw.Inertia.rod(1.0, [0.5, 0, 0])
+    b = lw.Builder("swing").link("a", rod).link("b", rod)
+    b = b.joint("one", "revolute", "world", "a", axis=[0, 1, 0], at=[0, 0, 0.5])
+    b = b.joint("two", "revolute", "a", "b", axis=[0, 1, 0], at=[0.5, 0, 0])
+    b = b.frame("end", "b", [0.5, 0, 0]).frame("post", "world", [0.7, 0, 0.5])
+    return b.loop("tie", "point", "post", "end").build()
+
+
+def test_loops_stay_closed_among_contacts(four_bar):
+    m = swing()
+    q = m.assemble([0.8, -1.6], held=())
+    shapes = [lw.Shape.sphere("b", 0.05)]
+    scene = lw.Scene(m, shapes=shapes, dt=2e-3)
+    assert scene.loop_names == ["tie"] == m.loop_names
+    qd = np.zeros(m.nv)
+    for _ in range(50):
+        step = scene.step(q, qd)
+        q, qd = step.q, step.qd
+    assert step.settled and step.loops.names == ["tie"] and step.loops.gaps[0] < 1e-6
+    # Three bars that nothing can move carry themselves: the two ends share the weight.
+    np.testing.assert_allclose(step.loops.on_a[0, 3:], -step.loops.on_b[0, 3:], atol=1e-9)
+    assert 0.1 < step.loops.on_b[0, 5] < 2 * 9.81
+    many = scene.rollout(np.tile(q, (5, 1)), np.zeros(m.nv), steps=20)
+    assert (many.unsettled == 0).all() and np.abs(many.qd).max() < 1e-6
+    # Cut, it falls to the ground, and not through it.
+    scene.switch("tie", False)
+    fall = scene.rollout(q, qd, steps=1000)
+    heights = m.pose(fall.q, "b")[:, 2, 3]
+    assert abs(heights.min() - 0.05) < 1e-3 and fall.deepest < 1e-3 and len(scene.step(q, qd).loops) == 0
+    scene.switch("tie", True)
+    scene.prescribe("tie", [0.0, 0, 0.05])
+    for _ in range(500):
+        step = scene.step(q, qd)
+        q, qd = step.q, step.qd
+    np.testing.assert_allclose(m.pose(q, "end")[:3, 3], [0.7, 0, 0.55], atol=1e-6)
+
+
+def test_steps_with_loops_have_derivatives():
+    rod = lw.Inertia.rod(1.0, [0.5, 0, 0])
+    b = lw.Builder("walker").link("base", lw.Inertia.cuboid(2.0, [0.2, 0.2, 0.2])).link("a", rod).link("b", rod)
+    b = b.joint("free", "free", "world", "base")
+    b = b.joint("one", "spherical", "base", "a", at=[0.1, 0, 0]).joint("two", "revolute", "a", "b", axis=[0, 1, 0], at=[0.5, 0, 0])
+    b = b.frame("end", "b", [0.5, 0, 0.1]).frame("side", "base", [0, 0.2, 0.1])
+    m = b.loop("rope", "distance", "side", "end", length=0.4).loop("slot", "directions", "world", "end", shifts="y").build()
+    scene = lw.Scene(m, shapes=[lw.Shape.sphere("base", 0.1)], gyroscopic=False, memory=False, dt=2e-3)
+    g = np.random.default_rng(5)
+    q = m.assemble(m.random(4))
+    q[6] = 0.0999
+    q = m.assemble(q, held=["free"])
+    qd, tau = 0.1 * g.normal(size=m.nv), g.normal(size=m.nv)
+    assert len(scene.contacts(q)) == 1
+    d = scene.derivatives(q, qd, tau)
+    dq, dqd, dtau, y = g.normal(size=(4, m.nv))
+    plus, change = scene.jvp(q, qd, tau, dq, dqd, dtau)
+    expected = d.by_q @ dq + d.by_qd @ dqd + d.by_tau @ dtau
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(change, expected, atol=1e-7 * size)
+    by_q, by_qd, by_tau = scene.vjp(q, qd, tau, y)
+    np.testing.assert_allclose(y @ change, by_q @ dq + by_qd @ dqd + by_tau @ dtau, rtol=1e-6, atol=1e-7 * size)
+    h = 1e-5
+    ahead, behind = (scene.derivatives(q, qd + s * h * dqd, tau + s * h * dtau).qd for s in (1, -1))
+    np.testing.assert_allclose(d.by_qd @ dqd + d.by_tau @ dtau, (ahead - behind) / (2 * h), atol=1e-4 * np.abs(d.by_qd).max())
+
+
+def test_touching_is_kept_where_a_model_is_edited():
+    text = """<mujoco><worldbody><geom type="plane" size="5 5 .1" friction="0.9"/>
+      <body name="a" pos="0 0 .3"><joint type="slide" axis="0 0 1"/><geom type="sphere" size=".1" mass="1" friction="0.2"/>
+      <body name="b" pos="0 0 .5"><joint type="slide" axis="0 0 1"/><geom type="sphere" size=".1" mass="1"/></body>
+      <body name="c" pos="0 .5 0"><joint type="slide" axis="0 0 1"/><geom type="sphere" size=".1" mass="1"/></body></body></worldbody>
+      <contact><exclude body1="b" body2="c"/></contact></mujoco>"""
+    m = lw.read(text, "mjcf")
+    before, after = lw.Scene(m), lw.Scene(m.with_gravity([0, 0, -1.62]))
+    assert before.pair_count == after.pair_count and before.shape_names == after.shape_names

@@ -78,6 +78,44 @@ def test_rollouts_are_those_of_each_model_with_its_damping(arm):
     np.testing.assert_allclose(low, q_all, atol=1e-3)
 
 
+def test_rollouts_of_models_whose_joints_follow_others():
+    rod = lw.Inertia.rod(1.0, [0.4, 0, 0])
+    b = lw.Builder("gears").link("a", rod).link("b", rod).link("c", rod)
+    b = b.joint("first", "revolute", "world", "a", axis=[0, 1, 0], damping=[0.2])
+    b = b.joint("second", "revolute", "a", "b", axis=[0, 1, 0], at=[0.4, 0, 0], damping=[0.1])
+    b = b.joint("third", "revolute", "b", "c", axis=[0, 1, 0], at=[0.4, 0, 0], damping=[0.3])
+    m = b.couple("third", "second", [0.1, -0.5, 0.2]).build()
+    assert m.is_coupled and m.nv == 2
+    count = 40
+    g = np.random.default_rng(3)
+    masses = m.variation("mass") * g.uniform(0.5, 1.5, (count, 3))
+    models = m.varied(mass=masses)
+    q, qd, tau = g.normal(size=(count, 2)), g.normal(size=(count, 2)), g.normal(size=(count, 30, 2))
+    q_all, qd_all = models.rollout(q, qd, tau, dt=2e-3)
+    assert q_all.shape == (count, 30, 2)
+    for i in (0, 17, 39):
+        one = models[i]
+        place, rate = q[i], qd[i]
+        for k in range(30):
+            # Of the follower: θ = 0.1 − 0.5y + 0.2y², and its damping acts through its slope.
+            slope = -0.5 + 0.4 * place[1]
+            resisted = np.array([0.2, 0.1 + slope**2 * 0.3]) * rate
+            rate = rate + 2e-3 * one.forward_dynamics(place, rate, tau[i, k] - resisted)
+            place = one.integrate(place, 2e-3 * rate)
+        np.testing.assert_allclose(q_all[i, -1], place, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(qd_all[i, -1], rate, rtol=1e-9, atol=1e-9)
+    low = models.rollout(q.astype(np.float32), qd.astype(np.float32), tau.astype(np.float32), dt=2e-3)[0]
+    assert low.dtype == np.float32
+    np.testing.assert_allclose(low, q_all, atol=1e-4)
+    tau[7, 5, 1] = np.nan
+    with pytest.raises(lw.Error) as caught:
+        models.rollout(q, qd, tau, dt=2e-3)
+    assert caught.value.index == 7 and caught.value.failed == 1
+    kept = caught.value.result[0]
+    np.testing.assert_array_equal(kept[[0, 8]], q_all[[0, 8]])
+    assert np.isnan(kept[7, 5:]).all() and np.isfinite(kept[7, :5]).all()
+
+
 def test_dimensions_broadcast_and_what_does_not_fit_is_told(arm):
     models = arm.varied(gravity=np.zeros((2, 3, 3)), damping=np.ones((3, 7)))
     assert models.shape == (2, 3)

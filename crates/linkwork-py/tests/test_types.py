@@ -118,4 +118,4 @@ def test_everything_public_is_documented(name):
 
 def test_help_reads_well():
     text = np.get_printoptions() and __import__("pydoc").plain(__import__("pydoc").render_doc(lw.Model.jacobian))
-    assert "jacobian(self, q, frame, reference='local', *, out=None)" in text and "(…, 6, nv)" in text
+    assert "jacobian(self, /, q, frame, reference='local', *, out=None)" in text and "(…, 6, nv)" in text

@@ -93,9 +93,7 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
         let heights = given.heights.clone();
         match HeightField::new(given.rows, given.columns, given.half, heights, given.base) {
             Ok(field) => {
-                if frame == FrameId::WORLD {
-                    ground = Ground::Present;
-                }
+                ground = Ground::Present;
                 let name = match given.name.is_empty() {
                     true => format!("height field of {}", given.link),
                     false => given.name.clone(),

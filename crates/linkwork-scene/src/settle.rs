@@ -1,6 +1,7 @@
 //! Out of what a start is inside of.
 
 use crate::scene::Scene;
+use linkwork::closed::ClosedMechanism;
 use linkwork::contact::{Contact, Friction, Settings, Stepper, Surface};
 use linkwork::{Error, Result};
 
@@ -14,6 +15,11 @@ impl Scene {
     /// nothing falls and nothing keeps its speed. How deep the deepest pair was is the result; an error names the pair that
     /// could not be parted.
     pub fn settle(&mut self, q: &mut [f64]) -> Result<f64> {
+        self.settle_closed(q, None)
+    }
+
+    /// The same while loops stay closed, whose tree the scene is of.
+    pub fn settle_closed(&mut self, q: &mut [f64], closed: Option<&ClosedMechanism>) -> Result<f64> {
         const STEPS: usize = 400;
         let m = self.mechanism().clone();
         let Some((.., first)) = self.deepest(q)? else {
@@ -22,7 +28,10 @@ impl Scene {
         let mut settings = Settings::new(STEP);
         (settings.passive, settings.joint_friction, settings.memory) = (false, false, false);
         (settings.gyroscopic, settings.friction) = (false, Friction::Convex);
-        let mut stepper = Stepper::new(&m, settings)?;
+        let mut stepper = match closed {
+            Some(closed) => Stepper::closed(closed, settings)?,
+            None => Stepper::new(&m, settings)?,
+        };
         let still = vec![0.0; m.nv()];
         let mut v = still.clone();
         let slippery = Surface {

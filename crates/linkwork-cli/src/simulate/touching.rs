@@ -87,7 +87,7 @@ impl Surroundings {
     /// A start that is not deep inside anything: moved there if that was asked for, else an error that names the pair.
     pub(crate) fn settle(&self, scene: &mut Scene, closed: Option<&ClosedMechanism>, state: &mut State) -> Result<()> {
         if self.settle {
-            let depth = scene.settle(&mut state.q)?;
+            let depth = scene.settle_closed(&mut state.q, closed)?;
             if let Some(closed) = closed {
                 super::closed::settle(closed, state)?;
             }

@@ -5,13 +5,14 @@ use super::assets::uri;
 use super::defaults::Defaulted;
 use super::geom::Place;
 use super::orientation::pose;
+use crate::heights::{Depth, MOST, picture};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Terrain;
 use crate::source::shortened;
 use crate::xml::Element;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 /// A height field asset.
@@ -47,7 +48,11 @@ impl Field {
             let is_picture = Path::new(&self.uri)
                 .extension()
                 .is_some_and(|x| x.eq_ignore_ascii_case("png"));
-            let (rows, columns, heights) = if is_picture { picture(&path) } else { table(&path) }?;
+            let (rows, columns, heights) = if is_picture {
+                picture(&path, Depth::Eight)
+            } else {
+                table(&path)
+            }?;
             (rows, columns, heights, is_picture)
         } else {
             let heights = match &self.elevation {
@@ -75,25 +80,6 @@ impl Field {
             false => Err("a height is not finite".into()),
         }
     }
-}
-
-/// The most numbers that a file of heights may have.
-const MOST: usize = 1 << 24;
-
-/// The brightness of a picture, row by row from its top.
-fn picture(path: &Path) -> Result<(usize, usize, Vec<f64>), String> {
-    let wrong = |problem: &dyn core::fmt::Display| format!("its picture cannot be read: {problem}");
-    let file = File::open(path).map_err(|e| wrong(&e))?;
-    let mut decoder = png::Decoder::new(BufReader::new(file));
-    decoder.set_transformations(png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().map_err(|e| wrong(&e))?;
-    let size = reader.output_buffer_size().filter(|n| *n <= 4 * MOST);
-    let mut bytes = vec![0; size.ok_or_else(|| wrong(&"it is too large"))?];
-    let info = reader.next_frame(&mut bytes).map_err(|e| wrong(&e))?;
-    let (rows, columns) = (info.height as usize, info.width as usize);
-    let samples = info.color_type.samples();
-    let pixels = bytes[..info.buffer_size()].chunks(samples);
-    Ok((rows, columns, pixels.map(|p| f64::from(p[0])).collect()))
 }
 
 /// Two numbers of 32 bits, rows and columns, and a float for every point, the row of the least y first.

@@ -3,10 +3,10 @@
 use super::expand::Expansion;
 use super::files;
 use super::frames::Places;
-use super::text;
+use super::{heightmap, text};
 use crate::draft::Draft;
 use crate::report::Findings;
-use crate::robot::{Geometry, Role, Shape};
+use crate::robot::{Geometry, Role, Shape, Terrain};
 use crate::roots::Roots;
 use crate::source::{At, shortened};
 use crate::turn::facing;
@@ -31,20 +31,30 @@ pub(super) fn read(
             "collision" => Role::Collision,
             _ => continue,
         };
+        let heightmap = heightmap_of(e);
+        if let (Some(given), Role::Collision) = (heightmap, role) {
+            let read = heightmap::read(given, x.folder(item), roots, at, f);
+            draft.terrains.extend(read.map(|terrain| Terrain {
+                name: e.attribute("name").unwrap_or_default().into_owned(),
+                link: node.name.clone(),
+                pose: placed(x, link, places, e, at, f) * terrain.pose,
+                ..terrain
+            }));
+            continue;
+        }
+        if heightmap.is_some()
+            && !item
+                .e
+                .children()
+                .any(|c| c.name() == "collision" && heightmap_of(c).is_some())
+        {
+            let message = "a <heightmap> that is only seen is left out";
+            f.note(at.seen_at(e.spot()), "geometry", message, "");
+        }
         let Some((mut shape, turn)) = shape(e, at, f) else {
             continue;
         };
-        let mut pose = e.child("pose").map_or(Pose::IDENTITY, |p| text::pose(f, p, at));
-        let relative_to = e.child("pose").and_then(|p| p.attribute("relative_to"));
-        if let Some(name) = relative_to.filter(|n| !n.is_empty()) {
-            match x.find(item.node, &name) {
-                Some(other) => pose = places.poses[item.node].inverse() * places.poses[other] * pose,
-                None => {
-                    let message = format!("its pose is relative to `{}`, which does not exist", shortened(&name));
-                    f.doubt(at.seen_at(e.spot()), "missing-frame", message, "correct the name");
-                }
-            }
-        }
+        let pose = placed(x, link, places, e, at, f);
         if let Shape::Mesh { uri, path, .. } = &mut shape {
             // Files that were included have their meshes beside them.
             *path = x.folder(item).and_then(|home| files::find(uri, Some(home), roots));
@@ -61,6 +71,28 @@ pub(super) fn read(
             shape,
             colour: material.and_then(|m| colour(m, at, f)),
         });
+    }
+}
+
+fn heightmap_of(e: Element<'_>) -> Option<Element<'_>> {
+    e.child("geometry").and_then(|g| g.child("heightmap"))
+}
+
+/// Where a visual or collision is on its link.
+fn placed(x: &Expansion<'_>, link: usize, places: &Places, e: Element<'_>, at: At<'_>, f: &mut Findings) -> Pose {
+    let item = &x.links[link];
+    let pose = e.child("pose").map_or(Pose::IDENTITY, |p| text::pose(f, p, at));
+    let relative_to = e.child("pose").and_then(|p| p.attribute("relative_to"));
+    let Some(name) = relative_to.filter(|n| !n.is_empty()) else {
+        return pose;
+    };
+    match x.find(item.node, &name) {
+        Some(other) => places.poses[item.node].inverse() * places.poses[other] * pose,
+        None => {
+            let message = format!("its pose is relative to `{}`, which does not exist", shortened(&name));
+            f.doubt(at.seen_at(e.spot()), "missing-frame", message, "correct the name");
+            pose
+        }
     }
 }
 
@@ -122,7 +154,8 @@ pub(super) fn shape(e: Element<'_>, at: At<'_>, f: &mut Findings) -> Option<(Sha
             })
             .ok_or("uri".to_owned())
         }
-        "empty" => return None,
+        // Ground that is touched is read by itself, and drawn from there.
+        "empty" | "heightmap" => return None,
         other => {
             let message = format!("<{}> shapes are not modelled; the shape is left out", shortened(other));
             f.note(at, "geometry", message, "");

@@ -8,6 +8,7 @@ mod expand;
 mod files;
 mod frames;
 mod geometry;
+mod heightmap;
 mod inertial;
 mod joint;
 mod names;

@@ -37,7 +37,7 @@ from ._algebra import Expression, Operator, derive
 from . import _models
 from ._models import Models
 from ._motion import Motion
-from ._scene import Contacts, Rollout, Scene, Shape, Step, StepDerivatives
+from ._scene import Contacts, Loops, Rollout, Scene, Shape, Step, StepDerivatives
 from ._state import Moving, State
 from ._tasks import Solution, Task
 from ._view import Page, view
@@ -47,9 +47,10 @@ _quantities.attach(Models, (), lambda q: not q["of_loops"], _models.evaluate)
 _quantities.attach_aliases(Model)
 
 
-def _restored(text: str) -> Model:
-    """A pickled model."""
-    return read(text, "native")
+def _restored(text: str, off: list[str] = []) -> Model:
+    """A pickled model, and which of its constraints are off."""
+    model = read(text, "native")
+    return model.with_switched(dict.fromkeys(off, False)) if off else model
 
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Expression",
     "FileError",
     "Inertia",
+    "Loops",
     "Model",
     "Models",
     "Motion",

@@ -6,6 +6,7 @@ gradient g is the one with Φ*g = the tangent gradient that does not change a qu
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,70 +15,71 @@ import numpy as np
 from ._linkwork import Model
 
 
+CURVED = ("free", "spherical", "planar")
+"""The joints whose q̇ is not v."""
+
 _LAYOUTS: WeakKeyDictionary[Model, list[tuple[str, slice, slice]]] = WeakKeyDictionary()
 
 
 def layout(model: Model) -> list[tuple[str, slice, slice]]:
-    """Kind and places in q and v of every joint that has coordinates."""
+    """Kind and places in q and v of every joint that has coordinates; neighbours whose q̇ is v are one, of kind "flat"."""
     known = _LAYOUTS.get(model)
     if known is None:
-        known = [(model.joint(j)["kind"], model.q_slice(j), model.v_slice(j)) for j in model.moving_joint_names]
+        known = []
+        for name in model.moving_joint_names:
+            kind, q, v = model.joint(name)["kind"], model.q_slice(name), model.v_slice(name)
+            if kind in CURVED:
+                known.append((kind, q, v))
+            elif known and known[-1][0] == "flat":
+                _, before, rates = known.pop()
+                known.append(("flat", slice(before.start, q.stop), slice(rates.start, v.stop)))
+            else:
+                known.append(("flat", q, v))
         _LAYOUTS[model] = known
     return known
 
 
 def is_flat(model: Model) -> bool:
     """Whether q̇ is v itself."""
-    return all(kind not in ("free", "spherical", "planar") for kind, _, _ in layout(model))
+    return all(kind == "flat" for kind, _, _ in layout(model))
 
 
-def rotations(x: Any) -> Any:
-    """The rotation matrices of quaternions (…, 4) as x, y, z, w, brought to unit length."""
-    x = x / np.linalg.norm(x, axis=-1, keepdims=True)
-    a, b, c, w = np.moveaxis(x, -1, 0)
-    rows = [
-        [1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)],
-        [2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)],
-        [2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)],
-    ]
-    return np.stack([np.stack(row, -1) for row in rows], -2)
+NUMPY = SimpleNamespace(
+    concatenate=np.concatenate, stack=np.stack, sqrt=np.sqrt, sin=np.sin, cos=np.cos, sum=np.sum, cross=np.cross, einsum=np.einsum
+)
 
 
-def of_coordinates(model: Model, q: Any, tangent: Any) -> Any:
+def of_coordinates(model: Model, q: Any, tangent: Any, xp: Any = NUMPY) -> Any:
     """A gradient by q (…, nq) from one in the tangent space (…, nv)."""
     if is_flat(model):
         return tangent
-    out = np.zeros((*tangent.shape[:-1], model.nq), tangent.dtype)
-    q = np.broadcast_to(q, out.shape)
+    parts = []
     for kind, at, to in layout(model):
         x, g = q[..., at], tangent[..., to]
         if kind == "planar":
-            c, s = np.cos(x[..., 0]), np.sin(x[..., 0])
-            out[..., at] = np.stack([g[..., 0], c * g[..., 1] - s * g[..., 2], s * g[..., 1] + c * g[..., 2]], -1)
+            c, s = xp.cos(x[..., 0]), xp.sin(x[..., 0])
+            parts.append(xp.stack([g[..., 0], c * g[..., 1] - s * g[..., 2], s * g[..., 1] + c * g[..., 2]], -1))
         elif kind in ("free", "spherical"):
-            norm = np.linalg.norm(x[..., :4], axis=-1, keepdims=True)
+            norm = xp.sqrt(xp.sum(x[..., :4] * x[..., :4], -1))[..., None]
             u = x[..., :4] / norm
             v, w = u[..., :3], u[..., 3:]
             turn = g[..., :3]
             # ½ u ⊗ (ω, 0) = Φω, whose columns are orthogonal and of length ½.
-            part = [2 * (w * turn + np.cross(v, turn)), -2 * np.sum(v * turn, -1, keepdims=True)]
-            gradient = np.concatenate(part, -1) / norm
+            parts += [2 * (w * turn + xp.cross(v, turn)) / norm, -2 * xp.sum(v * turn, -1)[..., None] / norm]
             if kind == "free":
-                shift = np.einsum("...ij,...j->...i", rotations(x[..., :4]), g[..., 3:])
-                gradient = np.concatenate([gradient, shift], -1)
-            out[..., at] = gradient
+                twice = 2 * xp.cross(v, g[..., 3:])
+                parts.append(g[..., 3:] + w * twice + xp.cross(v, twice))
         else:
-            out[..., at] = g
-    return out
+            parts.append(g)
+    return xp.concatenate(parts, -1)
 
 
-def pose_gradient(model: Model, q: Any, frame: str, given: Any) -> Any:
-    """The gradient by q, in the tangent space, of a pose whose own is given, (…, 4, 4)."""
-    pose, jacobian = model.pose(q, frame), model.jacobian(q, frame, "local")
+def pose_gradient(pose: Any, jacobian: Any, given: Any, xp: Any = NUMPY) -> Any:
+    """The gradient by q, in the tangent space, of a pose whose own is given, (…, 4, 4); the Jacobian is in the frame's own axes."""
     rotation = pose[..., :3, :3]
     # δR = R ω̂: every component of ω turns one pair of columns into each other.
-    inner = np.einsum("...ki,...kj->...ij", rotation, given[..., :3, :3])
-    turn = np.stack(
+    inner = xp.einsum("...ki,...kj->...ij", rotation, given[..., :3, :3])
+    turn = xp.stack(
         [
             inner[..., 2, 1] - inner[..., 1, 2],
             inner[..., 0, 2] - inner[..., 2, 0],
@@ -85,8 +87,8 @@ def pose_gradient(model: Model, q: Any, frame: str, given: Any) -> Any:
         ],
         -1,
     )
-    shift = np.einsum("...ki,...k->...i", rotation, given[..., :3, 3])
-    return np.einsum("...ij,...i->...j", jacobian, np.concatenate([turn, shift], -1))
+    shift = xp.einsum("...ki,...k->...i", rotation, given[..., :3, 3])
+    return xp.einsum("...ij,...i->...j", jacobian, xp.concatenate([turn, shift], -1))
 
 
 def summed(gradient: Any, shape: tuple[int, ...]) -> Any:

@@ -120,6 +120,8 @@ def rolled(
         arrays["tau"] = (torques.reshape(*torques.shape[:-2], length), length, "steps × nv")
     if steps is None:
         raise Error("give steps, or torques for every step")
+    if steps < 0:
+        raise Error(f"steps is {steps}; it cannot be negative")
     if shape is None:
         batch, dtype, flat = _arrays.stacked(arrays)
     else:

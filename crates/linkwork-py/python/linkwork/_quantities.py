@@ -80,7 +80,12 @@ def attach(cls: Any, known: tuple[str, ...], chosen: Any, evaluate: Any = None) 
         function.__doc__ = documentation(quantity, known)
         function.__qualname__ = f"{cls.__name__}.{function.__name__}"
         function.__module__ = "linkwork"
-        setattr(cls, function.__name__, function)
+        if cls is _linkwork.Model:
+            # A method in C, which comes back to this one with what it does not take.
+            signature = ", ".join(["$self", *parameters(quantity["inputs"]), "*", "out=None"])
+            text = f"{function.__name__}({signature})\n--\n\n{function.__doc__}"
+            function = _linkwork.method(cls, index, text, function)
+        setattr(cls, quantity["name"], function)
 
 
 class Elsewhere:

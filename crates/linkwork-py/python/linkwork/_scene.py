@@ -79,12 +79,29 @@ class Contacts:
 
 
 @dataclass(frozen=True, eq=False)
+class Loops:
+    """What constraints that are on did in a step: a row of each array for every one that can move anything."""
+
+    names: list[str]
+    gaps: Any
+    """How far each was from closed before the step, in m or rad."""
+    on_a: Any
+    """The wrench [N; F] on its first frame, about that frame's origin in the world's axes (n, 6)."""
+    on_b: Any
+    """The same on its second frame."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
 class Step:
     """What a step with contact ends in."""
 
     q: Any
     qd: Any
     contacts: Contacts
+    loops: Loops
     settled: bool
     """Whether all laws hold to the tolerance."""
     iterations: int
@@ -123,6 +140,9 @@ class Scene(_Scene):
     (None adds none). `law` is "coulomb", or "convex" for its relaxation, which is a little faster. `gyroscopic` turns free bodies by the
     implicit midpoint, `memory` keeps what is held from creeping, `passive`, `joint_limits` and `joint_friction` are the joints' own.
 
+    Loops of the model stay closed in the same steps: start where they are closed, as by `Model.assemble`. `switch` and `prescribe` change
+    constraints on the way.
+
     >>> import numpy as np, linkwork as lw
     >>> ball = lw.Builder("ball").link("ball", lw.Inertia.sphere(1.0, 0.1)).joint("free", "free", "world", "ball").build()
     >>> scene = lw.Scene(ball, shapes=[lw.Shape.sphere("ball", 0.1)])
@@ -150,6 +170,9 @@ class Scene(_Scene):
         joint_limits: bool = True,
         joint_friction: bool = True,
     ) -> Scene:
+        for shape in shapes:
+            if not isinstance(shape, Shape):
+                raise TypeError(f"shapes must be of `Shape`, not {type(shape).__name__}; make them by `Shape.sphere` and the like")
         options = [gyroscopic, memory, passive, joint_limits, joint_friction]
         return super().__new__(cls, model, list(shapes), ground, friction, restitution, dt, law, options)
 
@@ -172,8 +195,8 @@ class Scene(_Scene):
 
     def step(self, q: Any, qd: Any, tau: Any = None) -> Step:
         """One step of `dt` from a state. Contacts remember how they were strained from call to call: see `forget`."""
-        q, qd, told, settled, iterations = self._step(*self._state(q=q, qd=qd, tau=tau))
-        return Step(q, qd, Contacts(**told), settled, iterations)
+        q, qd, told, loops, settled, iterations = self._step(*self._state(q=q, qd=qd, tau=tau))
+        return Step(q, qd, Contacts(**told), Loops(**loops), settled, iterations)
 
     def rollout(self, q: Any, qd: Any, tau: Any = None, *, steps: int | None = None) -> Rollout:
         """Rolls worlds (…) forward on all threads, each as if it were alone: what every step ends in.

@@ -5,20 +5,24 @@
 >>> loss = lambda tau: lj.forward_dynamics(m, m.random(1), jax.numpy.zeros(7), tau).sum()       # doctest: +SKIP
 >>> jax.grad(loss)(jax.numpy.zeros(7))                          # doctest: +SKIP
 
-The library computes on the processor, called back from wherever JAX runs. Gradients by q are in its coordinates: nq numbers.
+The library computes on the processor: XLA calls it itself where its interface for that is the one that is known, else through a call
+back to Python from wherever JAX runs. Gradients by q are in its coordinates: nq numbers.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import _gradients
+from . import _gradients, _linkwork
 from ._linkwork import Model
 
 _XP = SimpleNamespace(
@@ -31,7 +35,30 @@ _XP = SimpleNamespace(
     sum=jnp.sum,
     ones_like=jnp.ones_like,
     cross=jnp.cross,
+    einsum=jnp.einsum,
 )
+
+_TARGET = "linkwork_quantity"
+_INDEX = {quantity["name"]: i for i, quantity in enumerate(_linkwork.quantities())}
+_NUMBERS: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
+
+
+def _registered() -> bool:
+    """Makes the library known to XLA, if the version of its interface is the one that it was written for."""
+    address, version = _linkwork.xla_handler()
+    try:
+        header = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+        found = [int(n) for n in re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", header)]
+        if found != list(version):
+            return False
+        jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(address), platform="cpu")
+    except (AttributeError, OSError, ValueError):
+        return False
+    return True
+
+
+called_by_xla: bool = _registered()
+"""Whether XLA calls the library itself; set it to False to call through Python, which works on every platform."""
 
 
 def _called(function: Any, dimensions: tuple[int, ...], *inputs: Any) -> Any:
@@ -50,9 +77,30 @@ def _called(function: Any, dimensions: tuple[int, ...], *inputs: Any) -> Any:
     return jax.pure_callback(host, shape, *inputs, vmap_method="broadcast_all")
 
 
+def _quantity(model: Model, name: str, dimensions: tuple[int, ...], *inputs: Any, frame: str | None = None) -> Any:
+    """A quantity of the library's list."""
+    dtype = jnp.result_type(*inputs)
+    if not called_by_xla or jax.default_backend() != "cpu" or dtype not in (jnp.float32, jnp.float64):
+        named = () if frame is None else (frame,)
+        return _called(lambda *arrays: getattr(model, name)(*arrays, *named), dimensions, *inputs)
+    for x, length in zip(inputs, (model.nq, *(model.nv,) * 4)):
+        if x.ndim == 0 or x.shape[-1] != length:
+            raise _linkwork.Error(f"an array has shape {x.shape}, but its last dimension must be {length}")
+    number = _NUMBERS.get(model)
+    if number is None:
+        number = _NUMBERS[model] = _linkwork.xla_model(model)
+    batch = jnp.broadcast_shapes(*(x.shape[:-1] for x in inputs))
+    arrays = [jnp.broadcast_to(x.astype(dtype), (*batch, x.shape[-1])) for x in inputs]
+    attributes: dict[str, Any] = {"model": np.int64(number), "quantity": np.int64(_INDEX[name])}
+    if frame is not None:
+        attributes["frame"] = frame
+    result = jax.ShapeDtypeStruct((*batch, *dimensions), dtype)
+    return jax.ffi.ffi_call(_TARGET, result, vmap_method="broadcast_all")(*arrays, **attributes)
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def _dynamics(model: Model, name: str, adjoint: str, q: Any, qd: Any, other: Any) -> Any:
-    return _called(getattr(model, name), (model.nv,), q, qd, other)
+    return _quantity(model, name, (model.nv,), q, qd, other)
 
 
 def _dynamics_forward(model: Model, name: str, adjoint: str, q: Any, qd: Any, other: Any) -> Any:
@@ -60,17 +108,9 @@ def _dynamics_forward(model: Model, name: str, adjoint: str, q: Any, qd: Any, ot
 
 
 def _dynamics_backward(model: Model, name: str, adjoint: str, kept: Any, given: Any) -> Any:
-    q, qd, other = kept
-
-    def back(q: Any, qd: Any, other: Any, given: Any) -> Any:
-        parts = getattr(model, adjoint)(q, qd, other, given)
-        by_q = _gradients.of_coordinates(model, q, parts[..., 0, :])
-        return np.concatenate([by_q, parts[..., 1, :], parts[..., 2, :]], -1)
-
-    nq, nv = model.nq, model.nv
-    all_of = _called(back, (nq + 2 * nv,), q, qd, other, given)
-    parts = (all_of[..., :nq], all_of[..., nq : nq + nv], all_of[..., nq + nv :])
-    return tuple(_gradients.summed(g, x.shape) for g, x in zip(parts, kept))
+    parts = _quantity(model, adjoint, (3, model.nv), *kept, given)
+    gradients = (_gradients.of_coordinates(model, kept[0], parts[..., 0, :], _XP), parts[..., 1, :], parts[..., 2, :])
+    return tuple(_gradients.summed(g, x.shape).astype(x.dtype) for g, x in zip(gradients, kept))
 
 
 _dynamics.defvjp(_dynamics_forward, _dynamics_backward)
@@ -78,15 +118,13 @@ _dynamics.defvjp(_dynamics_forward, _dynamics_backward)
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def _pose(model: Model, frame: str, q: Any) -> Any:
-    return _called(lambda q: model.pose(q, frame), (4, 4), q)
+    return _quantity(model, "pose", (4, 4), q, frame=frame)
 
 
 def _pose_backward(model: Model, frame: str, q: Any, given: Any) -> Any:
-    def back(q: Any, given: Any) -> Any:
-        given = given.reshape(*given.shape[:-1], 4, 4)
-        return _gradients.of_coordinates(model, q, _gradients.pose_gradient(model, q, frame, given))
-
-    return (_called(back, (model.nq,), q, given.reshape(*given.shape[:-2], 16)),)
+    jacobian = _quantity(model, "jacobian", (6, model.nv), q, frame=frame)
+    tangent = _gradients.pose_gradient(_pose(model, frame, q), jacobian, given, _XP)
+    return (_gradients.of_coordinates(model, q, tangent, _XP),)
 
 
 _pose.defvjp(lambda model, frame, q: (_pose(model, frame, q), q), _pose_backward)

@@ -73,7 +73,8 @@ class _Pose(torch.autograd.Function):
     def backward(ctx: Any, given: torch.Tensor) -> Any:
         (tensor,) = ctx.saved_tensors
         q = _numpy(tensor)
-        tangent = _gradients.pose_gradient(ctx.model, q, ctx.frame, _numpy(given))
+        pose, jacobian = ctx.model.pose(q, ctx.frame), ctx.model.jacobian(q, ctx.frame, "local")
+        tangent = _gradients.pose_gradient(pose, jacobian, _numpy(given))
         return None, None, _tensor(_gradients.of_coordinates(ctx.model, q, tangent), tensor)
 
 

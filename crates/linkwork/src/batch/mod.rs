@@ -6,6 +6,7 @@
 //! Mechanisms in which joints follow others by curves, forward dynamics that is refined, and processors without AVX2 take states
 //! one by one, `f32` through `f64`.
 
+pub(crate) mod damped;
 mod engine;
 pub(crate) mod lanes;
 mod models;

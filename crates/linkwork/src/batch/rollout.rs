@@ -393,7 +393,7 @@ fn out_of_bounds(t: f64) -> Error {
 }
 
 /// The mechanism under constant torques.
-struct Torques<'a, S: 'static>(&'a mut Workspace<S>);
+pub(super) struct Torques<'a, S: 'static>(pub(super) &'a mut Workspace<S>);
 
 impl<S: Lanes> Drives<S> for Torques<'_, S> {
     #[inline(always)]

@@ -210,6 +210,20 @@ impl Equation {
         }
     }
 
+    /// How a coordinate of the relative rotation vector ρ changes as the two frames turn: e·(J_l⁻¹δω_b − J_r⁻¹δω_a) with
+    /// J_l⁻¹ = I − ½ρ~ + cρ~² and J_r = J_l*. None of other equations.
+    pub(crate) fn turn_changes(&self, a: &Pose, b: &Pose) -> Option<[Vec3; 2]> {
+        let Self::Turn(i) = self else { return None };
+        let rho = rotation_vector(&(b.rotation * a.rotation.inverse()));
+        let (e, angle) = (unit::<f64>(*i), rho.norm());
+        let c = match angle < 1e-3 {
+            true => 1.0 / 12.0 + angle * angle / 720.0,
+            false => (1.0 - 0.5 * angle / (0.5 * angle).tan()) / (angle * angle),
+        };
+        let (once, twice) = (rho.cross(e) * 0.5, rho.cross(rho.cross(e)) * c);
+        Some([once - e - twice, e + once + twice])
+    }
+
     /// Whether an axis that should be common to both frames points the wrong way: leans say across, not where to.
     pub(crate) fn is_reversed(&self, other: &Self, a: &Pose, b: &Pose) -> bool {
         match (self, other) {

@@ -68,10 +68,11 @@ use crate::spatial::Vec3;
 use crate::{Error, Result};
 pub(crate) use equation::Row;
 pub(crate) use plan::Tie;
+pub(crate) use setting::Setting;
 
 use equation::Equation;
 use plan::{MOST_ROWS, Plan};
-use setting::{Setting, check_side};
+use setting::check_side;
 use std::collections::HashMap;
 use std::sync::Arc;
 

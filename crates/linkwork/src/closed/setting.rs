@@ -142,6 +142,23 @@ impl Tie {
         }
         largest
     }
+
+    /// What a displacement [turn; shift] of the frames is paired with to give the change of every row's g, given the rows there:
+    /// those themselves, but for turns that are far from zero.
+    pub(crate) fn gap_changes(&self, setting: &Setting, a: &Pose, b: &Pose, rows: &[Row], out: &mut [Row]) {
+        let held = self.target(setting, a);
+        for ((equation, row), out) in self.equations.iter().zip(rows).zip(out) {
+            *out = match equation.turn_changes(&held, b) {
+                _ if equation.is_rate() => Row::default(),
+                Some([a, b]) => Row {
+                    a: Force::new(a, [0.0; 3]),
+                    b: Force::new(b, [0.0; 3]),
+                    ..Row::default()
+                },
+                None => *row,
+            };
+        }
+    }
 }
 
 fn lifted<S: Scalar>(m: Motion) -> Motion<S> {

@@ -4,14 +4,15 @@
 //! F = Δt ID(q, v, ā) + A v⁺ − ΔtT − J*γ = 0      ā = (v⁺ − v)/Δt − x(v)      δv⁺ = −𝓐⁻¹(F_q δq + F_v δv + F_T δT + …)
 //! ```
 //!
-//! with 𝓐 = 𝓐₀ + ΣJ*GJ at v⁺. Under Coulomb's law G couples sliding to the normal impulse and is not symmetric: each contact that
+//! with 𝓐 = 𝓐₀ + ΣJ*GJ at v⁺, loops among J. Under Coulomb's law G couples sliding to the normal impulse and is not symmetric: each contact that
 //! slides adds a product of two vectors to 𝓐, which is solved beside it. R, the law of each contact, and what is remembered of it
 //! are held.
 
-use super::cone::{Law, ROWS, Region, Rows};
+use super::cone::{Law, ROWS};
 use super::meeting::{EndChange, Meeting, Touching};
 use super::rows::Hold;
 use super::step::{State, Stepper, Work};
+use super::tied::{Ties, refine};
 use super::{Contact, Friction};
 use crate::dense::{self, Lu};
 use crate::model::Mechanism;
@@ -29,6 +30,8 @@ pub struct ContactDerivatives<'a> {
     /// ā.
     acceleration: Vec<f64>,
     touching: Vec<Touching>,
+    /// The loops, if there are some.
+    ties: Ties,
     /// Of each contact given: its place in `touching`, if it bears anything.
     places: Vec<Option<usize>>,
     velocities: Vec<Motion>,
@@ -112,9 +115,6 @@ impl Stepper {
                 "joints that follow others are not differentiated; take a mechanism without couplings",
             ));
         }
-        if self.closed.is_some() {
-            return Err(refused("loops of closed mechanisms are not differentiated yet"));
-        }
         for joint in m.joints() {
             if joint.kind.is_curved() && joint.stiffness.iter().any(|k| *k != 0.0) {
                 return Err(refused(format!(
@@ -160,17 +160,24 @@ impl Stepper {
                 return Err(refused(format!("contact {i} bounces, which is not differentiated")));
             }
             let mut one = Touching::new(*point, meetings[i], |k| a.link(k), &velocities);
-            set_laws(&mut one, coulomb, dt);
+            one.set_laws(coulomb, dt);
             places[i] = Some(touching.len());
             if one.coupling.iter().any(|x| *x != 0.0) {
                 sliding.push(touching.len());
             }
             touching.push(one);
         }
+        let ties = match &self.closed {
+            Some(closed) => Ties::new(closed, work, v, &velocities, &mut a),
+            None => Ties::default(),
+        };
         // 𝓐, with the symmetric weights of what touches.
         a.memory().clear_weights();
         for one in &touching {
             one.point.weigh(&one.point.weight, &mut a);
+        }
+        for tie in &work.sum.loops {
+            tie.weigh(&mut a);
         }
         let mut diagonal = work.newton.diagonal.clone();
         let mut springs: Vec<f64> = match work.settings.passive {
@@ -192,6 +199,9 @@ impl Stepper {
         for one in &touching {
             one.push(&one.point.gamma, forces);
         }
+        for tie in &work.sum.loops {
+            tie.arms.push(tie.count, &tie.gamma, forces);
+        }
         a.total_forces();
         let totals = a.memory().forces.clone();
         let mut acceleration: Vec<f64> = plus.iter().zip(v).map(|(new, old)| (new - old) / dt).collect();
@@ -206,6 +216,7 @@ impl Stepper {
             v: v.to_vec(),
             acceleration,
             touching,
+            ties,
             places,
             velocities,
             totals,
@@ -236,7 +247,14 @@ impl ContactDerivatives<'_> {
             a.memory().forces.fill(Force::ZERO);
             let one = &self.touching[self.sliding[c]];
             one.push(&one.coupling, &mut a.memory().forces);
-            a.solve_pushed(None, true, &mut self.slid[c * nv..(c + 1) * nv]);
+            let column = &mut self.slid[c * nv..(c + 1) * nv];
+            match self.ties.is_empty() {
+                true => a.solve_pushed(None, true, column),
+                false => {
+                    a.gather(column);
+                    refine(&mut a, column);
+                }
+            }
             for r in 0..count {
                 let normal = self.touching[self.sliding[r]].point.velocity(&a.memory().lambda)[0];
                 let sum = normal + if r == c { 1.0 } else { 0.0 };
@@ -257,10 +275,14 @@ impl ContactDerivatives<'_> {
     fn solve(&mut self, x: &mut [f64]) {
         let (nv, count) = (x.len(), self.sliding.len());
         let mut a = self.posed.resume(self.memory);
-        let mut out = core::mem::take(&mut self.room[3]);
-        a.solve_pushed(Some(x), false, &mut out[..nv]);
-        x.copy_from_slice(&out[..nv]);
-        self.room[3] = out;
+        match self.ties.is_empty() {
+            true => {
+                let out = &mut self.room[3][..nv];
+                a.solve_pushed(Some(x), false, out);
+                x.copy_from_slice(out);
+            }
+            false => refine(&mut a, x),
+        }
         if count > 0 {
             let mut s: Vec<f64> = self
                 .sliding
@@ -291,10 +313,14 @@ impl ContactDerivatives<'_> {
                 self.touching[i].push(&normal, &mut a.memory().forces);
             }
         }
-        let mut out = core::mem::take(&mut self.room[3]);
-        a.solve_pushed(Some(x), count > 0, &mut out[..nv]);
-        x.copy_from_slice(&out[..nv]);
-        self.room[3] = out;
+        let out = &mut self.room[3][..nv];
+        if self.ties.is_empty() {
+            a.solve_pushed(Some(x), count > 0, out);
+            return x.copy_from_slice(out);
+        }
+        a.gather(out);
+        x.iter_mut().zip(out).for_each(|(x, pushed)| *x += *pushed);
+        refine(&mut a, x);
     }
 
     /// δv⁺ for a change, in O(n).
@@ -357,19 +383,21 @@ impl ContactDerivatives<'_> {
                 *out -= dt * row.iter().zip(inertia).map(|(y, p)| y * p).sum::<f64>();
             }
         }
-        self.add_contacts(change.q, change.friction, out);
+        self.add_impulses([change.q, change.v], change.friction, out);
         self.solve(out);
         Ok(())
     }
 
     /// Adds δ(J*γ) at fixed v⁺.
-    fn add_contacts(&mut self, dq: Option<&[f64]>, friction: Option<&[f64]>, out: &mut [f64]) {
-        if self.touching.is_empty() || (dq.is_none() && friction.is_none()) {
+    fn add_impulses(&mut self, [dq, dv]: [Option<&[f64]>; 2], friction: Option<&[f64]>, out: &mut [f64]) {
+        let known = dq.is_none() && friction.is_none();
+        if (self.touching.is_empty() || known) && (self.ties.is_empty() || (known && dv.is_none())) {
             return;
         }
         let nv = self.v.len();
         let mut room = core::mem::take(&mut self.room[1]);
-        let (step, tau) = room.split_at_mut(nv);
+        let (step, rest) = room.split_at_mut(nv);
+        let (faster, tau) = rest.split_at_mut(nv);
         fill(step, dq);
         let mut a = self.posed.resume(self.memory);
         a.move_links(step);
@@ -397,8 +425,12 @@ impl ContactDerivatives<'_> {
                 }
             }
         }
-        a.gather_change(&self.totals, step, &mut tau[..nv]);
-        for (out, tau) in out.iter_mut().zip(&tau[..nv]) {
+        if !self.ties.is_empty() {
+            fill(faster, dv);
+            self.ties.change(&self.work.roots, [step, faster], &moved, &mut a);
+        }
+        a.gather_change(&self.totals, step, tau);
+        for (out, tau) in out.iter_mut().zip(&*tau) {
             *out += tau;
         }
         self.room[1] = room;
@@ -427,7 +459,7 @@ impl ContactDerivatives<'_> {
             torque: w.iter().map(|w| dt * w).collect(),
             friction: vec![0.0; self.places.len()],
         };
-        if self.touching.is_empty() {
+        if self.touching.is_empty() && self.ties.is_empty() {
             return Ok(gradient);
         }
         let mut a = self.posed.resume(self.memory);
@@ -446,6 +478,10 @@ impl ContactDerivatives<'_> {
             }
         }
         let mut tau = vec![0.0; nv];
+        if !self.ties.is_empty() {
+            let by = [&mut gradient.q[..], &mut gradient.v[..]];
+            self.ties.adjoint(&self.work.roots, &pulled, &mut velocity, by, &mut a);
+        }
         a.gather(&mut tau);
         a.memory().forces.copy_from_slice(&velocity);
         a.total_forces();
@@ -508,7 +544,7 @@ impl ContactDerivatives<'_> {
         for j in 0..nv {
             unit[j] = 1.0;
             column.fill(0.0);
-            self.add_contacts(Some(&unit), None, &mut column);
+            self.add_impulses([Some(&unit), None], None, &mut column);
             column[j] -= self.springs[j];
             for i in 0..nv {
                 column[i] -= dt * inverse.by_q()[i * nv + j];
@@ -530,6 +566,7 @@ impl ContactDerivatives<'_> {
                     .sum();
                 column[i] = mass[j] + dt * (x - inverse.by_qd()[i * nv + j]);
             }
+            self.add_impulses([None, Some(&unit)], None, &mut column);
             self.solve(&mut column);
             put(&column, by_v, j);
             column.fill(0.0);
@@ -553,35 +590,4 @@ fn fill(to: &mut [f64], from: Option<&[f64]>) {
         Some(from) => to.copy_from_slice(from),
         None => to.fill(0.0),
     }
-}
-
-/// The laws of a contact at v⁺: G, what Coulomb's law adds to it, and ∂γ/∂μ.
-fn set_laws(one: &mut Touching, coulomb: bool, dt: f64) {
-    let point = &one.point;
-    let (cone, given) = (&point.cone, &point.given);
-    let y = cone.pull(&point.u, &point.v_hat);
-    let slide = y[1..cone.rows].iter().map(|x| x * x).sum::<f64>().sqrt();
-    let weight = point.weight();
-    one.g = weight.matrix(cone.rows);
-    let slides = point.region == Region::Sliding && slide > 0.0;
-    let t: Rows = core::array::from_fn(|i| if i > 0 && slides { y[i] / slide } else { 0.0 });
-    if slides && coulomb {
-        one.coupling = t.map(|t| cone.mu / cone.r_n * t);
-        one.by_friction = t.map(|t| point.gamma[0] * t);
-    } else if slides {
-        let ratio = cone.r_t / cone.r_n;
-        let c = 1.0 + cone.mu * cone.mu * ratio;
-        let normal = ratio * slide / c - 2.0 * cone.mu * ratio * point.gamma[0] / c;
-        one.by_friction = t.map(|t| (point.gamma[0] + cone.mu * normal) * t);
-        one.by_friction[0] = normal;
-    }
-    let tau = given.surface.relaxation.unwrap_or_else(|| dt.max(0.02));
-    one.opening = if given.gap < 0.0 { 1.0 / (dt + tau) } else { 1.0 / dt };
-    // v̂_t is R_t times what is held.
-    let mut held = [0.0; ROWS];
-    held[1..cone.rows].copy_from_slice(&point.v_hat[1..cone.rows]);
-    let n = given.normal;
-    let [across, _] = point.strain_of(&held);
-    one.held = across - n * n.dot(across);
-    one.point.weight = weight;
 }

@@ -180,11 +180,7 @@ impl Work {
                         found.arms.b[side][i] = at_link(row.on(side), place, &a.link(k));
                     }
                 }
-                // A one-sided row that is open may close by as much as there is.
-                let time = match sign * gap > 0.0 {
-                    true => dt,
-                    false => dt + SLOWLY * gap.abs() / (gap.abs() + WIDE),
-                };
+                let [time, _] = closing_time(*gap, sign, dt);
                 let bends = row.of(aa, ab) + row.bias + turned(&found.arms, i, &a.memory().lambda);
                 found.v_hat[i] = -gap / time - row.drift - 0.5 * dt * bends;
             }
@@ -193,6 +189,18 @@ impl Work {
             }
         }
         Ok(())
+    }
+}
+
+/// In which time a gap closes, and how that changes with the gap. A one-sided row that is open may close by as much as there is.
+pub(super) fn closing_time(gap: f64, sign: f64, dt: f64) -> [f64; 2] {
+    match sign * gap > 0.0 {
+        true => [dt, 0.0],
+        false => {
+            let size = gap.abs() + WIDE;
+            let slope = SLOWLY * WIDE / (size * size);
+            [dt + SLOWLY * gap.abs() / size, slope.copysign(gap)]
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a contact changes as its two bodies move: point, normal, gap, and with them its impulse.
 
-use super::cone::{ROWS, Rows};
+use super::cone::{ROWS, Region, Rows};
 use super::rows::{Along, Point};
 use crate::spatial::{Force, Motion, Pose, Vec3};
 
@@ -106,6 +106,37 @@ impl Touching {
             }
         }
         touching
+    }
+
+    /// The laws of a contact at v⁺: G, what Coulomb's law adds to it, and ∂γ/∂μ.
+    pub(super) fn set_laws(&mut self, coulomb: bool, dt: f64) {
+        let point = &self.point;
+        let (cone, given) = (&point.cone, &point.given);
+        let y = cone.pull(&point.u, &point.v_hat);
+        let slide = y[1..cone.rows].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let weight = point.weight();
+        self.g = weight.matrix(cone.rows);
+        let slides = point.region == Region::Sliding && slide > 0.0;
+        let t: Rows = core::array::from_fn(|i| if i > 0 && slides { y[i] / slide } else { 0.0 });
+        if slides && coulomb {
+            self.coupling = t.map(|t| cone.mu / cone.r_n * t);
+            self.by_friction = t.map(|t| point.gamma[0] * t);
+        } else if slides {
+            let ratio = cone.r_t / cone.r_n;
+            let c = 1.0 + cone.mu * cone.mu * ratio;
+            let normal = ratio * slide / c - 2.0 * cone.mu * ratio * point.gamma[0] / c;
+            self.by_friction = t.map(|t| (point.gamma[0] + cone.mu * normal) * t);
+            self.by_friction[0] = normal;
+        }
+        let tau = given.surface.relaxation.unwrap_or_else(|| dt.max(0.02));
+        self.opening = if given.gap < 0.0 { 1.0 / (dt + tau) } else { 1.0 / dt };
+        // v̂_t is R_t times what is held.
+        let mut held = [0.0; ROWS];
+        held[1..cone.rows].copy_from_slice(&point.v_hat[1..cone.rows]);
+        let n = given.normal;
+        let [across, _] = point.strain_of(&held);
+        self.held = across - n * n.dot(across);
+        self.point.weight = weight;
     }
 
     /// Force and moment of an impulse given by rows.

@@ -55,6 +55,7 @@ mod report;
 mod rows;
 mod step;
 mod tell;
+mod tied;
 
 pub use cone::Region;
 pub use felt::{Felt, Imu, LinkForce};

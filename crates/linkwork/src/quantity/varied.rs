@@ -1,10 +1,11 @@
 //! Quantities of many states, each of a model of its own.
 
 use super::{Evaluation, Given, Input, Quantity};
+use crate::Result;
+use crate::batch::damped::Damped;
 use crate::batch::share::{Failures, Team, check_states};
 use crate::batch::{Models, Real, Rollout, Variation};
 use crate::model::Mechanism;
-use crate::{Error, Result};
 
 /// All memory for evaluating any quantity of many models of one tree, with one state of each: several to a register where
 /// [`Models`] has a sweep for that, one by one elsewhere.
@@ -114,7 +115,7 @@ impl<T: Real> ModelsEvaluation<T> {
         )
     }
 
-    /// Rolls one state of every model forward in time: see [`Models::rollout`].
+    /// Rolls one state of every model forward in time: see [`Models::rollout`]; where joints follow others, model after model.
     pub fn rollout(
         &mut self,
         rollout: Rollout,
@@ -124,13 +125,54 @@ impl<T: Real> ModelsEvaluation<T> {
         q_out: &mut [T],
         qd_out: &mut [T],
     ) -> Result<()> {
-        match &mut self.models {
-            Some(models) => models.rollout(rollout, q, qd, tau, q_out, qd_out),
-            None => Err(Error::Coupled {
-                what: "a rollout of many models",
-                mechanism: self.tree.name().to_owned(),
-            }),
+        if let Some(models) = &mut self.models {
+            return models.rollout(rollout, q, qd, tau, q_out, qd_out);
         }
+        let (tree, variation, steps) = (&self.tree, self.variation(), rollout.steps);
+        let (nq, nv) = (tree.nq(), tree.nv());
+        let sizes = [nq.saturating_mul(steps), nv.saturating_mul(steps)];
+        check_states("q", q.len(), nq, self.count)?;
+        check_states("qd", qd.len(), nv, self.count)?;
+        if let Some(tau) = tau {
+            check_states("tau", tau.len(), sizes[1], self.count)?;
+        }
+        check_states("q_out", q_out.len(), sizes[0], self.count)?;
+        check_states("qd_out", qd_out.len(), sizes[1], self.count)?;
+        let one = |index: usize, outs: [&mut [T]; 2]| -> Result<()> {
+            let part = |all: &[T], n: usize| -> Vec<f64> {
+                all[n * index..n * (index + 1)].iter().map(|x| x.lane(0)).collect()
+            };
+            let (q, qd, tau) = (part(q, nq), part(qd, nv), tau.map(|tau| part(tau, sizes[1])));
+            let mut wide = sizes.map(|n| vec![f64::NAN; n]);
+            let done = variation.model(tree, index).and_then(|model| {
+                let [q_out, qd_out] = &mut wide;
+                Damped::new(&model).rollout(rollout, [&q, &qd], tau.as_deref(), [q_out, qd_out])
+            });
+            for (out, wide) in outs.into_iter().zip(&wide) {
+                out.iter_mut().zip(wide).for_each(|(out, x)| *out = T::lift(*x));
+            }
+            done
+        };
+        let mut team = Team::new(self.threads);
+        let outs = [q_out, qd_out];
+        team.run(
+            self.count,
+            sizes,
+            outs,
+            |_| Ok(()),
+            |(), first, [q_out, qd_out]| {
+                let mut failures = Failures::default();
+                let all = q_out
+                    .chunks_mut(sizes[0].max(1))
+                    .zip(qd_out.chunks_mut(sizes[1].max(1)));
+                for (i, (q_out, qd_out)) in all.enumerate() {
+                    if let Err(problem) = one(first + i, [q_out, qd_out]) {
+                        failures.add(first + i, problem);
+                    }
+                }
+                failures
+            },
+        )
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::{Configured, check_length};
 use crate::body::Hinge;
-use crate::dynamics::augmented::{Augmented as Memory, Row, Tree};
+use crate::dynamics::augmented::{Augmented as Memory, Flow, Row, Tree};
 use crate::dynamics::forward::Gains;
 use crate::dynamics::kinematics::Placements;
 use crate::dynamics::operational::{Compliances, HomeGains};
 use crate::model::{FrameId, Mechanism, Placed};
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
-use crate::spatial::{Articulated, Force, Pose, Reference};
+use crate::spatial::{Articulated, Force, Motion, Pose, Reference};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::{Error, Result};
@@ -323,6 +323,12 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     pub fn times(&mut self, x: &[S], out: &mut [S]) -> Result<()> {
         self.mechanism.check_vector("x", x)?;
         check_length("out", out.len(), self.mechanism.nv())?;
+        self.times_unchecked(x, out);
+        Ok(())
+    }
+
+    /// The same without checks.
+    pub(crate) fn times_unchecked(&mut self, x: &[S], out: &mut [S]) {
         self.with(|memory, tree| {
             let Some(r) = &tree.m.reduction else {
                 return memory.times(tree, x, out);
@@ -334,7 +340,6 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             tree.coupled.contract(r, &tau, out);
             memory.wide = [wide, tau];
         });
-        Ok(())
     }
 
     /// 𝓐⁻¹x. An error if nothing resists a joint.
@@ -552,7 +557,7 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     // Changes with the configuration, of mechanisms without couplings.
 
     /// δV of links at fixed rates, into λ.
-    pub(crate) fn bend(&mut self, velocities: &[crate::spatial::Motion<S>], dq: &[S]) {
+    pub(crate) fn bend(&mut self, velocities: &[Motion<S>], dq: &[S]) {
         self.with(|memory, tree| memory.bend(tree, velocities, dq));
     }
 
@@ -567,8 +572,30 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     }
 
     /// The transpose of changes by δq, added.
-    pub(crate) fn add_across(&mut self, motions: &[crate::spatial::Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
+    pub(crate) fn add_across(&mut self, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
         self.with(|memory, tree| memory.add_across(tree, motions, totals, tau));
+    }
+
+    /// How links move at joint rates v and accelerations x of the joints.
+    pub(crate) fn follow(&mut self, v: &[S], x: &[S]) -> Flow<S> {
+        let links = self.mechanism.compiled.bodies.len();
+        let mut flow = Flow {
+            v: v.to_vec(),
+            velocities: vec![Motion::ZERO; links],
+            accelerations: vec![Motion::ZERO; links],
+        };
+        self.with(|memory, tree| memory.follow(tree, x, &mut flow));
+        flow
+    }
+
+    /// δV and δA of links for changes of q, v and x.
+    pub(crate) fn follow_change(&mut self, flow: &Flow<S>, by: [&[S]; 3], out: &mut [[Motion<S>; 2]]) {
+        self.with(|memory, tree| memory.follow_change(tree, flow, by, out));
+    }
+
+    /// The transpose of that, added; forces become totals.
+    pub(crate) fn follow_adjoint(&mut self, flow: &Flow<S>, forces: &mut [[Force<S>; 2]], by: [&mut [S]; 3]) {
+        self.with(|memory, tree| memory.follow_adjoint(tree, flow, forces, by));
     }
 
     /// D⁻¹ after a factor.
@@ -581,6 +608,11 @@ impl<S: Scalar> AugmentedMass<'_, S> {
     pub(crate) fn link(&self, k: usize) -> Pose<S> {
         let (pose, home) = (self.stages.world.poses[k], self.stages.world.homes[k]);
         Pose::new(pose.rotation, pose.translation + home)
+    }
+
+    /// A frame in the world.
+    pub(crate) fn frame(&self, frame: FrameId) -> Pose<S> {
+        self.stages.world.frame(&self.mechanism.placed[frame.index()])
     }
 
     /// Where a weight on a frame is taken, in the world.

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .._gradients import rotations
 from .._linkwork import Error, Model
 
 
@@ -104,4 +103,11 @@ class Coordinates:
 
 def quaternion_rotation(q: Any) -> Any:
     """Rotation matrices of the quaternions that q starts with."""
-    return rotations(q[..., :4])
+    x = q[..., :4] / np.linalg.norm(q[..., :4], axis=-1, keepdims=True)
+    a, b, c, w = np.moveaxis(x, -1, 0)
+    rows = [
+        [1 - 2 * (b * b + c * c), 2 * (a * b - c * w), 2 * (a * c + b * w)],
+        [2 * (a * b + c * w), 1 - 2 * (a * a + c * c), 2 * (b * c - a * w)],
+        [2 * (a * c - b * w), 2 * (b * c + a * w), 1 - 2 * (a * a + b * b)],
+    ]
+    return np.stack([np.stack(row, -1) for row in rows], -2)

@@ -20,6 +20,7 @@ mod pairs;
 pub(crate) mod six;
 
 pub(crate) use between::{Between, Row};
+pub(crate) use change::Flow;
 pub(crate) use kept::Kept;
 pub(crate) use pairs::Pairs;
 
@@ -342,6 +343,33 @@ impl<S: Scalar> Augmented<S> {
     /// Adds the transpose of what a displacement does between motions of links and totals of forces.
     pub(crate) fn add_across(&mut self, tree: Tree<'_, S>, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
         self.perform(tree, change::Across { motions, totals, tau });
+    }
+
+    /// How links move at the flow's joint rates and accelerations x of the joints.
+    pub(crate) fn follow(&mut self, tree: Tree<'_, S>, x: &[S], flow: &mut Flow<S>) {
+        self.perform(tree, change::Follow { x, flow });
+    }
+
+    /// How that changes with q, v and x: δV and δA of links.
+    pub(crate) fn follow_change(
+        &mut self,
+        tree: Tree<'_, S>,
+        flow: &Flow<S>,
+        by: [&[S]; 3],
+        out: &mut [[Motion<S>; 2]],
+    ) {
+        self.perform(tree, change::FollowChange { flow, by, out });
+    }
+
+    /// Adds the transpose of that; forces become totals.
+    pub(crate) fn follow_adjoint(
+        &mut self,
+        tree: Tree<'_, S>,
+        flow: &Flow<S>,
+        forces: &mut [[Force<S>; 2]],
+        by: [&mut [S]; 3],
+    ) {
+        self.perform(tree, change::FollowAdjoint { flow, forces, by });
     }
 }
 

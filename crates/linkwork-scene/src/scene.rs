@@ -453,19 +453,20 @@ impl Scene {
                 given: torque.len(),
             });
         }
-        self.step_driven(stepper, q, v, |_, tau| {
+        self.step_driven(stepper, q, v, |_, tau, _| {
             tau.copy_from_slice(torque);
             Ok(())
         })
     }
 
-    /// The same with torques, and pushes on links, by something that sees the mechanism at the state.
+    /// The same with torques, pushes on links, and what torques lose as velocities grow, by something that sees the
+    /// mechanism at the state: see [`Stepper::step_finding`].
     pub fn step_driven<'s>(
         &mut self,
         stepper: &'s mut Stepper,
         q: &mut [f64],
         v: &mut [f64],
-        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
     ) -> Result<&'s Report> {
         let step = stepper.settings().step;
         let find = |posed: &mut Posed<'_>, q: &[f64], v: &[f64]| {

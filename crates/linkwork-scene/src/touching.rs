@@ -133,9 +133,10 @@ impl<D: Drive> Advance for Touching<D> {
         let (drive, torque) = (&mut self.drive, &mut self.torque);
         let done = self
             .scene
-            .step_driven(&mut self.stepper, &mut state.q, &mut state.v, |moving, tau| {
+            .step_driven(&mut self.stepper, &mut state.q, &mut state.v, |moving, tau, resistance| {
                 drive.drive(Now { t, q, v }, moving, tau)?;
                 torque.copy_from_slice(tau);
+                drive.resist(h, tau, resistance);
                 Ok(())
             });
         if let Err(problem) = done {

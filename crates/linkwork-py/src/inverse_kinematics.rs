@@ -4,6 +4,7 @@ use crate::arrays::flat;
 use crate::errors::{Error, raised};
 use crate::model::Model;
 use crate::pool;
+use crate::scene::_Scene;
 use linkwork::Mechanism;
 use linkwork::motion::{InverseKinematics, Options, Task};
 use linkwork::spatial::{Pose, Rotation, Vec3};
@@ -36,7 +37,7 @@ impl Given {
             "pose" => 16,
             "orientation" => 9,
             "position" | "direction" | "centre_of_mass" => 3,
-            "distance" | "distance_at_least" | "distance_at_most" => 1,
+            "distance" | "distance_at_least" | "distance_at_most" | "clear" => 1,
             "posture" => m.nq(),
             kind => {
                 return Err(Error::new_err(format!(
@@ -83,6 +84,7 @@ impl Given {
             "distance_at_least" => apart().map(|(a, b)| Task::distance_at_least(a, b, x[0]))?,
             "distance_at_most" => apart().map(|(a, b)| Task::distance_at_most(a, b, x[0]))?,
             "centre_of_mass" => Task::centre_of_mass(three()),
+            "clear" => Task::clear(x[0]),
             _ => Task::posture(x.to_vec()),
         };
         if let Some(other) = other {
@@ -109,6 +111,8 @@ type Found<'py> = (
 
 /// Solves for `count` targets: of each task `count` targets one after another, and starts for all or for each.
 #[pyfunction]
+#[pyo3(signature = (model, tasks, targets, count, starts, options, scene = None))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn inverse_kinematics<'py>(
     py: Python<'py>,
     model: &Bound<'_, Model>,
@@ -117,6 +121,7 @@ pub(crate) fn inverse_kinematics<'py>(
     count: usize,
     starts: &Bound<'_, PyAny>,
     options: (f64, usize, usize, u64),
+    scene: Option<&Bound<'_, _Scene>>,
 ) -> PyResult<Found<'py>> {
     let model = model.get();
     let closed = model.closed()?;
@@ -148,7 +153,14 @@ pub(crate) fn inverse_kinematics<'py>(
         Some(closed) => InverseKinematics::closed(closed, first),
         None => InverseKinematics::new(m, first),
     };
-    let solver = solver.and_then(|s| s.options(options)).map_err(raised)?;
+    let mut solver = solver.and_then(|s| s.options(options)).map_err(raised)?;
+    if let Some(scene) = scene {
+        solver = solver.avoiding(scene.get().shapes());
+    } else if tasks.iter().any(|task| task.kind == "clear") {
+        return Err(Error::new_err(
+            "a task keeps clear of shapes; give them by `scene`, as `lw.Scene(model, ground=None)`",
+        ));
+    }
     let pool = pool::pool(py)?;
     let found = py.detach(|| pool.install(|| solver.solve_many(&wanted, &starts)));
     let found = found.map_err(raised)?;

@@ -47,6 +47,25 @@ def test_levels_and_relative_frames():
     assert "contradict" in found.message
 
 
+def test_shapes_are_kept_clear_of_each_other(arm):
+    there = np.array([0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0])
+    hand, elbow = arm.pose(there, "flange"), arm.pose(there, "link4")[:3, 3]
+    at = np.eye(4)
+    at[:3, 3] = elbow + [0.0, 0.06, 0.0]
+    shapes = [lw.Shape.sphere("link4", 0.04), lw.Shape.sphere("world", 0.04, at=at)]
+    scene = lw.Scene(arm, shapes=shapes, ground=None)
+    tasks = [lw.Task.pose("flange", hand), lw.Task.clear(0.02)]
+    found = arm.inverse_kinematics(tasks, there, scene=scene)
+    assert found.reached, found.message
+    np.testing.assert_allclose(arm.pose(found.q, "flange"), hand, atol=1e-7)
+    gap = np.linalg.norm(arm.pose(found.q, "link4")[:3, 3] - at[:3, 3]) - 0.08
+    assert gap > 0.02 - 1e-8
+    with pytest.raises(lw.Error, match="give them by `scene`"):
+        arm.inverse_kinematics(tasks, there)
+    with pytest.raises(lw.Error, match="another model"):
+        lw.Model.example("arm7").inverse_kinematics(tasks, there, scene=scene)
+
+
 def test_every_kind_of_task_is_met(arm):
     there = arm.pose(arm.random(4), "flange")
     for task, error in (

@@ -127,6 +127,7 @@ class Controller:
         quickness: float = 10.0,
         posture_quickness: float = 5.0,
         gravity: bool = True,
+        standing_on: Sequence[str] = (),
     ) -> Controller: ...
     @staticmethod
     def tracking(trajectory: Trajectory, kp: ArrayLike, kd: ArrayLike, *, plant: Model | None = None) -> Controller: ...
@@ -443,6 +444,7 @@ class Model:
         iterations: int = 100,
         restarts: int = 100,
         seed: int = 1,
+        scene: _Scene | None = None,
     ) -> Solution: ...
     # Quantities, from the library's list:
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array: ...
@@ -601,4 +603,5 @@ def inverse_kinematics(
     count: int,
     starts: Any,
     options: tuple[float, int, int, int],
+    scene: _Scene | None = None,
 ) -> tuple[Any, Any, Any, Any, Any, Any, list[str], list[list[tuple[str, float, bool]]]]: ...

@@ -20,6 +20,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "distance": (),
     "distance_at_least": (),
     "distance_at_most": (),
+    "clear": (),
 }
 """What one target has; of a posture nq numbers."""
 
@@ -153,6 +154,11 @@ class Task:
         )
 
     @staticmethod
+    def clear(margin: Any, *, weight: float = 1.0, level: int = 0, preferred: bool = False) -> Task:
+        """The shapes of a scene are to be at least so far apart (…) in metres, those of the robot and of its surroundings."""
+        return Task("clear", margin, weight=weight, level=level, preferred=preferred)
+
+    @staticmethod
     def posture(q: Any, *, weight: float = 1.0, level: int = 0, preferred: bool = False) -> Task:
         """The joints are to be at q (…, nq); free and planar joints are left out."""
         return Task("posture", q, weight=weight, level=level, preferred=preferred)
@@ -209,11 +215,13 @@ def inverse_kinematics(
     iterations: int = 100,
     restarts: int = 100,
     seed: int = 1,
+    scene: _linkwork._Scene | None = None,
 ) -> Solution:
     """Configurations that meet tasks, from `start` (…, nq) on, or from the neutral one.
 
     Targets and starts have leading dimensions, which broadcast: there is an answer for each, found on all threads, and the same whatever
     else is asked for. Loops are closed in every answer, and limits are kept. `restarts` are other starts, drawn within limits from `seed`.
+    `scene` has the shapes that a task `Task.clear` is about.
 
     >>> import numpy as np, linkwork as lw
     >>> m = lw.Model.example("arm7")
@@ -234,6 +242,8 @@ def inverse_kinematics(
             raise TypeError(f"tasks must be made by `Task.pose` and the like, not {type(task).__name__}")
     if not tasks:
         raise Error("there are no tasks; give one")
+    if scene is not None and scene.model is not self:
+        raise Error(f"the scene is of another model, {scene.model.name!r}; make it of the one that is solved for")
     given = [_arrays.numbers("start", self.neutral() if start is None else start).astype(np.float64)]
     shapes: list[tuple[int, ...]] = [(self.nq,)]
     for i, task in enumerate(tasks):
@@ -269,7 +279,7 @@ def inverse_kinematics(
         )
     options = (float(tolerance), int(iterations), int(restarts), int(seed))
     q, reached, left, closure, steps, again, said, bound = _linkwork.inverse_kinematics(
-        self, tasks, flat[1:], count, flat[0], options
+        self, tasks, flat[1:], count, flat[0], options, scene
     )
     left = left.reshape(*batch, n, 2)
     limits = [[(joint, at, "upper" if up else "lower") for joint, at, up in each] for each in bound]

@@ -29,7 +29,9 @@ pub(super) trait Crew: Send {
 /// about one link each.
 pub(super) fn crew(ik: &InverseKinematics) -> Option<Box<dyn Crew>> {
     let instructions = Instructions::detect();
-    if ik.rank_count != 1 || ik.tasks.iter().any(|t| t.is_preferred || t.frame().is_none()) {
+    // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
+    let curved = ik.mechanism().compiled.reduction.as_ref().is_some_and(|r| r.is_curved);
+    if curved || ik.rank_count != 1 || ik.tasks.iter().any(|t| t.is_preferred || t.frame().is_none()) {
         return None;
     }
     if instructions.avx512() {

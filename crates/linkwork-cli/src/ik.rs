@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     /// Another task; may be given several times.
     #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
     task: Vec<String>,
-    /// Keep collision shapes so far from each other and from the surroundings, in metres: the same as a task \"clear d\".
+    /// Keep collision shapes so far from each other and from the surroundings, in metres: the same as --task "clear MARGIN".
     #[arg(long, value_name = "MARGIN", value_parser = margin)]
     avoid: Option<f64>,
     /// Add a ground to keep clear of, at a height in metres: 0 if none is given.

@@ -63,6 +63,9 @@ def tracik(name, folder, problem, known):
     urdf = (folder / f"{name}.urdf").read_text()
     solver = pytracik.TRAC_IK(problem["base"], problem["frame"], urdf, 0.005, 0.5 * CLOSE, pytracik.SolveType.Speed)
     joints = pytracik.get_num_joints(solver)
+    # It takes soft limits of a safety controller for hard ones.
+    lower, upper = known.model.lowerPositionLimit[:joints], known.model.upperPositionLimit[:joints]
+    pytracik.set_joint_limits(solver, lower, upper)
     start, times, solved = np.array(problem["start"][:joints]), [], []
     for target in problem["targets"][:TRACIK_POSES]:
         target = np.array(target).reshape(4, 4)
@@ -151,8 +154,9 @@ def mink_race(name, folder, problem, known):
     frames = problem["tips"] if free else [problem["frame"]]
     tasks = []
     for frame in frames:
-        task = mink.FrameTask(frame, "body", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
-        there = configuration.get_transform_frame_to_world(frame, "body")
+        kind = "body" if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, frame) >= 0 else "site"
+        task = mink.FrameTask(frame, kind, position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
+        there = configuration.get_transform_frame_to_world(frame, kind)
         shift = mink.SE3.from_translation(np.array([0.0, 0.0, 0.02]))
         task.set_target(shift @ there)
         tasks.append(task)

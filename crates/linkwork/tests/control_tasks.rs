@@ -141,14 +141,40 @@ fn torques_stay_bounded_through_a_singular_configuration() {
 }
 
 #[test]
-fn undriven_joints_and_bad_targets_are_refused() {
-    let m = examples::humanoid();
+fn a_robot_leaves_a_singular_configuration_for_its_target() {
+    // Stretched straight up, where the hand cannot move along an axis of the world.
+    let m = examples::arm7();
+    let hand = m.frame("flange").unwrap();
+    let there = [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0];
+    let goal = m.workspace().at(&there).unwrap().pose(hand).unwrap();
+    let control = OperationalSpace::new(&m, vec![FrameTask::pose(hand, goal)], &there).unwrap();
+    let mut law = Controlled::new(&m, control);
+    // Torques change little with what changes little: no noise of rounding is in them.
+    let tau = drive(&m, &mut law, &[0.0; 7], &[0.0; 7]);
+    let nearby = drive(&m, &mut law, &[1e-9; 7], &[0.0; 7]);
+    let most = tau.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let change = tau.iter().zip(&nearby).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+    assert!(change < 1e-3 * most, "{change} of {most}");
+    let mut equations = Dynamics::with(&m, law, PassiveForces::none(&m));
+    let mut state = State::at_rest(&m, &[0.0; 7]);
+    let mut integrator = RungeKutta4::new(&m);
+    for _ in 0..4000 {
+        integrator.step(&mut equations, &mut state, 1e-3).unwrap();
+    }
+    let here = m.workspace().at(&state.q).unwrap().pose(hand).unwrap();
+    let left = (here.translation - goal.translation).norm();
+    assert!(left < 1e-3, "{left}");
+}
+
+#[test]
+fn robots_without_motors_and_bad_targets_are_refused() {
+    let m = examples::humanoid().driven_by(&[] as &[&str]).unwrap();
     let hand = m.frame(&m.links().last().unwrap().name).unwrap();
     let task = FrameTask::pose(hand, Pose::IDENTITY);
     let refused = OperationalSpace::new(&m, vec![task], &m.neutral())
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("operational-space control"), "{refused}");
+    assert!(refused.contains("no joint is driven"), "{refused}");
     let arm = examples::arm7();
     assert!(OperationalSpace::new(&arm, vec![], &arm.neutral()).is_err());
     let nowhere = FrameTask::position(arm.frame("flange").unwrap(), [f64::NAN, 0.0, 0.0]);
@@ -350,7 +376,7 @@ fn step(m: &Mechanism, law: &mut Adaptive, s: &Whole, h: f64) -> Result<Whole> {
 }
 
 /// V at every step, and the error of the joints at the start and in the end.
-fn learn(m: &Mechanism, mut law: Adaptive, known: f64, h: f64) -> (Vec<f64>, [f64; 2]) {
+fn learn(m: &Mechanism, mut law: Adaptive, known: f64, h: f64, steps: usize) -> (Vec<f64>, [f64; 2]) {
     let n = m.nv();
     let (mut q, mut v, mut a) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     course(0.0, &mut q, &mut v, &mut a);
@@ -364,7 +390,7 @@ fn learn(m: &Mechanism, mut law: Adaptive, known: f64, h: f64) -> (Vec<f64>, [f6
         q.iter().zip(&s.q).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()))
     };
     let first = off(&state);
-    for _ in 0..800 {
+    for _ in 0..steps {
         law.set_parameters(&state.p).unwrap();
         let mut workspace = m.workspace();
         let mut posed = workspace.at(&state.q).unwrap();
@@ -391,10 +417,10 @@ fn gains(m: &Mechanism, by: f64) -> Vec<f64> {
 #[test]
 fn what_slotine_and_li_prove_falls() {
     let m = examples::arm7();
-    // Natural adaptation moves parameters in proportion to what they are, and these are slow to learn.
-    for (adaptation, left) in [(Adaptation::Plain(0.5), 0.1), (Adaptation::Natural(0.5), 0.7)] {
+    for (adaptation, left) in [(Adaptation::Plain(0.5), 0.1), (Adaptation::Natural(0.5), 0.25)] {
         let law = Adaptive::slotine_li(&m, Box::new(course), 5.0, &gains(&m, 30.0), adaptation).unwrap();
-        let (values, [first, last]) = learn(&m, law, 0.6, 2e-3);
+        let (values, [first, last]) = learn(&m, law, 0.6, 2e-3, 2000);
+        println!("{adaptation:?}: {first} to {last}");
         for (i, w) in values.windows(2).enumerate() {
             assert!(
                 w[1] < w[0] * (1.0 + 1e-9),
@@ -445,9 +471,10 @@ fn what_wen_and_bayard_prove_falls_for_large_gains() {
         Adaptation::Plain(0.05),
     )
     .unwrap();
-    let (values, [first, last]) = learn(&m, law, 0.6, 5e-4);
+    let (values, [first, last]) = learn(&m, law, 0.6, 5e-4, 8000);
+    println!("{first} to {last}");
     for (i, w) in values.windows(2).enumerate() {
         assert!(w[1] < w[0] * (1.0 + 1e-9), "at {i}: {} to {}", w[0], w[1]);
     }
-    assert!(last < first, "{first} to {last}");
+    assert!(last < 0.25 * first, "{first} to {last}");
 }

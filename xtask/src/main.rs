@@ -21,6 +21,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask python       the tests of the Python package alone
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
+       cargo xtask race emitted emitted forward dynamics alone, against Pinocchio's
        cargo xtask race python  the Python package beside pin, mujoco and torch, in one table
        cargo xtask race motion  inverse kinematics beside pytracik, pin-pink and mink, in one table
        cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ["python", "--all"] => python::test(&root(), true).map(counted),
         ["viewer"] => viewer::build(&root()),
         ["race"] => race::run(&root()),
+        ["race", "emitted"] => race::run_emitted(&root()),
         ["race", "python"] => python::race(&root()),
         ["race", "motion"] => race::motion::run(&root()),
         ["contact"] => contact::run(&root()),

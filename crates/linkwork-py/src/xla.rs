@@ -9,7 +9,8 @@
 use crate::evaluate::{locked, numbered, set};
 use crate::model::Model;
 use crate::pool;
-use linkwork::quantity::{BatchEvaluation, Element, Given, Input};
+use linkwork::batch::Real;
+use linkwork::quantity::{BatchEvaluation, Given, Input};
 use linkwork_formats::Robot;
 use pyo3::prelude::*;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -273,7 +274,7 @@ impl Buffer {
 /// States with fewer degrees of freedom in all are not worth waking other threads for.
 const FEW: usize = 1000;
 
-fn evaluate<T: Element>(
+fn evaluate<T: Real>(
     known: &Known,
     spare: &Mutex<Vec<BatchEvaluation<T>>>,
     asked: &Asked<'_>,

@@ -131,14 +131,17 @@ impl<D: Drive> Advance for Touching<D> {
         self.v.copy_from_slice(&state.v);
         let (t, q, v) = (state.t, &self.q, &self.v);
         let (drive, torque) = (&mut self.drive, &mut self.torque);
-        let done = self
-            .scene
-            .step_driven(&mut self.stepper, &mut state.q, &mut state.v, |moving, tau, resistance| {
+        let done = self.scene.step_driven(
+            &mut self.stepper,
+            &mut state.q,
+            &mut state.v,
+            |moving, tau, resistance| {
                 drive.drive(Now { t, q, v }, moving, tau)?;
                 torque.copy_from_slice(tau);
                 drive.resist(h, tau, resistance);
                 Ok(())
-            });
+            },
+        );
         if let Err(problem) = done {
             state.q.copy_from_slice(&self.q);
             state.v.copy_from_slice(&self.v);

@@ -17,11 +17,16 @@ fn a_step_is_implicit_in_what_torques_fall_by() {
         let resistance: Vec<f64> = wave(2.3).iter().map(|x| large * x * x).collect();
         let (mut q, mut after) = (start.clone(), v.clone());
         stepper
-            .step_finding(&mut q, &mut after, |_, _, _| Ok(&[]), |_, tau, r| {
-                tau.copy_from_slice(&torque);
-                r.copy_from_slice(&resistance);
-                Ok(())
-            })
+            .step_finding(
+                &mut q,
+                &mut after,
+                |_, _, _| Ok(&[]),
+                |_, tau, r| {
+                    tau.copy_from_slice(&torque);
+                    r.copy_from_slice(&resistance);
+                    Ok(())
+                },
+            )
             .unwrap();
         let mass = m.mass_matrix(&start).unwrap();
         let bias = m.inverse_dynamics(&start, &v, &vec![0.0; n]).unwrap();

@@ -5,7 +5,7 @@
 mod support;
 
 use linkwork::Reference;
-use linkwork::control::{Controlled, Controller, FrameTask, OperationalSpace, Target};
+use linkwork::control::{Controlled, Controller, FrameTarget, FrameTask, OperationalSpace};
 use linkwork::model::{Mechanism, examples};
 use linkwork::simulate::{Drive, Now};
 use linkwork::spatial::{Motion, Vec3};
@@ -79,7 +79,7 @@ fn wants(m: &Mechanism, q: &[f64], v: &[f64], frame: &str, part: Part, wanted: M
     let mut workspace = m.workspace();
     let mut posed = workspace.at(q).unwrap();
     let pose = posed.pose(id).unwrap();
-    let target = Target {
+    let target = FrameTarget {
         pose,
         velocity: posed.moving(v).unwrap().velocity(id, ALIGNED).unwrap(),
         acceleration: wanted,

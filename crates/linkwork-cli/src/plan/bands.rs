@@ -101,7 +101,9 @@ impl Bands {
             for robot in (first..ROBOTS).step_by(threads) {
                 let mut normal = Normal(robot as u64 + 1);
                 // The first numbers of neighbouring seeds are alike.
-                (0..4).for_each(|_| drop(normal.next()));
+                for _ in 0..4 {
+                    normal.next();
+                }
                 let parts: Vec<f64> = links.iter().map(|_| (error * normal.next()).max(-0.9)).collect();
                 let states = Sensitivity::follow(course, &feedback, &model(&parts)?, h)?;
                 for ((sum, state), nominal) in squares.iter_mut().zip(&states).zip(told.states()) {

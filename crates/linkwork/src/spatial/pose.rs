@@ -17,7 +17,7 @@ use core::ops::Mul;
 /// use linkwork::spatial::{Pose, Rotation, Vec3};
 /// let a = Pose::new(Rotation::from_rpy(0.0, 0.0, 0.5), [1.0, 0.0, 0.0]);
 /// let p = a.point(Vec3::new(0.2, 0.0, 0.0)); // from the frame's coordinates to the outer ones
-/// assert!((a.inverse().point(p) - Vec3::new(0.2, 0.0, 0.0)).norm() < 1e-15);
+/// assert!((a.inverse().point(p) - Vec3::new(0.2, 0.0, 0.0)).norm() < 1e-14);
 /// assert!((Pose::exp(a.log()).translation - a.translation).norm() < 1e-14);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -115,3 +115,33 @@ fn what_is_not_modelled_and_wrong_controls_are_told() {
     let run = linkwork(&here, &["simulate", "arm.xml", "--ctrl", "1,2,3", "-c", "pd"]);
     assert!(text(&run.stderr).contains("--ctrl is for"), "{}", text(&run.stderr));
 }
+
+#[test]
+fn stiff_servos_stand_in_contact_at_any_step() {
+    let here = directory("servos_in_contact");
+    // Explicit steps of 5 ms would need kp h² below the inertia of 0.01 kg m², and a kv of 40 below 2 kg m²/s.
+    let leg = r#"<mujoco><worldbody><geom type="plane" size="5 5 1"/>
+        <body name="trunk" pos="0 0 0.62"><joint name="lift" type="slide" axis="0 0 1"/><geom type="box" size="0.1 0.1 0.05" mass="3"/>
+          <body name="thigh"><joint name="hip" axis="0 1 0"/><geom type="capsule" size="0.02 0.14" pos="0 0 -0.15" mass="0.2"/>
+            <body name="shank" pos="0 0 -0.3"><joint name="knee" axis="0 1 0"/><geom type="capsule" size="0.02 0.14" pos="0 0 -0.15" mass="0.1"/>
+              <body name="foot" pos="0 0 -0.3"><joint name="ankle" axis="0 1 0"/><geom type="sphere" size="0.02" mass="0.1"/></body></body></body></body>
+        </worldbody>
+        <actuator><position joint="hip" kp="20000" kv="100"/><position joint="knee" kp="20000" kv="100"/><position joint="ankle" kp="500" kv="40"/></actuator>
+        <keyframe><key name="crouch" qpos="-0.02 0.3 -0.6 0.3" ctrl="0.3 -0.6 0.3"/></keyframe></mujoco>"#;
+    std::fs::write(here.join("leg.xml"), leg).unwrap();
+    let run = |dt: &str| {
+        simulate(
+            &here,
+            &["leg.xml", "--start-key", "crouch", "--seconds", "2", "--dt", dt],
+        )
+    };
+    let [coarse, fine] = ["0.005", "0.0005"].map(|dt| numbers(&run(dt)["end"]["q"]));
+    assert!(
+        coarse.iter().zip(&fine).all(|(a, b)| (a - b).abs() < 2e-3),
+        "{coarse:?} {fine:?}"
+    );
+    // The servos give by what the trunk weighs, and no more.
+    for (q, told) in coarse[1..].iter().zip([0.3, -0.6, 0.3]) {
+        assert!((q - told).abs() < 0.02, "{coarse:?}");
+    }
+}

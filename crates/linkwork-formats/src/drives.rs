@@ -26,9 +26,19 @@ pub enum Lag {
         /// T, in seconds.
         seconds: f64,
     },
+    /// That of a muscle: ȧ = (u − a)/T, T being `rise` · (½ + 3a/2) where u is more than a, else `fall` / (½ + 3a/2).
+    Muscle {
+        /// In seconds.
+        rise: f64,
+        /// In seconds.
+        fall: f64,
+        /// The width of u − a over which one becomes the other; zero for at once.
+        #[serde(default)]
+        smooth: f64,
+    },
     /// Another one, by MuJoCo's name.
     Other {
-        /// `muscle`, `user` …
+        /// `user` …
         kind: String,
     },
 }
@@ -69,8 +79,47 @@ pub struct Actuator {
     /// The least and most force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_range: Option<[f64; 2]>,
-    /// Whether force, gain and bias say all that it does; not so for muscles, adhesion and plugins.
+    /// What it is as a muscle, if it is one; gain and bias are zero where that says them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub muscle: Option<Muscle>,
+    /// Whether force, gain and bias, or the muscle, say all that it does; not so for adhesion and plugins.
     pub modelled: bool,
+}
+
+/// A muscle: its force −F a f(ℓ)g(ℓ̇) − F p(ℓ), ℓ and ℓ̇ being in units of the length at which it is strongest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Muscle {
+    /// The least and most length of its transmission.
+    pub length_range: [f64; 2],
+    /// What F, f and g are; none where the gain of the actuator counts instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<Fibre>,
+    /// What F and p are; none where the bias of the actuator counts instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passive: Option<Fibre>,
+}
+
+/// The curves of a muscle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fibre {
+    /// Its least and most length in the robot, in units of the length at which it is strongest.
+    pub range: [f64; 2],
+    /// Its strongest force, or less than zero for `scale` over the acceleration that a force of one gives.
+    pub force: f64,
+    /// See `force`.
+    pub scale: f64,
+    /// The length below which it has no active force.
+    pub shortest: f64,
+    /// The length above which it has no active force.
+    pub longest: f64,
+    /// The speed of shortening at which it has no force, in lengths per second.
+    pub fastest: f64,
+    /// Its passive force at `longest`, over its strongest force.
+    pub passive_force: f64,
+    /// Its active force where it lengthens fast, over its strongest force.
+    pub lengthening_force: f64,
 }
 
 /// A sensor.
@@ -158,8 +207,11 @@ pub enum TendonPoint {
     },
     /// It wraps around a geom.
     Wrap {
-        /// The geom's name.
+        /// The geom's name: a sphere or a cylinder.
         geom: String,
+        /// The site on whose side it passes, or that tells by being inside that it passes through.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        side: Option<String>,
     },
     /// What follows counts a part only.
     Pulley {

@@ -47,7 +47,7 @@ mod xacro;
 mod xml;
 
 pub use draft::LEAST_ARMATURE;
-pub use drives::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
+pub use drives::{Actuator, Fibre, Lag, Muscle, Sensor, Target, Tendon, TendonPath, TendonPoint};
 pub use drivetrain::{Controls, Drivetrain};
 pub use explain::{KINDS, explain};
 pub use keyframe::{Keyframe, WRITTEN};

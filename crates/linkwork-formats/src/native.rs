@@ -11,7 +11,7 @@ use crate::report::Findings;
 use crate::robot::Robot;
 use crate::source::{At, Source, Spot};
 use linkwork::spatial::Vec3;
-use record::{FrameRecord, GeometryRecord, JointRecord, LinkRecord, LoopRecord, MotorRecord};
+use record::{FloatRecord, FrameRecord, GeometryRecord, JointRecord, LinkRecord, LoopRecord, MotorRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -43,6 +43,7 @@ pub(crate) fn write(robot: &Robot) -> Result<String, serde_json::Error> {
         list("actuators", robot.actuators.iter())?,
         list("sensors", robot.sensors.iter())?,
         list("tendons", robot.tendons.iter())?,
+        list("floating", robot.floating.iter().map(FloatRecord::from))?,
         list("geometry", robot.geometry.iter().map(GeometryRecord::from))?,
     ];
     parts.extend(lists.into_iter().flatten());
@@ -96,6 +97,8 @@ struct Read<'a> {
     sensors: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     tendons: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    floating: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     motors: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
@@ -160,6 +163,8 @@ pub(crate) fn read(source: Source, f: &mut Findings) -> Option<Draft> {
         .into_iter()
         .map(|p| p.item)
         .collect();
+    let floating = parts.all("floating", &read.floating, |r: FloatRecord| Ok((r.link, r.share)));
+    draft.floating = floating.into_iter().map(|p| p.item).collect();
     draft.motors = read.motors.map(|motors| {
         let motors = parts.all("motor", &motors, |r: MotorRecord| Ok(r.motor()));
         motors.into_iter().map(|p| p.item).collect()

@@ -54,6 +54,9 @@ pub struct Robot {
     /// Its tendons. Springs and the like of those along one joint are part of that joint; those of others are the
     /// [`Drivetrain`](crate::Drivetrain)'s.
     pub tendons: Vec<Tendon>,
+    /// The part of its weight that is carried, by the name of a link: MuJoCo's `gravcomp`. The mechanism does not apply it; a
+    /// [`Drivetrain`](crate::Drivetrain) does.
+    pub floating: BTreeMap<String, f64>,
     /// What was found in the file.
     pub report: Report,
 }
@@ -321,6 +324,7 @@ impl From<Mechanism> for Robot {
             actuators: Vec::new(),
             sensors: Vec::new(),
             tendons: Vec::new(),
+            floating: BTreeMap::new(),
             report: Report::default(),
         }
     }

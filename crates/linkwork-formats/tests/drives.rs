@@ -246,23 +246,24 @@ fn servos_move_a_robot_as_in_mujoco() {
 
 #[test]
 fn what_is_not_modelled_is_listed() {
-    let text = r#"<mujoco><worldbody><geom name="drum" type="cylinder" size="0.1 0.2"/><site name="a" pos="1 0 0"/>
+    let text = r#"<mujoco><worldbody><geom name="drum" type="cylinder" size="0.1 0.2"/><geom name="crate" type="box" size="0.1 0.2 0.1"/><site name="a" pos="1 0 0"/>
         <body name="b"><joint name="j"/><geom size="0.1" pos="1 0 0"/><site name="s" pos="0 0 1"/></body></worldbody>
-        <tendon><spatial name="t" stiffness="3"><site site="a"/><geom geom="drum"/><site site="s"/></spatial></tendon>
-        <actuator><muscle name="m" joint="j"/><motor name="w" tendon="t"/><adhesion name="g" body="b" ctrlrange="0 1" gain="1"/></actuator>
+        <tendon><spatial name="t" stiffness="3"><site site="a"/><geom geom="drum"/><site site="s"/></spatial>
+        <spatial name="u" stiffness="3" armature="1"><site site="a"/><geom geom="crate"/><site site="s"/></spatial></tendon>
+        <actuator><muscle name="m" joint="j"/><motor name="w" tendon="u"/><adhesion name="g" body="b" ctrlrange="0 1" gain="1"/></actuator>
         <sensor><touch name="skin" site="s"/><rangefinder name="eye" site="s"/><framequat name="k" objtype="body" objname="b"/></sensor></mujoco>"#;
     let robot = loaded(&written("left_out", text));
     let drives = Drivetrain::new(&robot).unwrap();
     let all = drives.left_out().join("\n");
     for words in [
-        "`t`: wrapping",
+        "`u`: geom `crate` is neither",
         "`m`: a <muscle>",
-        "`w`: its tendon `t`",
+        "`w`: its tendon `u`",
         "`g`: a <adhesion>",
     ] {
         assert!(all.contains(words), "{words}: {all}");
     }
-    assert!(!drives.has_actuators() && !drives.has_tendons());
+    assert!(!drives.has_actuators() && drives.has_tendons());
     let sensors = Sensors::new(&robot).unwrap();
     assert_eq!(
         (sensors.width(), sensors.left_out().len()),
@@ -270,7 +271,7 @@ fn what_is_not_modelled_is_listed() {
         "{:?}",
         sensors.left_out()
     );
-    for code in ["tendon", "unmodelled-actuator", "unmodelled-sensor"] {
+    for code in ["muscle", "unmodelled-actuator", "unmodelled-sensor"] {
         assert_eq!(robot.report.of(code).count(), 1, "{code}");
     }
 }

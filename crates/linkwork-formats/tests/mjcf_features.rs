@@ -272,6 +272,60 @@ fn free_joints_are_as_in_mujoco() {
 }
 
 #[test]
+fn frames_of_free_bodies_are_moved_to_the_axes_that_mujoco_chooses() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let bodies: String = (0..12)
+        .map(|i| {
+            let x = |k: usize| (1.3 * (7 * i + k) as f64).sin();
+            format!(
+                "<body name=\"b{i}\" pos=\"{} 1 {}\" euler=\"{} 20 {}\"><freejoint/><geom type=\"box\" size=\".1 .2 .3\" pos=\"{} {} 0\" \
+                 euler=\"{} 30 0\"/><geom size=\".15\" pos=\".1 {} {}\"/></body>",
+                x(0), x(1), 90.0 * x(2), 40.0 * x(3), 0.3 * x(4), 0.3 * x(5), 90.0 * x(6), 0.3 * x(1), 0.3 * x(2)
+            )
+        })
+        .collect();
+    let text = format!("<mujoco><compiler alignfree=\"true\"/><worldbody>{bodies}</worldbody></mujoco>");
+    let (robot, _) = agrees(&mut reference, &written("axes", &[("robot.xml", text.as_bytes())]));
+    assert_eq!(robot.report.of("aligned-body").count(), 12);
+}
+
+#[test]
+fn meshes_may_lie_beside_the_included_file_that_names_them() {
+    let Some(mut reference) = Reference::start() else {
+        return;
+    };
+    let (large, small) = (dented(), dented().scaled(Vec3::new(0.5, 0.6, 0.7)));
+    let main = br#"<mujoco><include file="parts/assets.xml"/><worldbody>
+        <body name="a"><joint/><geom type="mesh" mesh="beside"/></body><body name="b"><joint/><geom type="mesh" mesh="both"/></body>
+        </worldbody></mujoco>"#;
+    let parts = br#"<mujocoinclude><asset><mesh name="beside" file="meshes/beside.obj"/><mesh name="both" file="both.obj"/></asset></mujocoinclude>"#;
+    let path = written(
+        "beside",
+        &[
+            ("robot.xml", &main[..]),
+            ("parts/assets.xml", &parts[..]),
+            ("parts/meshes/beside.obj", &obj(&large)),
+            ("both.obj", &obj(&small)),
+            ("parts/both.obj", &obj(&large)),
+        ],
+    );
+    let (robot, _) = agrees(&mut reference, &path);
+    let masses: Vec<f64> = robot.mechanism.links().iter().map(|l| l.inertia.mass).collect();
+    assert!(masses[1] < 0.5 * masses[0], "{masses:?}");
+}
+
+#[test]
+fn forces_that_grow_faster_than_in_proportion_are_reported() {
+    let text = br#"<mujoco><worldbody><body><joint damping="1 2 3" stiffness="4 0"/><geom size="1"/></body></worldbody></mujoco>"#;
+    let robot = loaded(&written("polynomials", &[("robot.xml", &text[..])]));
+    assert_eq!(robot.mechanism.joints()[0].damping, [1.0]);
+    assert_eq!(robot.mechanism.joints()[0].stiffness, [4.0]);
+    assert_eq!(robot.report.of("unmodelled-attribute").count(), 1);
+}
+
+#[test]
 fn files_outside_of_the_directory_are_named_with_the_option_that_allows_them() {
     let shared = b"<mujocoinclude><default><geom size=\"0.1\"/></default></mujocoinclude>";
     let text = b"<mujoco><include file=\"../shared/defaults.xml\"/><worldbody><body><joint/><geom class=\"none\"/></body></worldbody></mujoco>";
@@ -393,7 +447,7 @@ fn keyframes_and_actuators_are_as_in_mujoco() {
                 Lag::None => (0, None),
                 Lag::Integrator => (1, None),
                 Lag::Filter { seconds } => (2, Some(*seconds)),
-                Lag::Other { kind } => panic!("{kind}"),
+                other => panic!("{other:?}"),
             };
             assert_eq!(lag, theirs["lag"].as_i64().unwrap(), "{name}");
             assert!(seconds.is_none_or(|s| theirs["seconds"] == s), "{name}");

@@ -239,10 +239,19 @@ def drake(request):
                 at_q, at_v = at_q + 7, at_v + 6
                 continue
             local, instance = place(joint["name"])
-            # Joints to links of inner models are in these models there.
-            own = plant.HasJointNamed(local, instance)
-            other = plant.GetJointByName(local, instance) if own else plant.GetJointByName(local)
-            at, v = other.position_start(), other.velocity_start()
+            # Joints to links of inner models are in these models there; a planar joint is three of ours.
+            if not plant.HasJointNamed(local) and local[-2:] in ("_x", "_y"):
+                other, part = plant.GetJointByName(local[:-2]), "xy".index(local[-1])
+            else:
+                own = plant.HasJointNamed(local, instance)
+                other = plant.GetJointByName(local, instance) if own else plant.GetJointByName(local)
+                part = 2 if other.type_name() == "planar" else 0
+            at, v = other.position_start() + part, other.velocity_start() + part
+            if other.type_name() == "planar":
+                q[at] = state["q"][at_q]
+                T[v, at_v] = 1
+                at_q, at_v = at_q + 1, at_v + 1
+                continue
             if joint["kind"] == "spherical":
                 # Their coordinates are seen in the joint's frame, ours in the link's.
                 frame = other.frame_on_child().GetFixedPoseInBodyFrame().rotation().matrix()
@@ -373,7 +382,7 @@ def mujoco_acts(request):
         answers.append(
             {
                 "torques": (T.T @ data.qfrc_actuator).tolist(),
-                "passive": (T.T @ (data.qfrc_spring + data.qfrc_damper)).tolist(),
+                "passive": (T.T @ (data.qfrc_spring + data.qfrc_damper + data.qfrc_gravcomp)).tolist(),
                 "accelerations": np.linalg.solve(T, data.qacc - drift).tolist(),
                 "actuators": np.array([data.actuator_length, data.actuator_velocity, data.actuator_force]).T.tolist(),
                 "tendons": np.array([data.ten_length, data.ten_velocity]).T.tolist(),

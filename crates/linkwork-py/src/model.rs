@@ -68,6 +68,9 @@ impl Model {
         robot.loops = loops.cloned().collect();
         let gears = old.transmissions.iter().filter(|t| m.joint(&t.joint).is_ok());
         robot.transmissions = gears.cloned().collect();
+        if m.position_names() == old.mechanism.position_names() && m.nv() == old.mechanism.nv() {
+            robot.keyframes.clone_from(&old.keyframes);
+        }
         Ok(Self::of(robot))
     }
 
@@ -286,6 +289,30 @@ impl Model {
         let links = m.links().iter().map(|l| &*l.name);
         let frames = m.frames().iter().map(|f| &*f.name);
         ["world"].into_iter().chain(links).chain(frames).collect()
+    }
+
+    /// The states that the file names, by their names: "q", "v" and "time" of each, and "ctrl", what actuators are told. The
+    /// configuration in which an MJCF file is written is "qpos0", where that is not neutral.
+    ///
+    /// >>> import linkwork as lw
+    /// >>> m = lw.read('''<mujoco><worldbody><body><joint ref="90"/><geom size="1"/></body></worldbody>
+    /// ...   <keyframe><key name="home" qpos="0.5" qvel="2"/></keyframe></mujoco>''', "mjcf")
+    /// >>> m.keyframes["home"]["q"], m.keyframes["home"]["v"]
+    /// (array([0.5]), array([2.]))
+    /// >>> sorted(m.keyframes)
+    /// ['home', 'qpos0']
+    #[getter]
+    fn keyframes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for key in &self.robot.keyframes {
+            let state = PyDict::new(py);
+            for (name, numbers) in [("q", &key.q), ("v", &key.v), ("ctrl", &key.ctrl)] {
+                state.set_item(name, PyArray1::from_slice(py, numbers))?;
+            }
+            state.set_item("time", key.time)?;
+            all.set_item(&key.name, state)?;
+        }
+        Ok(all)
     }
 
     /// Where a joint's coordinates are in q.

@@ -134,9 +134,10 @@ impl<D: Drive> Advance for Touching<D> {
         let (drive, torque) = (&mut self.drive, &mut self.torque);
         let done = self
             .stepper
-            .step_driven(&mut state.q, &mut state.v, contacts, |moving, tau| {
+            .step_resisted(&mut state.q, &mut state.v, contacts, |moving, tau, resistance| {
                 drive.drive(Now { t, q, v }, moving, tau)?;
                 torque.copy_from_slice(tau);
+                drive.resist(h, tau, resistance);
                 Ok(())
             });
         if let Err(problem) = done {

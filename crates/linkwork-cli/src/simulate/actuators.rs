@@ -116,6 +116,13 @@ impl Machinery {
         Ok(())
     }
 
+    /// Makes what was added implicit in velocities, for a step.
+    pub(crate) fn resist(&self, step: f64, tau: &mut [f64], resistance: &mut [f64]) {
+        if self.acts() {
+            self.drives.resist(step, tau, resistance);
+        }
+    }
+
     /// Finds lengths and rates.
     pub(crate) fn look(&mut self, now: Now<'_>, moving: &mut Moving<'_>) -> linkwork::Result<()> {
         self.drives.at(now.q, now.v, moving)

@@ -540,4 +540,10 @@ impl Drive for Driver {
         let clock = self.stretch.time().unwrap_or(now.t);
         self.pushes.iter().try_for_each(|push| push.act(clock, moving))
     }
+
+    fn resist(&mut self, step: f64, tau: &mut [f64], resistance: &mut [f64]) {
+        if let Some(machinery) = &mut self.machinery {
+            machinery.resist(step, tau, resistance);
+        }
+    }
 }

@@ -62,6 +62,10 @@ pub(crate) struct Draft {
     pub(crate) actuators: Vec<Actuator>,
     pub(crate) sensors: Vec<Sensor>,
     pub(crate) tendons: Vec<Tendon>,
+    /// The part of their weight that is carried, by the names of links.
+    pub(crate) floating: BTreeMap<String, f64>,
+    /// Joints whose springs and dampers are told by a time and a ratio.
+    pub(crate) tuned: Vec<(String, [f64; 2])>,
     pub(crate) motors: Motors,
 }
 
@@ -301,6 +305,7 @@ impl Draft {
             actuators: self.actuators,
             sensors: self.sensors,
             tendons: self.tendons,
+            floating: self.floating,
             mechanism,
             geometry: self.geometry,
             touches: self.touches,
@@ -312,6 +317,14 @@ impl Draft {
             transmissions: self.transmissions,
             report: Report::default(),
         };
+        if let Err(problem) = tune(&mut robot, &self.tuned) {
+            f.doubt(
+                At::FILE,
+                "spring-damper",
+                problem.to_string(),
+                "the robot moves without it",
+            );
+        }
         if robot.loops.len() > FEW_LOOPS {
             many_loops(&robot, &mut f);
         }
@@ -336,6 +349,31 @@ impl Draft {
         };
         f.error(at.unwrap_or(At::FILE), "mechanism", problem.to_string(), "");
     }
+}
+
+/// Gives joints the springs and dampers that a time constant and a damping ratio tell, at the inertia that they show as the
+/// file is written: k = I/(Tζ)², c = 2I/T.
+fn tune(robot: &mut Robot, tuned: &[(String, [f64; 2])]) -> linkwork::Result<()> {
+    if tuned.is_empty() {
+        return Ok(());
+    }
+    let m = &robot.mechanism;
+    let mass = m.mass_matrix(&robot.written_configuration())?;
+    let mut changed = m.clone();
+    for (name, [time, ratio]) in tuned {
+        let at = m.v_range(m.joint(name)?)?;
+        if at.is_empty() {
+            continue;
+        }
+        let inertia = at.clone().map(|i| mass[i * m.nv() + i]).sum::<f64>() / at.len() as f64;
+        changed = changed.with_joint(name, |mut joint| {
+            joint.stiffness = vec![inertia / (time * ratio).powi(2)];
+            joint.damping = vec![2.0 * inertia / time];
+            joint
+        })?;
+    }
+    robot.mechanism = changed;
+    Ok(())
 }
 
 /// Warns of loops that are slow to solve, or too many to be solved.

@@ -1,8 +1,9 @@
 //! What actuators are told over time, and what comes of it.
 //!
 //! Activations depend on time alone: between two times at which a control is given, a filter and an integrator have closed
-//! forms. So they are no state of a simulation, and the same at every step length.
+//! forms, and those of muscles are found once, to ten digits. So they are no state of a simulation, and the same at every step length.
 
+use super::muscle::Table;
 use super::servo::{LEAST_LAG, within};
 use crate::drives::{Actuator, Lag};
 use crate::robot::Robot;
@@ -30,6 +31,8 @@ struct Course {
     lag: Lag,
     range: Option<[f64; 2]>,
     knots: Vec<Knot>,
+    /// The activation of a muscle, which has no closed form.
+    table: Table,
 }
 
 /// From a time on: a control, how it changes, and the activation at that time.
@@ -89,12 +92,13 @@ impl Controls {
 
 impl Course {
     fn new(actuator: &Actuator, given: &[(f64, f64)]) -> Self {
-        // Where a control passes a bound, or zero, another straight line begins.
-        let levels = [actuator.control_range, actuator.activation_range, Some([0.0; 2])];
+        // Where a control passes a bound, zero or one, another straight line begins.
+        let levels = [actuator.control_range, actuator.activation_range, Some([0.0, 1.0])];
         let mut course = Self {
             lag: actuator.lag.clone(),
             range: actuator.activation_range,
             knots: Vec::with_capacity(given.len() + 1),
+            table: Table::default(),
         };
         let mut all = vec![(0.0, held(given, 0.0))];
         for &(t, u) in given.iter().filter(|(t, _)| *t > 0.0) {
@@ -128,6 +132,10 @@ impl Course {
                 activation = course.activation(&knot, next);
             }
         }
+        if let Lag::Muscle { rise, fall, smooth } = course.lag {
+            let controls: Vec<_> = course.knots.iter().map(|k| (k.t, k.control, k.slope)).collect();
+            course.table = Table::follow([rise, fall, smooth], &controls);
+        }
         course
     }
 
@@ -136,6 +144,7 @@ impl Course {
         let knot = &self.knots[next.saturating_sub(1)];
         match self.lag {
             Lag::None => knot.control + knot.slope * (t - knot.t).max(0.0),
+            Lag::Muscle { .. } => within(self.table.at(t), self.range),
             _ => self.activation(knot, t),
         }
     }
@@ -150,7 +159,7 @@ impl Course {
                 let rest = knot.activation - control + slope * lag;
                 control + slope * (x - lag) + rest * (-x / lag).exp()
             }
-            Lag::None | Lag::Other { .. } => control,
+            Lag::None | Lag::Muscle { .. } | Lag::Other { .. } => control,
         };
         within(a, self.range)
     }

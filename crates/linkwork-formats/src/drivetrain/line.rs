@@ -1,6 +1,8 @@
 //! Lengths that depend on the configuration, and how they change with it.
 
+use super::wrap::{Round, around};
 use crate::drives::{Target, Tendon, TendonPath, TendonPoint};
+use crate::robot::{Robot, Shape};
 use crate::source::shortened;
 use linkwork::Mechanism;
 use linkwork::model::{FrameId, JointId, JointKind};
@@ -27,8 +29,8 @@ pub(crate) struct Line {
 enum Path {
     /// Σ c q.
     Joints(Vec<(Coordinate, f64)>),
-    /// Σ |b − a| / divisor.
-    Pieces(Vec<Piece>),
+    /// Σ |b − a| / divisor, and what is around round things.
+    Pieces(Vec<Piece>, Vec<Turn>),
     /// c · (the rotation vector of a ball joint), in the axes of the child or of the parent.
     Ball { q: usize, gear: Vec3, in_parent: bool },
     /// Of no length: a force along the world's axes and a moment about the body's or the world's.
@@ -66,6 +68,46 @@ pub(crate) struct Piece {
     /// Where it ends, and its direction times its share, as last found.
     pub(crate) ends: [Vec3; 2],
     pub(crate) along: Vec3,
+}
+
+/// A round thing that a tendon may go around. The piece at `first` is the straight way; the two after it are those to and from
+/// the thing.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    first: usize,
+    round: Round,
+    link: FrameId,
+    pose: Pose,
+    side: Option<FrameId>,
+}
+
+impl Piece {
+    fn new(from: FrameId, to: FrameId, share: f64) -> Self {
+        Self {
+            from,
+            to,
+            share,
+            ends: [Vec3::ZERO; 2],
+            along: Vec3::ZERO,
+        }
+    }
+
+    /// Lays it between two points; its length.
+    fn lay(&mut self, ends: [Vec3; 2]) -> f64 {
+        let way = ends[1] - ends[0];
+        let length = way.norm();
+        self.ends = ends;
+        self.along = match length > SHORT {
+            true => way * (self.share / length),
+            false => Vec3::new(self.share, 0.0, 0.0),
+        };
+        length
+    }
+
+    /// Takes it away.
+    fn lift(&mut self) {
+        self.along = Vec3::ZERO;
+    }
 }
 
 /// Why there is no such line.
@@ -126,7 +168,8 @@ impl Line {
     }
 
     /// That of a tendon.
-    pub(crate) fn of_tendon(m: &Mechanism, tendon: &Tendon) -> Result<Self, Missing> {
+    pub(crate) fn of_tendon(robot: &Robot, tendon: &Tendon) -> Result<Self, Missing> {
+        let m = &robot.mechanism;
         match &tendon.path {
             TendonPath::Fixed { joints } => {
                 let mut all = Vec::with_capacity(joints.len());
@@ -138,25 +181,38 @@ impl Line {
             }
             TendonPath::Spatial { points } => {
                 let (mut last, mut share, mut pieces) = (None, 1.0, Vec::new());
+                let (mut turns, mut waiting) = (Vec::new(), None::<Turn>);
                 for point in points {
                     match point {
                         TendonPoint::Site { name } => {
                             let to = frame(m, name)?;
-                            pieces.extend(last.map(|from| Piece {
-                                from,
-                                to,
-                                share,
-                                ends: [Vec3::ZERO; 2],
-                                along: Vec3::ZERO,
-                            }));
+                            if let Some(from) = last {
+                                pieces.push(Piece::new(from, to, share));
+                                if let Some(turn) = waiting.take() {
+                                    pieces.push(Piece::new(from, turn.link, share));
+                                    pieces.push(Piece::new(turn.link, to, share));
+                                    turns.push(turn);
+                                }
+                            }
                             last = Some(to);
                         }
                         TendonPoint::Pulley { divisor } if *divisor > 0.0 => (last, share) = (None, divisor.recip()),
                         TendonPoint::Pulley { divisor } => return Err(format!("it has a pulley of divisor {divisor}")),
-                        TendonPoint::Wrap { .. } => return Err("wrapping around geoms is not modelled".to_owned()),
+                        TendonPoint::Wrap { .. } if last.is_none() || waiting.is_some() => {
+                            return Err("it goes around a geom that is not between two sites".to_owned());
+                        }
+                        TendonPoint::Wrap { geom, side } => {
+                            waiting = Some(Turn::new(robot, geom, side.as_deref(), pieces.len())?);
+                        }
+                    }
+                    if waiting.is_some() && matches!(point, TendonPoint::Pulley { .. }) {
+                        return Err("it goes around a geom that is not between two sites".to_owned());
                     }
                 }
-                Ok(Self::new(Path::Pieces(pieces), everywhere(m)))
+                if waiting.is_some() {
+                    return Err("it ends at a geom instead of a site".to_owned());
+                }
+                Ok(Self::new(Path::Pieces(pieces, turns), everywhere(m)))
             }
         }
     }
@@ -249,20 +305,43 @@ impl Line {
                     entry.1 = c * slope;
                 }
             }
-            Path::Pieces(pieces) => {
+            Path::Pieces(pieces, turns) => {
                 row.iter_mut().for_each(|entry| entry.1 = 0.0);
-                for piece in pieces {
-                    let [a, b] = [piece.from, piece.to].map(|f| moving.pose(f));
-                    piece.ends = [a?.translation, b?.translation];
-                    let way = piece.ends[1] - piece.ends[0];
-                    let length = way.norm();
-                    self.length += piece.share * length;
-                    piece.along = match length > SHORT {
-                        true => way * (piece.share / length),
-                        false => Vec3::new(piece.share, 0.0, 0.0),
+                let (mut turns, mut next) = (turns.iter().peekable(), 0);
+                while next < pieces.len() {
+                    let [a, b] = [pieces[next].from, pieces[next].to].map(|f| moving.pose(f));
+                    let (ends, share) = ([a?.translation, b?.translation], pieces[next].share);
+                    let Some(turn) = turns.next_if(|turn| turn.first == next) else {
+                        self.length += share * pieces[next].lay(ends);
+                        next += 1;
+                        continue;
                     };
-                    add(moving, piece.to, [Vec3::ZERO, piece.along], room, row)?;
-                    add(moving, piece.from, [Vec3::ZERO, -piece.along], room, row)?;
+                    let side = turn
+                        .side
+                        .map(|s| moving.pose(s))
+                        .transpose()?
+                        .map(|pose| pose.translation);
+                    let at = moving.pose(turn.link)? * turn.pose;
+                    if let Some(([p, q], arc)) = around(turn.round, &at, ends, side) {
+                        pieces[next].lift();
+                        let before = pieces[next + 1].lay([ends[0], p]);
+                        let after = pieces[next + 2].lay([q, ends[1]]);
+                        self.length += share * (before + arc + after);
+                    } else {
+                        self.length += share * pieces[next].lay(ends);
+                        pieces[next + 1].lift();
+                        pieces[next + 2].lift();
+                    }
+                    next += 3;
+                }
+                for piece in pieces.iter().filter(|piece| piece.along != Vec3::ZERO) {
+                    for (frame, end, force) in [
+                        (piece.to, piece.ends[1], piece.along),
+                        (piece.from, piece.ends[0], -piece.along),
+                    ] {
+                        let lever = end - moving.pose(frame)?.translation;
+                        add(moving, frame, [lever.cross(force), force], room, row)?;
+                    }
                 }
             }
             Path::Ball { q: at, gear, in_parent } => {
@@ -328,7 +407,7 @@ impl Line {
     /// The straight pieces of a tendon past sites.
     pub(crate) fn pieces(&self) -> &[Piece] {
         match &self.path {
-            Path::Pieces(pieces) => pieces,
+            Path::Pieces(pieces, _) => pieces,
             _ => &[],
         }
     }
@@ -338,6 +417,25 @@ impl Line {
         for (i, x) in &self.row {
             tau[*i] += x * force;
         }
+    }
+}
+
+impl Turn {
+    fn new(robot: &Robot, geom: &str, side: Option<&str>, first: usize) -> Result<Self, Missing> {
+        let found = robot.geometry.iter().find(|g| g.name == geom && !geom.is_empty());
+        let found = found.ok_or_else(|| format!("there is no geom `{}`", shortened(geom)))?;
+        let round = match found.shape {
+            Shape::Sphere { radius } => Round::Ball { radius },
+            Shape::Cylinder { radius, .. } => Round::Cylinder { radius },
+            _ => return Err(format!("geom `{}` is neither a sphere nor a cylinder", shortened(geom))),
+        };
+        Ok(Self {
+            first,
+            round,
+            link: frame(&robot.mechanism, &found.link)?,
+            pose: found.pose,
+            side: side.map(|name| frame(&robot.mechanism, name)).transpose()?,
+        })
     }
 }
 
@@ -357,12 +455,34 @@ fn add(
     room: &mut [f64],
     row: &mut [(usize, f64)],
 ) -> linkwork::Result<()> {
-    let room = &mut room[..6 * row.len()];
+    along(moving, frame, [moment, force], room, row.len(), |i, x| row[i].1 += x)
+}
+
+/// Adds the torques of a moment and a force on a frame's link, along the world's axes.
+pub(super) fn push(
+    moving: &mut Moving<'_>,
+    frame: FrameId,
+    wrench: [Vec3; 2],
+    room: &mut [f64],
+    tau: &mut [f64],
+) -> linkwork::Result<()> {
+    along(moving, frame, wrench, room, tau.len(), |i, x| tau[i] += x)
+}
+
+fn along(
+    moving: &mut Moving<'_>,
+    frame: FrameId,
+    [moment, force]: [Vec3; 2],
+    room: &mut [f64],
+    nv: usize,
+    mut add: impl FnMut(usize, f64),
+) -> linkwork::Result<()> {
+    let room = &mut room[..6 * nv];
     moving.jacobian(frame, Reference::Aligned, room)?;
-    let (nv, [m, f]) = (row.len(), [moment.to_array(), force.to_array()]);
+    let [m, f] = [moment.to_array(), force.to_array()];
     for (k, x) in m.into_iter().chain(f).enumerate().filter(|(_, x)| *x != 0.0) {
         let of = &room[k * nv..(k + 1) * nv];
-        row.iter_mut().zip(of).for_each(|(entry, j)| entry.1 += x * j);
+        of.iter().enumerate().for_each(|(i, j)| add(i, x * j));
     }
     Ok(())
 }

@@ -6,7 +6,9 @@
 mod cable;
 mod controls;
 mod line;
+mod muscle;
 mod servo;
+mod wrap;
 
 pub use controls::Controls;
 
@@ -14,8 +16,11 @@ use crate::robot::Robot;
 use crate::source::shortened;
 use cable::Cable;
 pub(crate) use line::{Line, Piece};
+use linkwork::model::FrameId;
+use linkwork::spatial::Vec3;
 use linkwork::workspace::{Moving, Posed};
 use linkwork::{Mechanism, Result};
+use muscle::Flesh;
 use servo::{Servo, Slopes, within};
 
 /// A robot's actuators and tendons: from controls to torques.
@@ -48,6 +53,10 @@ pub struct Drivetrain {
     forces: Vec<(f64, Slopes)>,
     pulls: Vec<(f64, Slopes)>,
     torque: Vec<f64>,
+    /// Links whose weight is carried: centres of mass, and forces along the world's axes.
+    floats: Vec<(FrameId, Vec3, Vec3)>,
+    /// The torques of that, at the configuration last found.
+    lift: Vec<f64>,
     room: Vec<f64>,
 }
 
@@ -60,7 +69,7 @@ impl Drivetrain {
         let m = &robot.mechanism;
         let (mut lines, mut left_out, mut cables) = (Vec::new(), Vec::new(), Vec::new());
         for (i, tendon) in robot.tendons.iter().enumerate() {
-            let line = Line::of_tendon(m, tendon);
+            let line = Line::of_tendon(robot, tendon);
             let cable = line.map(|line| {
                 lines.push(line);
                 Cable::new(tendon, lines.len() - 1)
@@ -117,10 +126,13 @@ impl Drivetrain {
             cables,
             left_out,
             torque: vec![0.0; nv],
+            floats: floats(robot),
+            lift: vec![0.0; nv],
             room: vec![0.0; 12 * nv],
         };
         all.settle_springs(robot)?;
         all.settle_damping(robot)?;
+        all.settle_muscles(robot)?;
         all.settle_inertias(m)?;
         Ok(all)
     }
@@ -135,9 +147,9 @@ impl Drivetrain {
         self.servos.iter().any(Option::is_some)
     }
 
-    /// Whether any tendon does anything by itself.
+    /// Whether any tendon, or the compensation of gravity, does anything by itself.
     pub fn has_tendons(&self) -> bool {
-        self.cables.iter().flatten().any(Cable::acts)
+        self.cables.iter().flatten().any(Cable::acts) || !self.floats.is_empty()
     }
 
     /// The same without limits of tendons.
@@ -163,7 +175,15 @@ impl Drivetrain {
     /// Finds lengths and their rates at a state, which `moving` is at.
     pub fn at(&mut self, q: &[f64], v: &[f64], moving: &mut Moving<'_>) -> Result<()> {
         let room = &mut self.room;
-        self.lines.iter_mut().try_for_each(|line| line.find(q, v, moving, room))
+        self.lines
+            .iter_mut()
+            .try_for_each(|line| line.find(q, v, moving, room))?;
+        self.lift.fill(0.0);
+        for (frame, centre, force) in &self.floats {
+            let lever = moving.pose(*frame)?.rotation * *centre;
+            line::push(moving, *frame, [lever.cross(*force), *force], room, &mut self.lift)?;
+        }
+        Ok(())
     }
 
     /// Adds the torques of actuators, there, to `tau`. Inputs are activations of actuators that have one, and controls within
@@ -203,8 +223,9 @@ impl Drivetrain {
         }
     }
 
-    /// Adds what tendons do by themselves to `tau`.
+    /// Adds what tendons do by themselves, and what carries weight, to `tau`.
     pub fn pull(&mut self, tau: &mut [f64]) {
+        tau.iter_mut().zip(&self.lift).for_each(|(tau, x)| *tau += x);
         for (cable, pull) in self.cables.iter().zip(&mut self.pulls) {
             if let Some(cable) = cable.as_ref().filter(|c| c.acts()) {
                 let line = &self.lines[cable.line];
@@ -326,6 +347,28 @@ impl Drivetrain {
         Ok(())
     }
 
+    /// The strongest forces of muscles, some from the acceleration that a force gives as the file is written.
+    fn settle_muscles(&mut self, robot: &Robot) -> Result<()> {
+        if robot.actuators.iter().all(|a| a.muscle.is_none()) {
+            return Ok(());
+        }
+        let (m, q) = (&robot.mechanism, robot.written_configuration());
+        self.still(m, &q)?;
+        let mut workspace = m.workspace();
+        let mut posed = workspace.at(&q)?;
+        let (mut force, mut answer) = (vec![0.0; m.nv()], vec![0.0; m.nv()]);
+        for (actuator, servo) in robot.actuators.iter().zip(&mut self.servos) {
+            if let (Some(muscle), Some(servo)) = (&actuator.muscle, servo) {
+                force.fill(0.0);
+                self.lines[servo.line].pull(servo.ratio, &mut force);
+                posed.inverse_mass_times(&force, &mut answer)?;
+                let acceleration = answer.iter().map(|a| a * a).sum::<f64>().sqrt();
+                servo.flesh = Some(Flesh::new(muscle, acceleration));
+            }
+        }
+        Ok(())
+    }
+
     /// The least that the mechanism shows along tendons with limits or friction.
     fn settle_inertias(&mut self, m: &Mechanism) -> Result<()> {
         if !self.cables.iter().flatten().any(Cable::needs_inertia) {
@@ -355,6 +398,17 @@ impl Drivetrain {
         let mut posed = workspace.at(q)?;
         self.at(q, &still, &mut posed.moving(&still)?)
     }
+}
+
+/// The links whose weight is carried, their centres of mass and the forces.
+fn floats(robot: &Robot) -> Vec<(FrameId, Vec3, Vec3)> {
+    let m = &robot.mechanism;
+    let each = robot.floating.iter().filter_map(|(name, share)| {
+        let inertia = &m.links().iter().find(|l| l.name == *name)?.inertia;
+        let force = m.gravity() * (-share * inertia.mass);
+        Some((m.frame(name).ok()?, inertia.com, force))
+    });
+    each.filter(|(.., force)| *force != Vec3::ZERO).collect()
 }
 
 /// J𝓜⁻¹J* of a line.

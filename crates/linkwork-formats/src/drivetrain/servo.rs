@@ -1,5 +1,6 @@
 //! What actuators do with what they are told.
 
+use super::muscle::{self, Flesh};
 use crate::drives::{Actuator, Lag};
 
 /// A law of force along a line.
@@ -10,6 +11,8 @@ pub(super) struct Servo {
     pub(super) ratio: f64,
     pub(super) gain: [f64; 3],
     pub(super) bias: [f64; 3],
+    /// What stands in the place of gain and bias.
+    pub(super) flesh: Option<Flesh>,
     pub(super) force_range: Option<[f64; 2]>,
 }
 
@@ -31,20 +34,25 @@ impl Servo {
             ratio,
             gain: actuator.gain,
             bias: actuator.bias,
+            flesh: None,
             force_range: actuator.force_range,
         }
     }
 
     /// The force at an input, a length and a rate of the actuator, and its slopes.
     pub(super) fn force(&self, a: f64, length: f64, rate: f64) -> (f64, Slopes) {
-        let ([g0, g1, g2], [b0, b1, b2]) = (self.gain, self.bias);
-        let force = (g0 + g1 * length + g2 * rate) * a + b0 + b1 * length + b2 * rate;
+        let line = |[x0, x1, x2]: [f64; 3]| [x0 + x1 * length + x2 * rate, x1, x2];
+        let flesh = self.flesh.as_ref();
+        // With their derivatives by length and rate.
+        let gain = flesh.and_then(|f| f.gain(length, rate)).unwrap_or(line(self.gain));
+        let bias = flesh.and_then(|f| f.bias(length)).unwrap_or(line(self.bias));
+        let force = gain[0] * a + bias[0];
         let bounded = within(force, self.force_range);
         // At its bounds it answers nothing.
         let slopes = match bounded == force {
             true => Slopes {
-                stiffness: -(g1 * a + b1),
-                damping: -(g2 * a + b2),
+                stiffness: -(gain[1] * a + bias[1]),
+                damping: -(gain[2] * a + bias[2]),
             },
             false => Slopes::default(),
         };
@@ -69,6 +77,7 @@ impl Actuator {
         match self.lag {
             Lag::Integrator => u,
             Lag::Filter { seconds } => (u - activation) / seconds.max(LEAST_LAG),
+            Lag::Muscle { rise, fall, smooth } => muscle::activation_rate([rise, fall, smooth], u, activation),
             Lag::None | Lag::Other { .. } => 0.0,
         }
     }

@@ -121,6 +121,20 @@ impl Mesh {
         Moments::about(apex, sums.measure, sums.first, sums.second)
     }
 
+    /// What MuJoCo takes for the volume of a mesh that is not closed: pyramids from the centre of its triangles tell the
+    /// centre of mass, and pyramids from there volume and moments. Those of [`Mesh::solid`] where it is closed.
+    pub fn solid_if_closed(&self) -> Moments {
+        self.from_twice(|x| x)
+    }
+
+    fn from_twice(&self, sign: fn(f64) -> f64) -> Moments {
+        let apex = self.shell().centre;
+        let sums = self.pyramids(apex, sign);
+        let centre = apex + sums.first * (1.0 / sums.measure);
+        let sums = self.pyramids(centre, sign);
+        Moments::about(centre, sums.measure, Vec3::ZERO, sums.second)
+    }
+
     /// Moments of its triangles, taken as thin plates.
     pub fn shell(&self) -> Moments {
         let from = self.amid();
@@ -137,11 +151,7 @@ impl Mesh {
     /// of the triangles for the centre of mass, and that centre of mass for volume and moments. They are those of
     /// [`Mesh::solid`] for what is seen whole from both points, and more for all else.
     pub fn overestimate(&self) -> Moments {
-        let apex = self.shell().centre;
-        let sums = self.pyramids(apex, f64::abs);
-        let centre = apex + sums.first * (1.0 / sums.measure);
-        let sums = self.pyramids(centre, f64::abs);
-        Moments::about(centre, sums.measure, Vec3::ZERO, sums.second)
+        self.from_twice(f64::abs)
     }
 
     /// Whether it can be the surface of a body. Vertices at the same place count as one.

@@ -1,16 +1,16 @@
 //! Meshes and colours by name.
 
-use super::Model;
 use super::compiler::Compiler;
 use super::orientation::quaternion;
 use super::terrain::Field;
+use super::{Model, axes};
 use crate::mesh::{Mesh, Moments};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::roots::{Lost, Roots};
 use crate::source::shortened;
 use crate::xml::Element;
-use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
+use linkwork::spatial::{Pose, Rotation, Vec3};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub(super) struct Assets {
 }
 
 impl Assets {
-    pub(super) fn read<'a>(model: &'a Model<'a>, f: &mut Findings) -> Self {
+    pub(super) fn read<'a>(model: &'a Model<'a>, roots: &Roots, f: &mut Findings) -> Self {
         let mut this = Self::default();
         for e in model.section("asset").flat_map(|s| model.includes.children(s)) {
             let d = model.defaults.apply(e, None, f);
@@ -71,14 +71,14 @@ impl Assets {
                     let file = e.attribute("file").unwrap_or_default();
                     let stem = Path::new(&*file).file_stem().map(|s| s.to_string_lossy().into_owned());
                     let name = e.attribute("name").map(|n| n.into_owned()).or(stem).unwrap_or_default();
-                    this.meshes.insert(name, mesh(model, e, &d, f));
+                    this.meshes.insert(name, mesh(model, e, &d, roots, f));
                 }
                 "hfield" => {
                     let file = e.attribute("file").unwrap_or_default();
                     let stem = Path::new(&*file).file_stem().map(|s| s.to_string_lossy().into_owned());
                     let name = e.attribute("name").map(|n| n.into_owned()).or(stem).unwrap_or_default();
                     this.fields
-                        .extend(Field::read(model, e, &d, f).map(|field| (name, field)));
+                        .extend(Field::read(model, e, &d, roots, f).map(|field| (name, field)));
                 }
                 "material" => {
                     let colour = colour(d.with("rgba"), e.at(), f);
@@ -107,7 +107,13 @@ pub(super) fn colour(e: Element<'_>, at: crate::source::At<'_>, f: &mut Findings
     found
 }
 
-fn mesh(model: &Model<'_>, e: Element<'_>, d: &super::defaults::Defaulted<'_>, f: &mut Findings) -> MeshAsset {
+fn mesh(
+    model: &Model<'_>,
+    e: Element<'_>,
+    d: &super::defaults::Defaulted<'_>,
+    roots: &Roots,
+    f: &mut Findings,
+) -> MeshAsset {
     let at = e.at();
     let scale = numbers::list(f, d.with("scale"), "scale", at, Range::Usable).unwrap_or(vec![1.0; 3]);
     let scale = match scale[..] {
@@ -162,7 +168,7 @@ fn mesh(model: &Model<'_>, e: Element<'_>, d: &super::defaults::Defaulted<'_>, f
         problem = Some("hulls with fewer vertices (maxhullvert) are not made here".to_owned());
     }
     MeshAsset {
-        uri: uri(model, &e.attribute("file").unwrap_or_default()),
+        uri: uri(model, e, roots),
         scale,
         reference: Pose::new(turn.unwrap_or(Rotation::IDENTITY), position).inverse(),
         inline: inline(e, f),
@@ -214,8 +220,21 @@ fn inline(e: Element<'_>, f: &mut Findings) -> Option<Mesh> {
     })
 }
 
-/// A mesh's file, as found from the directory of the robot's own.
-pub(super) fn uri(model: &Model<'_>, file: &str) -> String {
+/// An asset's file, as found from the directory of the robot's own. If it is not there, it may lie beside the included file
+/// that names it.
+pub(super) fn uri(model: &Model<'_>, e: Element<'_>, roots: &Roots) -> String {
+    let file = e.attribute("file").unwrap_or_default();
+    let first = uri_within(model, &file, "");
+    let missing = |uri: &str| roots.look(None, uri) == Err(Lost::Missing);
+    match model.includes.directory_of(e).filter(|_| missing(&first)) {
+        Some(directory) => Some(uri_within(model, &file, directory))
+            .filter(|uri| !missing(uri))
+            .unwrap_or(first),
+        None => first,
+    }
+}
+
+fn uri_within(model: &Model<'_>, file: &str, place: &str) -> String {
     let Compiler {
         mesh_directory, strip, ..
     } = &model.compiler;
@@ -225,7 +244,7 @@ pub(super) fn uri(model: &Model<'_>, file: &str) -> String {
         return file;
     }
     let mut whole = file;
-    for directory in [mesh_directory.trim_end_matches('/'), &model.directory] {
+    for directory in [place, mesh_directory.trim_end_matches('/'), &model.directory] {
         if !directory.is_empty() && !Path::new(&whole).is_absolute() {
             whole = format!("{directory}/{whole}");
         }
@@ -281,7 +300,12 @@ impl MeshAsset {
                     (false, _) => Some("the mesh is not closed, so that its volume is doubtful"),
                     _ => None,
                 };
-                (mesh.solid(), doubt)
+                let moments = if sound.closed {
+                    mesh.solid()
+                } else {
+                    mesh.solid_if_closed()
+                };
+                (moments, doubt)
             }
         };
         let finite = moments.centre.norm().is_finite() && moments.inertia.iter().all(|i| i.is_finite());
@@ -297,17 +321,7 @@ impl MeshAsset {
 
 impl Filled {
     fn new(mesh: &Mesh, moments: Moments, doubt: Option<&'static str>) -> Self {
-        let body = moments.body(moments.measure);
-        let ([c, b, a], axes) = Inertia {
-            com: Vec3::ZERO,
-            ..body
-        }
-        .principal();
-        let turn = Rotation {
-            x: axes.z,
-            y: axes.y,
-            z: axes.z.cross(axes.y),
-        };
+        let ([a, b, c], turn) = axes::principal(moments.inertia);
         let frame = Pose::new(turn, moments.centre);
         let back = frame.inverse();
         let mut bounds = [Vec3::from([f64::INFINITY; 3]), Vec3::from([f64::NEG_INFINITY; 3])];

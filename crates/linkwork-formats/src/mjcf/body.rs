@@ -203,13 +203,9 @@ impl<'a> Bodies<'a> {
         let (e, model) = (body.item.e, self.model(&body.item));
         let at = e.at();
         let mut place = tree.pose(&body.item) * plain_pose(&model.compiler, e, at, f);
-        if numbers::number(f, e, "gravcomp", at, Range::Usable).is_some_and(|x| x != 0.0) {
-            f.doubt(
-                at,
-                "gravcomp",
-                "compensation of gravity is not modelled",
-                "the body falls as others do",
-            );
+        if let Some(share) = numbers::number(f, e, "gravcomp", at, Range::Usable).filter(|x| *x != 0.0) {
+            draft.floating.insert(name.to_owned(), share);
+            f.note(at, "gravcomp", "compensation of gravity acts in simulations alone", "");
         }
         let inertial = body.items.iter().find(|i| i.e.name() == "inertial");
         let from_geoms = match model.compiler.from_geoms {

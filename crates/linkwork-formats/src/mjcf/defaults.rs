@@ -144,6 +144,14 @@ impl<'a> Defaulted<'a> {
         self.with(name).attribute(name)
     }
 
+    /// What an attribute says, or a shortcut, which says it without: whichever is nearer.
+    pub(super) fn type_or_shortcut(&self, attribute: &str, shortcut: &'static str) -> Option<Cow<'a, str>> {
+        self.holders().find_map(|e| match e.name() == shortcut {
+            true => Some(shortcut.into()),
+            false => e.attribute(attribute),
+        })
+    }
+
     /// Itself and its defaults, nearest first.
     fn holders(&self) -> impl Iterator<Item = Element<'a>> {
         let mut class = self.class;

@@ -3,12 +3,15 @@
 use super::body::Bodies;
 use super::defaults::Defaulted;
 use super::expand::{Item, Tree};
-use crate::draft::{Draft, joint_at};
+use super::joint;
+use super::muscle;
+use crate::draft::{Draft, Placed, joint_at};
 use crate::drives::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::source::{At, shortened};
 use crate::xml::Element;
+use linkwork::model::Joint;
 
 type References = Vec<(&'static str, String)>;
 
@@ -70,8 +73,10 @@ impl<'a> Drives<'a> {
         }
         fold(&self.tendons, draft, f);
         for item in &self.actuators {
-            let read = actuator(item, bodies, draft, f);
-            draft.actuators.extend(read);
+            if let Some(read) = actuator(item, bodies, draft, f) {
+                rotor(item, bodies, &read, draft, f);
+                draft.actuators.push(read);
+            }
         }
         if let Some(first) = self.actuators.first() {
             let count = draft.actuators.len();
@@ -214,6 +219,7 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
     };
     let (mut gain, mut bias, mut lag, mut damping_ratio) = ([1.0, 0.0, 0.0], [0.0; 3], Lag::None, None);
     let mut modelled = true;
+    let flesh = muscle::read(&d, kind, at, f);
     match kind {
         "motor" => {}
         "position" | "intvelocity" => {
@@ -245,17 +251,20 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
             let word = |name: &str, none: &str| d.attribute(name).map_or(none.to_owned(), |w| w.into_owned());
             let given = three("gainprm", f).unwrap_or([1.0, 0.0, 0.0]);
             match &*word("gaintype", "fixed") {
+                _ if flesh.gains() => gain = [0.0; 3],
                 "fixed" => gain = [given[0], 0.0, 0.0],
                 "affine" => gain = given,
                 _ => modelled = false,
             }
             match &*word("biastype", "none") {
+                _ if flesh.biases() => {}
                 "none" => {}
                 "affine" => bias = three("biasprm", f).unwrap_or_default(),
                 _ => modelled = false,
             }
             let seconds = first("dynprm", f).unwrap_or(1.0);
             lag = match &*word("dyntype", "none") {
+                _ if flesh.lag.is_some() => flesh.lag.clone().unwrap_or_default(),
                 "none" => Lag::None,
                 "integrator" => Lag::Integrator,
                 "filter" | "filterexact" => Lag::Filter { seconds },
@@ -265,10 +274,21 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
                 }
             };
         }
+        "muscle" => {
+            gain = [0.0; 3];
+            lag = flesh.lag.clone().unwrap_or_default();
+        }
         other => {
             modelled = false;
             lag = Lag::Other { kind: other.to_owned() };
         }
+    }
+    let muscle = flesh.muscle(&d, at, f);
+    // Its range of lengths is not known.
+    modelled &= muscle.is_some() || !(flesh.gains() || flesh.biases());
+    if first("delay", f).is_some_and(|x| x > 0.0) {
+        let message = "the delay of an actuator is not modelled: it acts at once";
+        f.doubt(at, "unmodelled-attribute", message, "");
     }
     let automatic = model.compiler.limits;
     let mut control_range = range(&d, "ctrllimited", "ctrlrange", automatic, at, f);
@@ -302,8 +322,34 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
         control_range,
         activation_range: range(&d, "actlimited", "actrange", automatic, at, f),
         force_range: range(&d, "forcelimited", "forcerange", automatic, at, f),
+        muscle,
         modelled,
     })
+}
+
+/// Gives the rotor and the damper of an actuator to the joint that it drives, through its gear.
+fn rotor(item: &Item<'_>, bodies: &Bodies<'_>, actuator: &Actuator, draft: &mut Draft, f: &mut Findings) {
+    let (at, d) = (item.e.at(), bodies.model(item).defaults.apply(item.e, None, f));
+    let [armature, damping] = ["armature", "damping"].map(|name| {
+        let given = numbers::list(f, d.with(name), name, at, Range::Usable).unwrap_or_default();
+        joint::linear(&given, name, at.seen_at(d.with(name).spot_of(name)), f)
+    });
+    if armature == 0.0 && damping == 0.0 {
+        return;
+    }
+    let driven = |j: &&mut Placed<Joint>| j.item.name == actuator.target.name && j.item.kind.nv() == 1;
+    let joint = draft.joints.iter_mut().find(driven);
+    let Some(joint) = joint.filter(|_| matches!(&*actuator.target.kind, "joint" | "jointinparent")) else {
+        let message = "armature and damping of an actuator are modelled on joints with one coordinate alone";
+        f.doubt(at, "unmodelled-attribute", message, "the robot moves without them");
+        return;
+    };
+    let gear = actuator.gear.first().copied().unwrap_or(1.0);
+    let both = [(&mut joint.item.armature, armature), (&mut joint.item.damping, damping)];
+    for (list, x) in both.into_iter().filter(|(_, x)| *x != 0.0) {
+        list.resize(1, 0.0);
+        list[0] += gear * gear * x;
+    }
 }
 
 fn tendon(item: &Item<'_>, bodies: &Bodies<'_>, f: &mut Findings) -> Option<Tendon> {
@@ -325,7 +371,10 @@ fn tendon(item: &Item<'_>, bodies: &Bodies<'_>, f: &mut Findings) -> Option<Tend
                 .children()
                 .filter_map(|c| match c.name() {
                     "site" => Some(TendonPoint::Site { name: name(c, "site") }),
-                    "geom" => Some(TendonPoint::Wrap { geom: name(c, "geom") }),
+                    "geom" => Some(TendonPoint::Wrap {
+                        geom: name(c, "geom"),
+                        side: c.attribute("sidesite").map(|side| full(item, bodies, "site", &side)),
+                    }),
                     "pulley" => Some(TendonPoint::Pulley {
                         divisor: numbers::number(f, c, "divisor", at, Range::Usable).unwrap_or(1.0),
                     }),
@@ -425,14 +474,8 @@ fn fold(items: &[Item<'_>], draft: &mut Draft, f: &mut Findings) {
                 "",
             );
         }
-        let wraps = match &tendon.path {
-            TendonPath::Spatial { points } => points.iter().any(|p| matches!(p, TendonPoint::Wrap { .. })),
-            TendonPath::Fixed { .. } => false,
-        };
-        let left = wraps.then_some("wrapping of this tendon around geoms is not modelled: it is left out");
-        let armed = tendon.armature != 0.0 && !tendon.folded;
-        let left = left.or(armed.then_some("the armature of this tendon is not modelled"));
-        if let Some(message) = left {
+        if tendon.armature != 0.0 && !tendon.folded {
+            let message = "the armature of this tendon is not modelled";
             f.doubt(item.e.at(), "tendon", message, "the robot moves without it");
         } else if (acts && !tendon.folded) || tendon.range.is_some() {
             let message = "springs, dampers, friction and limits of this tendon are those of a `Drivetrain` alone";

@@ -15,6 +15,8 @@ pub(super) struct Includes {
     documents: Vec<Document>,
     /// By the spot of an `<include>`, the document it stands for.
     included: HashMap<Spot, usize>,
+    /// Directories of included files, seen from the model's own, by their sources.
+    directories: HashMap<u32, String>,
 }
 
 impl Includes {
@@ -24,21 +26,27 @@ impl Includes {
         let mut this = Self {
             documents: vec![document],
             included: HashMap::new(),
+            directories: HashMap::new(),
         };
         let mut taken = HashSet::new();
-        let mut directories = vec![home.map(Path::to_path_buf)];
+        let mut directories = vec![(home.map(Path::to_path_buf), String::new())];
         let mut next = 0;
         while next < this.documents.len() {
             let mut wanted = Vec::new();
             for e in this.documents[next].elements().filter(|e| e.name() == "include") {
                 let file = e.attribute("file").unwrap_or_default();
                 let at = e.at();
-                let found = roots.look(home, &file).or_else(|lost| {
-                    let beside = directories[next].as_deref().filter(|_| lost == Lost::Missing);
-                    beside.map_or(Err(lost), |d| roots.look(Some(d), &file))
+                let (own, shown) = &directories[next];
+                let within = Path::new(&*file).parent().map(|p| p.to_string_lossy().into_owned());
+                let within = within.unwrap_or_default();
+                let found = roots.look(home, &file).map(|path| (path, within.clone()));
+                let found = found.or_else(|lost| {
+                    let beside = own.as_deref().filter(|_| lost == Lost::Missing);
+                    let place = Path::new(shown).join(&within).to_string_lossy().into_owned();
+                    beside.map_or(Err(lost), |d| roots.look(Some(d), &file).map(|path| (path, place)))
                 });
-                let path = match found {
-                    Ok(path) => path,
+                let (path, place) = match found {
+                    Ok(found) => found,
                     Err(lost) => {
                         let message = format!("the included file `{}` {}", shortened(&file), lost.message());
                         f.error(at.seen_at(e.spot_of("file")), "include", message, lost.advice());
@@ -50,9 +58,9 @@ impl Includes {
                     f.error(at, "include", message, "include each file once");
                     continue;
                 }
-                wanted.push((e.spot(), path));
+                wanted.push((e.spot(), path, place));
             }
-            for (spot, path) in wanted {
+            for (spot, path, place) in wanted {
                 let bytes = crate::source::read(&path);
                 let shown = path.display().to_string();
                 let at = crate::source::At::new(spot, "include", "");
@@ -60,8 +68,9 @@ impl Includes {
                     Ok(bytes) => {
                         if let Some(document) = Document::parse(&shown, &bytes, f) {
                             this.included.insert(spot, this.documents.len());
+                            this.directories.insert(document.root().spot().source, place.clone());
                             this.documents.push(document);
-                            directories.push(path.parent().map(Path::to_path_buf));
+                            directories.push((path.parent().map(Path::to_path_buf), place));
                         }
                     }
                     Err(problem) => f.error(at, "include", format!("`{shown}` cannot be read: {problem}"), ""),
@@ -74,6 +83,12 @@ impl Includes {
 
     pub(super) fn root(&self) -> Element<'_> {
         self.documents[0].root()
+    }
+
+    /// The directory of the included file that an element stands in, seen from the model's own; none in that.
+    pub(super) fn directory_of(&self, e: Element<'_>) -> Option<&str> {
+        let found = self.directories.get(&e.spot().source)?;
+        Some(found).filter(|d| !d.is_empty()).map(String::as_str)
     }
 
     /// All elements of all files.

@@ -18,6 +18,8 @@ pub(super) struct Read {
     pub(super) reference: f64,
     /// The displacement at which springs rest, those of tendons too: `springref`.
     pub(super) spring: f64,
+    /// The time constant and damping ratio that its spring and damper are to have: `springdamper`.
+    pub(super) tuned: Option<[f64; 2]>,
 }
 
 /// Whether an element is a joint.
@@ -92,6 +94,7 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
             anchor: Vec3::ZERO,
             reference: 0.0,
             spring: 0.0,
+            tuned: None,
         });
     }
     let angle = if matches!(kind, JointKind::Revolute { .. }) {
@@ -99,13 +102,17 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
     } else {
         1.0
     };
+    let [damping, stiffness] = ["damping", "stiffness"].map(|name| {
+        let given = numbers::list(f, d.with(name), name, at, Range::Usable).unwrap_or_default();
+        Some(linear(&given, name, at.seen_at(d.with(name).spot_of(name)), f)).filter(|x| *x != 0.0)
+    });
     let mut number = |name| numbers::number(f, d.with(name), name, at, Range::Usable).filter(|x| *x != 0.0);
     joint.armature.extend(number("armature"));
-    joint.damping.extend(number("damping"));
+    joint.damping.extend(damping);
     joint.friction.extend(number("frictionloss"));
     let one = joint.kind.nq() == 1;
     let spring = number("springref").filter(|_| one).unwrap_or(0.0) * angle;
-    if let Some(stiffness) = number("stiffness") {
+    if let Some(stiffness) = stiffness {
         joint.stiffness.push(stiffness);
         joint.rest.extend(Some(spring).filter(|x| *x != 0.0));
     }
@@ -116,12 +123,32 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
         numbers::vector(f, d.with("pos"), "pos", at)
     };
     limits(model, d, &mut joint, angle, at, f);
+    let tuned = numbers::several::<2>(f, d.with("springdamper"), "springdamper", at);
+    let tuned = tuned.filter(|both| both.iter().all(|x| *x > 0.0));
+    if tuned.is_some() {
+        joint.rest = Some(spring).filter(|x| *x != 0.0).into_iter().collect();
+    }
     Some(Read {
         joint,
         anchor: anchor.unwrap_or_default(),
         reference,
         spring,
+        tuned,
     })
+}
+
+/// The first coefficient of a force that may grow faster than what causes it; the rest is reported.
+pub(super) fn linear(given: &[f64], name: &str, at: At<'_>, f: &mut Findings) -> f64 {
+    if given.iter().skip(1).any(|x| *x != 0.0) {
+        let message = format!("only the first number of {name} is modelled, which forces grow by in proportion");
+        f.doubt(
+            at,
+            "unmodelled-attribute",
+            message,
+            "the robot moves without the others",
+        );
+    }
+    given.first().copied().unwrap_or(0.0)
 }
 
 /// Ranges, where they count: if `limited` says so, or is left to the compiler and a range is there.

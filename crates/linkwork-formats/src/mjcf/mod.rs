@@ -5,6 +5,7 @@
 //! included. What is not modelled is reported.
 
 mod assets;
+mod axes;
 mod body;
 mod compiler;
 mod defaults;
@@ -17,6 +18,7 @@ mod joint;
 mod keys;
 mod models;
 mod motor;
+mod muscle;
 mod names;
 mod orientation;
 mod stand;
@@ -74,7 +76,7 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Optio
     for one in &loaded {
         names::look(&one.includes, one.includes.root(), f);
     }
-    let models = models::prepare(&loaded, f);
+    let models = models::prepare(&loaded, roots, f);
     let main = &models[0];
     let root = main.includes.root();
     let mut draft = Draft {

@@ -113,7 +113,7 @@ pub(super) fn load(document: Document, roots: &Roots, f: &mut Findings) -> Vec<L
 }
 
 /// Reads how each model is to be read, its defaults and its assets.
-pub(super) fn prepare<'a>(loaded: &'a [Loaded], f: &mut Findings) -> Vec<Model<'a>> {
+pub(super) fn prepare<'a>(loaded: &'a [Loaded], roots: &Roots, f: &mut Findings) -> Vec<Model<'a>> {
     let mut all = Vec::with_capacity(loaded.len());
     for one in loaded {
         let mut model = Model {
@@ -137,7 +137,7 @@ pub(super) fn prepare<'a>(loaded: &'a [Loaded], f: &mut Findings) -> Vec<Model<'
         all.push(model);
     }
     for i in 0..all.len() {
-        let assets = Assets::read(&all[i], f);
+        let assets = Assets::read(&all[i], roots, f);
         all[i].assets = assets;
     }
     all

@@ -17,8 +17,8 @@ const BODY: &str =
     "inertial joint freejoint geom attach site camera light plugin composite flexcomp body frame replicate";
 const JOINT: &str = "actuatorfrclimited actuatorfrcrange actuatorgravcomp armature axis class damping frictionloss \
 group limited margin name pos range ref solimpfriction solimplimit solreffriction solreflimit springdamper springref \
-stiffness type user";
-const GEOM: &str = "adhesion axisangle class conaffinity condim contype density euler fitscale fluidcoef fluidshape \
+springyield stiffness type user";
+const GEOM: &str = "adhesion axisangle castshadow class conaffinity condim contype density euler fitscale fluidcoef fluidshape \
 friction fromto gap group hfield margin mass material mesh name pos priority quat rgba shellinertia size solimp solmix \
 solref surfacevel type user xyaxes zaxis";
 const SITE: &str = "axisangle class euler fromto group material mesh name pos quat rgba size type user xyaxes zaxis";
@@ -111,7 +111,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Attributes that change how a robot moves and are not modelled, unless they say this.
 const UNMODELLED: [(&str, &str, &str); 3] = [
-    ("joint", "springdamper", ""),
+    ("joint", "springyield", ""),
     ("geom", "fluidshape", "none"),
     ("body", "mocap", "false"),
 ];

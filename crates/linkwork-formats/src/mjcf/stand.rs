@@ -70,6 +70,15 @@ impl<'a> Bodies<'a> {
         let count = read.len();
         let split = matches!(&read[..], [(r, ..)] if r.splits());
         if split && let Some((joint, spot, space)) = read.pop() {
+            if joint.tuned.is_some() {
+                let at = At::new(spot, "joint", &joint.joint.name);
+                f.doubt(
+                    at,
+                    "unmodelled-attribute",
+                    "springdamper of a free joint is not modelled",
+                    "",
+                );
+            }
             self.split(joint.joint, body, place, (spot, space), draft, f);
             return;
         }
@@ -82,6 +91,7 @@ impl<'a> Bodies<'a> {
                     anchor,
                     reference,
                     spring,
+                    tuned,
                 },
                 spot,
                 space,
@@ -92,6 +102,7 @@ impl<'a> Bodies<'a> {
                 let number = if i == 0 { String::new() } else { (i + 1).to_string() };
                 joint.name = self.fresh_joint(&format!("{body}_joint{number}"));
             }
+            draft.tuned.extend(tuned.map(|tuned| (joint.name.clone(), tuned)));
             if spring != 0.0 {
                 self.springs.insert(joint.name.clone(), spring);
             }

@@ -8,6 +8,7 @@ use super::orientation::pose;
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Terrain;
+use crate::roots::Roots;
 use crate::source::shortened;
 use crate::xml::Element;
 use std::fs::File;
@@ -26,13 +27,19 @@ pub(super) struct Field {
 }
 
 impl Field {
-    pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut Findings) -> Option<Self> {
+    pub(super) fn read(
+        model: &Model<'_>,
+        e: Element<'_>,
+        d: &Defaulted<'_>,
+        roots: &Roots,
+        f: &mut Findings,
+    ) -> Option<Self> {
         let at = e.at();
         let size = numbers::several::<4>(f, d.with("size"), "size", at)?;
         let mut count = |name: &str| numbers::number(f, d.with(name), name, at, Range::Usable).unwrap_or(0.0) as usize;
         let (rows, columns) = (count("nrow"), count("ncol"));
         Some(Self {
-            uri: uri(model, &e.attribute("file").unwrap_or_default()),
+            uri: uri(model, e, roots),
             rows,
             columns,
             size,

@@ -1,12 +1,12 @@
 //! What bodies weigh.
 
-use super::Model;
 use super::orientation::plain_pose;
+use super::{Model, axes};
 use crate::numbers;
 use crate::report::Findings;
 use crate::source::{At, Spot, shortened};
 use crate::xml::Element;
-use linkwork::spatial::{Inertia, Pose, Rotation};
+use linkwork::spatial::{Inertia, Pose};
 
 /// What a body weighs.
 #[derive(Default)]
@@ -75,12 +75,7 @@ pub(super) fn aligns(model: &Model<'_>, joint: Element<'_>) -> bool {
 
 /// The centre of mass and the principal axes, largest moment first.
 pub(super) fn principal(body: &Inertia) -> Pose {
-    let (_, axes) = body.principal();
-    let turn = Rotation {
-        x: axes.z,
-        y: axes.y,
-        z: axes.z.cross(axes.y),
-    };
+    let (_, turn) = axes::principal(body.moments);
     Pose::new(turn, body.com)
 }
 

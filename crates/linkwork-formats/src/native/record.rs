@@ -362,6 +362,23 @@ impl LoopRecord {
     }
 }
 
+/// The part of a link's weight that is carried.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FloatRecord {
+    pub(super) link: String,
+    pub(super) share: f64,
+}
+
+impl From<(&String, &f64)> for FloatRecord {
+    fn from((link, share): (&String, &f64)) -> Self {
+        Self {
+            link: link.clone(),
+            share: *share,
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MotorRecord {

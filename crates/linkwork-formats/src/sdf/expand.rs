@@ -68,12 +68,19 @@ pub(super) struct JointItem<'a> {
     pub(super) fixed: bool,
 }
 
+/// A constraint of Drake's, and the node that names are seen from.
+pub(super) struct ConstraintItem<'a> {
+    pub(super) e: Element<'a>,
+    pub(super) node: usize,
+}
+
 /// The models of a file, expanded.
 pub(super) struct Expansion<'a> {
     files: &'a Files,
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<LinkItem<'a>>,
     pub(super) joints: Vec<JointItem<'a>>,
+    pub(super) constraints: Vec<ConstraintItem<'a>>,
     /// The nodes of frames, without those of links, joints and models.
     pub(super) frames: Vec<usize>,
     /// By scope and name, a node.
@@ -123,6 +130,7 @@ impl<'a> Expansion<'a> {
             nodes: vec![world],
             links: Vec::new(),
             joints: Vec::new(),
+            constraints: Vec::new(),
             frames: Vec::new(),
             names: vec![HashMap::new()],
             ignored: Vec::new(),
@@ -269,6 +277,17 @@ impl<'a> Expansion<'a> {
                     self.joint(child, &inside, f);
                     None
                 }
+                "drake:joint" if child.attribute("type").as_deref() == Some("planar") => {
+                    self.joint(child, &inside, f);
+                    None
+                }
+                "drake:ball_constraint" => {
+                    let label = format!("_constraint__{}__", self.constraints.len());
+                    let kind = Kind::Frame { attached_to: None };
+                    let node = self.add(child, &label, kind, Some(inside.model), &inside);
+                    self.constraints.push(ConstraintItem { e: child, node });
+                    None
+                }
                 name if name.starts_with("drake:") && (name.ends_with("joint") || name.ends_with("constraint")) => {
                     self.ignore(child, "is not modelled");
                     None
@@ -345,7 +364,10 @@ impl<'a> Expansion<'a> {
     fn joint(&mut self, e: Element<'a>, around: &Around, f: &mut Findings) {
         let local = e.attribute("name").unwrap_or_default().into_owned();
         let end = |name: &str| e.child(name).map_or_else(String::new, |x| x.content().into_owned());
-        let (parent, child) = (end("parent"), end("child"));
+        let (parent, child) = match e.name() {
+            "drake:joint" => (end("drake:parent"), end("drake:child")),
+            _ => (end("parent"), end("child")),
+        };
         let node = self.add(e, &local, Kind::Joint(self.joints.len()), Some(around.model), around);
         self.pose(node, e.child("pose"), f);
         if self.nodes[node].relative_to.is_none() {

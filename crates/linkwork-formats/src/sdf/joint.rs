@@ -23,6 +23,8 @@ pub(super) enum Motion {
     Screw(Vec3, f64),
     Universal([Vec3; 2]),
     Ball,
+    /// Drake's: a frame stays in the x–y plane of another. The nodes of both, the one that moves last.
+    Planar([usize; 2]),
     /// No joint, but gears between two others: their axes and the ratio.
     Gearbox([Vec3; 2], f64),
 }
@@ -36,6 +38,11 @@ pub(super) fn motion(x: &Expansion<'_>, item: &JointItem<'_>, places: &Places, f
     let motion = match &*written {
         "fixed" => Motion::Fixed,
         "ball" => Motion::Ball,
+        "planar" if e.name() == "drake:joint" => {
+            // Both ends were found when the joint was met.
+            let node = |name: &str| x.find(item.node, name);
+            Motion::Planar([node(&item.parent)?, node(&item.child)?])
+        }
         "revolute" => Motion::Revolute(axis("axis")),
         "continuous" => Motion::Continuous(axis("axis")),
         "prismatic" => Motion::Prismatic(axis("axis")),

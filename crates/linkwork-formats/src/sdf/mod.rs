@@ -4,6 +4,7 @@
 //! closes a loop becomes a constraint; a link that nothing holds is free, unless its model is static. Names of what is
 //! in a model that is not the file's only one are `model::name`.
 
+mod drake;
 mod expand;
 mod files;
 mod frames;
@@ -120,7 +121,7 @@ fn assemble(expansion: &Expansion<'_>, roots: &Roots, draft: &mut Draft, f: &mut
         });
     }
     tree::build(expansion, &places, draft, f);
-    ignored(expansion, f);
+    ignored(expansion, draft, f);
     let mass: f64 = draft.links.iter().map(|l| l.item.inertia.mass).sum();
     if mass == 0.0 && expansion.links.iter().any(|l| !l.fixed) {
         let message = "the robot has no mass at all";
@@ -129,7 +130,7 @@ fn assemble(expansion: &Expansion<'_>, roots: &Roots, draft: &mut Draft, f: &mut
 }
 
 /// What stands in the file and plays no part, said once for each kind.
-fn ignored(expansion: &Expansion<'_>, f: &mut Findings) {
+fn ignored(expansion: &Expansion<'_>, draft: &mut Draft, f: &mut Findings) {
     for (e, message) in &expansion.ignored {
         let message = format!("<{}> {message}", shortened(e.name()));
         f.doubt(e.at(), "not-modelled", message, "the robot moves without it");
@@ -141,11 +142,12 @@ fn ignored(expansion: &Expansion<'_>, f: &mut Findings) {
         let name = &expansion.nodes[item.node].name;
         let at = At::new(item.e.spot(), "link", name);
         if item.e.child("gravity").and_then(|e| text::flag(f, e, at)) == Some(false) {
-            f.doubt(
+            draft.floating.insert(name.clone(), 1.0);
+            f.note(
                 at,
                 "gravcomp",
-                "links without gravity are not modelled",
-                "the link falls as others do",
+                "the weight of this link is carried in simulations alone",
+                "",
             );
         }
         if item.e.child("kinematic").and_then(|e| text::flag(f, e, at)) == Some(true) {

@@ -1,5 +1,6 @@
 //! Joints as a tree on the world, and loops that other joints close.
 
+use super::drake;
 use super::expand::{Expansion, JointItem};
 use super::frames::{Places, lost};
 use super::joint::{self, Motion};
@@ -62,6 +63,7 @@ pub(super) fn build(x: &Expansion<'_>, places: &Places, draft: &mut Draft, f: &m
     for edge in edges.iter().filter(|e| e.role == Role::Closes) {
         maker.close(edge, draft, f);
     }
+    drake::constraints(x, places, draft, f);
     if draft.loops.len() > first {
         let message = match draft.loops.len() - first {
             1 => "it closes a loop; the mechanism is the open tree".to_owned(),
@@ -70,7 +72,8 @@ pub(super) fn build(x: &Expansion<'_>, places: &Places, draft: &mut Draft, f: &m
         let edge = edges
             .iter()
             .find(|e| e.role == Role::Closes && !matches!(e.motion, Motion::Gearbox(..)));
-        let at = edge.map_or(At::FILE, |e| maker.at(&x.joints[e.joint]));
+        let other = x.constraints.first().map_or(At::FILE, |c| c.e.at());
+        let at = edge.map_or(other, |e| maker.at(&x.joints[e.joint]));
         f.note(
             at,
             "closed-loop",
@@ -137,11 +140,11 @@ fn span(x: &Expansion<'_>, edges: &mut [Edge]) -> Vec<(usize, bool)> {
     }
     let mut carried = vec![Vec::new(); n];
     let mut is_child = vec![false; n];
-    // Screws, which no constraint can stand for; then the first joint that holds each link; then what is left.
+    // Screws and planes, which no constraint stands for here; then the first joint that holds each link; then what is left.
     for pass in 0..3 {
         for (i, edge) in edges.iter_mut().enumerate() {
             let able = match edge.motion {
-                Motion::Screw(..) => pass == 0,
+                Motion::Screw(..) | Motion::Planar(_) => pass == 0,
                 Motion::Gearbox(..) => false,
                 _ => pass == 2 || pass == 1 && !is_child[edge.ends[1]] && edge.ends[1] != 0,
             };
@@ -257,13 +260,30 @@ impl Maker<'_, '_> {
             );
         }
         let (from, to) = (self.pose(inner), self.pose(outer));
+        if let Motion::Planar(nodes) = edge.motion {
+            if turned {
+                let message = "nothing else holds the parent of this planar joint, which is held by its child alone";
+                let advice = "exchange parent and child";
+                f.error(At::new(spot, "joint", &name), "turned-joint", message, advice);
+                return;
+            }
+            let [on, moves] = nodes.map(|node| self.places.poses[node]);
+            self.plane(
+                item,
+                [inner, outer],
+                [from.inverse() * on, moves.inverse() * to],
+                draft,
+                f,
+            );
+            return;
+        }
         let anchor = to.inverse().point(self.places.poses[item.node].translation);
         // Seen the other way around a joint moves against its axis; coordinates stay the same.
         let sign = if turned { -1.0 } else { 1.0 };
         let local = |axis: Vec3| to.rotation.inverse_mul(axis) * sign;
         let across = |axis: Vec3| anchor - axis * (axis.dot(anchor) / axis.dot(axis));
         let (kind, away) = match edge.motion {
-            Motion::Fixed | Motion::Gearbox(..) => (JointKind::Fixed, Vec3::ZERO),
+            Motion::Fixed | Motion::Planar(_) | Motion::Gearbox(..) => (JointKind::Fixed, Vec3::ZERO),
             Motion::Revolute(a) => (JointKind::Revolute { axis: local(a) }, across(local(a))),
             Motion::Continuous(a) => (JointKind::Continuous { axis: local(a) }, across(local(a))),
             Motion::Prismatic(a) => (JointKind::Prismatic { axis: local(a) }, Vec3::ZERO),
@@ -311,6 +331,51 @@ impl Maker<'_, '_> {
         draft.joints.push(Placed { item: weld, spot });
     }
 
+    /// Adds a planar joint of Drake's: two slides along x and y of a frame of one link, and a turn about z, which carries a
+    /// frame of the other. Where the file says that the other link is plays no part.
+    fn plane(
+        &mut self,
+        item: &JointItem<'_>,
+        [inner, outer]: [usize; 2],
+        [from, to]: [Pose; 2],
+        draft: &mut Draft,
+        f: &mut Findings,
+    ) {
+        let (name, spot) = (self.x.nodes[item.node].name.clone(), item.e.spot());
+        let damping = drake::damping(item.e, self.at(item), f);
+        let along = [
+            Vec3::new(1.0, 0.0, 0.0),
+            Vec3::new(0.0, 1.0, 0.0),
+            Vec3::new(0.0, 0.0, 1.0),
+        ];
+        let names = [
+            self.fresh_joint(&format!("{name}_x")),
+            self.fresh_joint(&format!("{name}_y")),
+            name,
+        ];
+        let weld = self.fresh_joint(&format!("{}_fixed", self.name(outer)));
+        let (mut parent, mut origin) = (self.name(inner), from);
+        for (i, (name, axis)) in names.into_iter().zip(along).enumerate() {
+            let kind = if i < 2 {
+                JointKind::Prismatic { axis }
+            } else {
+                JointKind::Revolute { axis }
+            };
+            let link = free_name(&format!("{}_{}", self.name(outer), i + 1), |n| self.links.contains(n));
+            self.links.insert(link.clone());
+            let mut joint = Joint::new(name, kind).between(&parent, &link).placed(origin);
+            joint.damping.extend(Some(damping[i]).filter(|x| *x != 0.0));
+            draft.links.push(Placed {
+                item: Link::massless(link.clone()),
+                spot,
+            });
+            draft.joints.push(Placed { item: joint, spot });
+            (parent, origin) = (link, Pose::IDENTITY);
+        }
+        let weld = Joint::fixed(weld).between(parent, self.name(outer)).placed(to);
+        draft.joints.push(Placed { item: weld, spot });
+    }
+
     /// Adds the constraint of a joint that closes a loop.
     fn close(&mut self, edge: &Edge, draft: &mut Draft, f: &mut Findings) {
         let item = &self.x.joints[edge.joint];
@@ -332,8 +397,8 @@ impl Maker<'_, '_> {
             Motion::Revolute(a) | Motion::Continuous(a) => ConstraintKind::Hinge { axis: local(a) },
             Motion::Prismatic(a) => ConstraintKind::Slider { axis: local(a) },
             Motion::Ball | Motion::Universal(_) => ConstraintKind::Point,
-            Motion::Screw(..) => {
-                let message = "a screw closes a loop, for which there is no constraint";
+            Motion::Screw(..) | Motion::Planar(_) => {
+                let message = "a screw or a planar joint closes a loop, for which there is no constraint";
                 f.error(at, "loop", message, "close the loop at another joint");
                 return;
             }

@@ -49,8 +49,9 @@ pub(super) struct Work {
     pub(super) memory: Vec<Held>,
     pub(super) order: Vec<usize>,
     pub(super) yields: Yields,
-    /// The torque with springs, and 𝓐₀(v* − v).
+    /// The torque with springs, what it falls by as velocities grow, and 𝓐₀(v* − v).
     pub(super) torque: Vec<f64>,
+    pub(super) resistance: Vec<f64>,
     pub(super) drive: Vec<f64>,
     /// J_n v and J_n v* per contact.
     pub(super) closing: Vec<[f64; 2]>,
@@ -104,6 +105,7 @@ impl Stepper {
             order: Vec::new(),
             yields: Yields::default(),
             torque: vec![0.0; nv],
+            resistance: vec![0.0; nv],
             drive: vec![0.0; nv],
             closing: Vec::new(),
             room: vec![0.0; 2 * nv.max(m.nv)],
@@ -203,6 +205,18 @@ impl Stepper {
         contacts: &[Contact],
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
     ) -> Result<&Report> {
+        self.step_resisted(q, v, contacts, |moving, tau, _| drive(moving, tau))
+    }
+
+    /// The same with torques that fall as velocities grow, T − R(v⁺ − v), R being a number of zero or more for each degree of
+    /// freedom: stiff servos are stable so at any step. R of single free bodies plays no part.
+    pub fn step_resisted(
+        &mut self,
+        q: &mut [f64],
+        v: &mut [f64],
+        contacts: &[Contact],
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
+    ) -> Result<&Report> {
         self.solve_driven(q, v, contacts, drive)?;
         let work = &mut self.work;
         let dt = work.settings.step;
@@ -222,7 +236,7 @@ impl Stepper {
     /// change.
     pub fn solve(&mut self, q: &[f64], v: &[f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
         self.mechanism.check_vector("torque", torque)?;
-        self.solve_driven(q, v, contacts, |_, tau| {
+        self.solve_driven(q, v, contacts, |_, tau, _| {
             tau.copy_from_slice(torque);
             Ok(())
         })
@@ -233,15 +247,17 @@ impl Stepper {
         q: &[f64],
         v: &[f64],
         contacts: &[Contact],
-        drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
+        drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
     ) -> Result<&Report> {
         self.mechanism.check_vector("v", v)?;
         check(&self.mechanism, contacts, &mut self.work.order)?;
         let mut posed = self.workspace.at(q)?;
         let (m, work) = (&self.mechanism, &mut self.work);
         work.torque.fill(0.0);
-        drive(&mut posed.moving(v)?, &mut work.torque)?;
+        work.resistance.fill(0.0);
+        drive(&mut posed.moving(v)?, &mut work.torque, &mut work.resistance)?;
         m.check_vector("torque", &work.torque)?;
+        m.check_vector("resistance", &work.resistance)?;
         let last = &mut self.last;
         last.q.clear();
         last.q.extend_from_slice(q);
@@ -281,6 +297,7 @@ impl Work {
         contacts: &[Contact],
     ) -> Result<()> {
         self.passive(given)?;
+        self.resist(given);
         self.find_points(given, posed, memory, contacts)?;
         self.find_lines(given, posed)?;
         if let Some(closed) = given.closed {
@@ -442,6 +459,21 @@ impl Work {
             diagonal[to] += slope * slope * dt * (follower.damping + dt * follower.stiffness);
         }
         Ok(())
+    }
+
+    /// T + Rv − Rv⁺.
+    fn resist(&mut self, given: &State<'_>) {
+        for root in self.roots.iter().filter(|root| root.alone) {
+            self.resistance[root.v..root.v + 6].fill(0.0);
+        }
+        let dt = self.settings.step;
+        let diagonal = self.newton.diagonal.iter_mut().zip(&mut self.torque);
+        for ((a, torque), (r, v)) in diagonal.zip(self.resistance.iter().zip(given.v)) {
+            if *r > 0.0 {
+                *a += dt * r;
+                *torque += r * v;
+            }
+        }
     }
 
     /// 𝓐₀(v* − v) = Δt(T − C̄) − (Δt damping + Δt² stiffness) v, with C̄ = C − 𝓜x at some velocity.

@@ -21,6 +21,11 @@ pub trait Drive {
     /// Writes the motors' torques to `tau`, which comes filled with zeros. `moving` is the mechanism at this state: ask it what
     /// a controller needs, or [apply forces](crate::workspace::Configured::apply_force) to its links.
     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
+
+    /// For steps of a length that are implicit in velocities, as those with contact: changes the torques of the last call to
+    /// those at the configuration that present velocities lead to, and adds what they fall by as velocities grow to
+    /// `resistance`. Nothing, where a drive does not say.
+    fn resist(&mut self, _step: f64, _tau: &mut [f64], _resistance: &mut [f64]) {}
 }
 
 impl Drive for () {

@@ -43,11 +43,7 @@ pub(super) fn around(round: Round, at: &Pose, ends: [Vec3; 2], side: Option<Vec3
             let point = through(flat(from), flat(to), radius)?;
             ([point; 2], 0.0)
         }
-        _ => over(
-            [flat(from), flat(to)],
-            side.map(|s| scaled(unit(flat(s)), radius)),
-            radius,
-        )?,
+        _ => over([flat(from), flat(to)], side.map(flat), radius)?,
     };
     let mut points = points.map(|[a, b]| x * a + y * b);
     if let Round::Cylinder { .. } = round {
@@ -83,6 +79,11 @@ fn plane(from: Vec3, to: Vec3) -> [Vec3; 2] {
 
 fn dot(a: Flat, b: Flat) -> f64 {
     a[0] * b[0] + a[1] * b[1]
+}
+
+/// The area that two arrows span, with its sign.
+fn wedge(a: Flat, b: Flat) -> f64 {
+    a[0] * b[1] - a[1] * b[0]
 }
 
 fn minus(a: Flat, b: Flat) -> Flat {
@@ -122,10 +123,16 @@ fn over([a, b]: [Flat; 2], side: Option<Flat>, radius: f64) -> Option<([Flat; 2]
     if far_a < square || far_b < square || radius < SMALL || apart < SMALL {
         return None;
     }
-    // The point of the straight way nearest to the centre: if it is outside, and on the right side, nothing is in the way.
+    // Round the back, if what is opposite to the side lies between both points; else the short way.
+    let turn = wedge(a, b);
+    let back = side.is_some_and(|s| {
+        let opposite = scaled(s, -1.0);
+        wedge(a, opposite) * turn > 0.0 && wedge(opposite, b) * turn > 0.0
+    });
+    // The point of the straight way nearest to the centre: if it is outside, nothing is in the short way.
     let part = (-dot(way, a) / apart).clamp(0.0, 1.0);
     let nearest = [a[0] + part * way[0], a[1] + part * way[1]];
-    if dot(nearest, nearest) > square && side.is_none_or(|s| dot(s, nearest) >= 0.0) {
+    if dot(nearest, nearest) > square && !back {
         return None;
     }
     let [root_a, root_b] = [far_a, far_b].map(|far| radius * (far - square).max(0.0).sqrt());
@@ -134,19 +141,14 @@ fn over([a, b]: [Flat; 2], side: Option<Flat>, radius: f64) -> Option<([Flat; 2]
             |p: Flat, root: f64, far: f64| [(p[0] * square + root * p[1]) / far, (p[1] * square - root * p[0]) / far];
         [turned(a, sign * root_a, far_a), turned(b, -sign * root_b, far_b)]
     });
-    let merit = ways.map(|[p, q]| match side {
-        _ if cross([a, p], [b, q]) => -1e4,
-        Some(side) => dot(unit([p[0] + q[0], p[1] + q[1]]), side),
-        None => -dot(minus(p, q), minus(p, q)),
-    });
-    let better = usize::from(merit[0] <= merit[1]);
+    let better = usize::from((turn >= 0.0) != back);
     let [p, q] = ways[better];
     if cross([a, p], [b, q]) {
         return None;
     }
     let mut angle = dot(unit(p), unit(q)).clamp(-1.0, 1.0).acos();
-    let turn = p[1] * q[0] - p[0] * q[1];
-    if (turn > 0.0 && better == 1) || (turn < 0.0 && better == 0) {
+    let sense = wedge(q, p);
+    if (sense > 0.0 && better == 1) || (sense < 0.0 && better == 0) {
         angle = 2.0 * core::f64::consts::PI - angle;
     }
     Some(([p, q], angle * radius))
@@ -195,7 +197,7 @@ fn through(a: Flat, b: Flat, radius: f64) -> Option<Flat> {
             return middle;
         }
     }
-    let (first, share) = match a[0] * b[1] - a[1] * b[0] > 0.0 {
+    let (first, share) = match wedge(a, b) > 0.0 {
         true => (unit(a), alpha),
         false => (unit(b), beta),
     };

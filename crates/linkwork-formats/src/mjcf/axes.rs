@@ -4,8 +4,6 @@ use linkwork::spatial::Rotation;
 
 /// Smaller products of inertia are none.
 const SMALL: f64 = 1e-12;
-/// Cosines nearer to one turn nothing.
-const STILL: f64 = 1e-15;
 const MOST_TURNS: usize = 500;
 
 /// Principal moments of xx, xy, xz, yy, yz, zz, largest first, and their axes: turns about one axis at a time, each of which
@@ -34,10 +32,7 @@ pub(super) fn principal([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> ([f64; 3], Rotati
             false => -1.0 / (-tau + (1.0 + tau * tau).sqrt()),
         };
         let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
-        if cosine > 1.0 - STILL {
-            break;
-        }
-        let half = (0.5 - 0.5 * cosine).sqrt();
+        let half = tangent.abs() * cosine / (2.0 * (1.0 + cosine)).sqrt();
         let mut turn = [0.0; 4];
         turn[about] = if (tau >= 0.0) == (about == 1) { half } else { -half };
         turn[3] = (1.0 - half * half).sqrt();

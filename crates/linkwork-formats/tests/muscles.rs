@@ -10,7 +10,7 @@ use support::reference::{Reference, error, numbers};
 /// An arm on a free base, whose tendons pass balls and cylinders outside, on one side and inside.
 const ROBOT: &str = r#"<mujoco>
   <compiler angle="radian"/>
-  <default><default class="flesh"><muscle ctrllimited="true" ctrlrange="0 1" scale="300" tausmooth="0.2"/></default></default>
+  <default><default class="flesh"><muscle ctrllimited="true" ctrlrange="0 1" scale="300"/></default></default>
   <worldbody>
     <site name="wall" pos="0.4 -0.3 1.6"/><geom name="post" type="cylinder" size="0.15 0.3" pos="0.2 0.1 1.4" euler="0.3 0.2 0"/>
     <body name="base" pos="0.1 0.2 1" euler="0.3 -0.2 0.5" gravcomp="0.6"><freejoint name="root"/>
@@ -47,7 +47,7 @@ const ROBOT: &str = r#"<mujoco>
       biasprm="0.8 1.2 30 0 0.5 1.6 1.5 1.3 1.2" dynprm="0.015 0.05 0"/>
     <general name="half" tendon="sided" lengthrange="0.5 2.2" gaintype="muscle" gainprm="0.75 1.05 -1 200 0.5 1.6 1.5 1.3 1.2"
       biastype="affine" biasprm="1 -2 -0.5" dyntype="filter" dynprm="0.1"/>
-    <muscle name="classed" class="flesh" tendon="through" lengthrange="0.4 1.5"/>
+    <muscle name="classed" class="flesh" tendon="through" lengthrange="0.4 1.5" tausmooth="0.2"/>
     <motor name="rotor" joint="shoulder" gear="5" armature="0.01" damping="0.02"/>
     <position name="servo" tendon="through" kp="8"/>
   </actuator>

@@ -240,7 +240,7 @@ def drake(request):
                 continue
             local, instance = place(joint["name"])
             # Joints to links of inner models are in these models there; a planar joint is three of ours.
-            if not plant.HasJointNamed(local) and local[-2:] in ("_x", "_y"):
+            if local[-2:] in ("_x", "_y") and not plant.HasJointNamed(local, instance):
                 other, part = plant.GetJointByName(local[:-2]), "xy".index(local[-1])
             else:
                 own = plant.HasJointNamed(local, instance)

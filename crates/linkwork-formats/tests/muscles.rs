@@ -43,8 +43,8 @@ const ROBOT: &str = r#"<mujoco>
     <muscle name="scaled" tendon="beside" lengthrange="0.3 1.4" scale="120" gear="1.5"/>
     <muscle name="curved" tendon="within" lengthrange="0.5 1" range="0.6 1.3" force="60" lmin="0.4" lmax="1.8" vmax="2" fpmax="1.1" fvmax="1.5"/>
     <muscle name="timed" joint="elbow" lengthrange="-2 2" timeconst="0.02 0.06"/>
-    <general name="long" class="flesh" tendon="sleeved" lengthrange="0.5 2.2" gainprm="0.7 1.1 40 0 0.5 1.6 1.5 1.3 1.2"
-      biasprm="0.8 1.2 30 0 0.5 1.6 1.5 1.3 1.2" dynprm="0.015 0.05 0"/>
+    <general name="long" class="flesh" tendon="sleeved" lengthrange="0.5 2.2" gainprm="0.7 1.1 40 200 0.5 1.6 1.5 1.3 1.2"
+      biasprm="0.8 1.2 30 200 0.5 1.6 1.5 1.3 1.2" dynprm="0.015 0.05 0"/>
     <general name="half" tendon="sided" lengthrange="0.5 2.2" gaintype="muscle" gainprm="0.75 1.05 -1 200 0.5 1.6 1.5 1.3 1.2"
       biastype="affine" biasprm="1 -2 -0.5" dyntype="filter" dynprm="0.1"/>
     <muscle name="classed" class="flesh" tendon="through" lengthrange="0.4 1.5" tausmooth="0.2"/>

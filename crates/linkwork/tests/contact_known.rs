@@ -131,3 +131,81 @@ fn a_million_times_its_weight_stands_on_a_light_box() {
     assert!(worst < 1e-3, "{worst:e}");
     assert!((world.q[13] - 0.3).abs() < 2e-3, "{:?}", world.q);
 }
+
+/// Two hands of one tree that press on each other, on a grip of several points: 𝓜(v⁺ − v) = −ΔtC + J*γ, with Jacobians of the frames.
+#[test]
+fn links_of_one_tree_keep_their_momentum_where_they_touch() {
+    let link = |name: &str| {
+        let moments = [1e-3, 0.0, 0.0, 2e-3, 0.0, 2e-3];
+        Link::new(name, Inertia::new(1.0, [0.1, 0.0, 0.0], moments))
+    };
+    let hinge = |name: &str, axis: [f64; 3], from: &str, to: &str, at: [f64; 3]| {
+        Joint::revolute(name, axis).between(from, to).at(at)
+    };
+    let mut builder = Mechanism::builder("arms").link(link("body"));
+    builder = builder.joint(hinge("turn", [0.0, 0.3, 1.0], "world", "body", [0.0; 3]));
+    for (side, y) in [("left", 0.1), ("right", -0.1)] {
+        let [upper, fore] = ["upper", "fore"].map(|part| format!("{side}_{part}"));
+        builder = builder.link(link(&upper)).link(link(&fore));
+        let shoulder = hinge(
+            &format!("{side}_shoulder"),
+            [0.2, 0.0, 1.0],
+            "body",
+            &upper,
+            [0.0, y, 0.0],
+        );
+        let elbow = hinge(
+            &format!("{side}_elbow"),
+            [0.0, 1.0, 0.4],
+            &upper,
+            &fore,
+            [0.3, 0.0, 0.0],
+        );
+        builder = builder.joint(shoulder).joint(elbow);
+    }
+    let m = builder.build().unwrap();
+    let (a, b) = (m.frame("left_fore").unwrap(), m.frame("right_fore").unwrap());
+    let (q, nv) = (vec![0.2, -0.3, 0.4, 0.3, 0.5], m.nv());
+    let (mut workspace, none) = (m.workspace(), vec![0.0; nv]);
+    let middle = workspace.at(&q).unwrap().pose(a).unwrap().translation;
+    for (push, friction) in [(1.0, 0.5), (1.0, 0.05), (0.2, 0.0)] {
+        let contact = |id: u64, x: f64, z: f64| Contact {
+            id,
+            a,
+            b,
+            point: middle + Vec3::new(x, -0.05, z),
+            normal: Vec3::new(0.0, 1.0, 0.0),
+            gap: -1e-4,
+            surface: Surface::with_friction(friction),
+        };
+        let contacts = [contact(0, 0.1, 0.0), contact(1, 0.12, 0.02), contact(2, 0.2, -0.01)];
+        let v = vec![0.3, -push, 0.5, push, -0.2];
+        let mut settings = Settings::new(0.002);
+        (settings.gyroscopic, settings.tolerance) = (false, 1e-12);
+        let mut stepper = Stepper::new(&m, settings).unwrap();
+        let report = stepper.solve(&q, &v, &none, &contacts).unwrap().clone();
+        assert!(report.settled, "{friction}: {:?}", report.residuals);
+        assert!(report.contacts.iter().any(|c| c.along > 0.0));
+        let mut posed = workspace.at(&q).unwrap();
+        let dv: Vec<f64> = report.velocity.iter().zip(&v).map(|(new, old)| new - old).collect();
+        let (mut rest, mut bias) = (vec![0.0; nv], vec![0.0; nv]);
+        posed.mass_times(&dv, &mut rest).unwrap();
+        let largest = rest.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        for c in &report.contacts {
+            let f = c.normal * c.along + c.across;
+            for (frame, sign) in [(a, 1.0), (b, -1.0)] {
+                let arm = c.point - posed.pose(frame).unwrap().translation;
+                let (mut j, moment) = (vec![0.0; 6 * nv], arm.cross(f));
+                posed.jacobian(frame, linkwork::Reference::Aligned, &mut j).unwrap();
+                let wrench = [moment.x, moment.y, moment.z, f.x, f.y, f.z];
+                for i in 0..nv {
+                    rest[i] -= sign * (0..6).map(|r| j[r * nv + i] * wrench[r]).sum::<f64>();
+                }
+            }
+        }
+        posed.moving(&v).unwrap().bias(&mut bias).unwrap();
+        for (rest, bias) in rest.iter().zip(&bias) {
+            assert!((rest + 0.002 * bias).abs() < 1e-10 * largest, "{friction}: {rest}");
+        }
+    }
+}

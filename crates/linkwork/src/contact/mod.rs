@@ -40,6 +40,7 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod bounce;
 mod cone;
 mod coulomb;
 mod felt;

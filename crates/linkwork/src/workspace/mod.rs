@@ -25,6 +25,7 @@ mod refine;
 mod second_order;
 mod statistics;
 pub(crate) mod sweeps;
+mod touching;
 mod weld;
 
 pub use crate::stage::diagonal::Scaling;

@@ -238,11 +238,7 @@ fn what_would_not_end_or_not_fit_is_refused() {
 #[test]
 fn results_that_cannot_be_printed_are_errors_and_no_panics() {
     let here = directory("full_output");
-    for arguments in [
-        "sweep arm7 bias --random 10 --out sweep",
-        "view arm7 --export page.html",
-        "info arm7",
-    ] {
+    for arguments in ["sweep arm7 bias --random 10 --out sweep", "info arm7"] {
         let script = format!("{} {arguments} > /dev/full", env!("CARGO_BIN_EXE_linkwork"));
         let output = Command::new("sh").args(["-c", &script]).current_dir(&here).output();
         let output = output.expect("a shell");
@@ -269,7 +265,6 @@ fn names_with_line_breaks_are_read_back() {
             "--log",
             "run.csv",
         ],
-        &["view", "r.urdf", "--play", "run.csv", "--export", "page.html"],
     ] {
         let (code, message) = said(&here, arguments);
         assert_eq!(code, 0, "{arguments:?}: {message}");

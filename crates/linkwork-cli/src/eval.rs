@@ -15,7 +15,7 @@ use linkwork::quantity::{Input, Quantity};
 use linkwork::{Mechanism, Reference};
 use quantity::{Evaluator, Question};
 use state::{State, States};
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::PathBuf;
 
 /// Arguments of `linkwork eval`.
@@ -169,8 +169,15 @@ pub(crate) fn read_all(input: impl std::io::Read, name: &str, m: &Mechanism) -> 
     let mut one = State::new(m);
     let mut all: Columns = state::KEYS.map(|(_, input)| (input, Vec::new())).into();
     let mut count = 0;
-    for (i, line) in std::io::BufReader::new(input).split(b'\n').enumerate() {
-        let line = line.with_context(|| format!("cannot read {name}"))?;
+    let (mut input, mut line) = (std::io::BufReader::new(input), Vec::new());
+    for i in 0_u64.. {
+        line.clear();
+        let read = input.by_ref().take(stream::LONGEST + 1).read_until(b'\n', &mut line);
+        match read.with_context(|| format!("cannot read {name}"))? as u64 {
+            0 => break,
+            long if long > stream::LONGEST => return Err(stream::too_long(name, i + 1)),
+            _ => {}
+        }
         if line.trim_ascii().is_empty() {
             continue;
         }

@@ -270,7 +270,7 @@ impl Asked<'_> {
     /// All targets of a file, those of the same kinds of tasks in one batch.
     fn many(&self, file: &Path) -> Result<Vec<Solution>> {
         let shown = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("{shown} cannot be read"))?;
+        let text = crate::numbers::read_bounded(file)?;
         let targets: Vec<Target> = serde_json::from_str(&text).map_err(|e| {
             let hint = "`linkwork ik --help` shows how a file of targets is written";
             Complaint::usage(format!("{shown}: {e}"), hint)

@@ -122,6 +122,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(path) = &arguments.out {
         write::Form::of(path)?;
     }
+    let read = arguments.at.as_deref().map(Path::new);
+    let read = read.into_iter().chain([Path::new(&*arguments.chosen.robot)]);
+    crate::atomic_file::check_apart(arguments.out.iter().chain(&arguments.poles), read)?;
     let loaded = if arguments.open {
         arguments.chosen.load_tree()?
     } else {

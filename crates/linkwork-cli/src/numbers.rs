@@ -28,17 +28,30 @@ const LARGEST_FILE: u64 = 256 << 20;
 
 /// The text of a file, of which no more than so much is read: devices have no end.
 pub(crate) fn read_bounded(path: &Path) -> anyhow::Result<String> {
+    let bytes = read_at_most(path, LARGEST_FILE)?;
     let problem = || format!("cannot read `{}`", path.display());
-    let mut text = String::new();
+    String::from_utf8(bytes)
+        .map_err(|e| e.utf8_error())
+        .with_context(problem)
+}
+
+/// The bytes of a log, which may be a large file, but not a device without an end.
+pub(crate) fn read_log(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let problem = || format!("cannot read `{}`", path.display());
+    let found = std::fs::metadata(path).with_context(problem)?;
+    read_at_most(path, if found.is_file() { found.len() } else { LARGEST_FILE })
+}
+
+fn read_at_most(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+    let problem = || format!("cannot read `{}`", path.display());
+    let mut bytes = Vec::new();
     let file = std::fs::File::open(path).with_context(problem)?;
-    file.take(LARGEST_FILE + 1)
-        .read_to_string(&mut text)
-        .with_context(problem)?;
-    if text.len() as u64 > LARGEST_FILE {
-        let problem = format!("`{}` holds more than {} MB", path.display(), LARGEST_FILE >> 20);
+    file.take(most + 1).read_to_end(&mut bytes).with_context(problem)?;
+    if bytes.len() as u64 > most {
+        let problem = format!("`{}` holds more than {} MB", path.display(), most >> 20);
         return Err(Complaint::failure(problem, "give a smaller file"));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// A number above zero and at most so large.

@@ -14,7 +14,7 @@ use linkwork::Mechanism;
 use linkwork::motion::{Blend, LimitUse, Limits, PoseTrajectory, Trajectory};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `linkwork plan`.
 #[derive(Args)]
@@ -125,12 +125,13 @@ struct Summary<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for path in &arguments.out {
         Format::of(path)?;
-        atomic_file::check(path)?;
     }
     for path in arguments.plot.iter().chain(&arguments.bands) {
         plot::Format::of(path)?;
-        atomic_file::check(path)?;
     }
+    let files = || arguments.out.iter().chain(&arguments.plot);
+    atomic_file::check_apart(files(), [Path::new(&*arguments.chosen.robot)])?;
+    files().try_for_each(|path| atomic_file::check(path))?;
     let loaded = arguments.chosen.load_tree()?.driven(&arguments.driven)?;
     let m = &loaded.robot.mechanism;
     let limits = arguments.limits(m)?;

@@ -10,6 +10,9 @@ use linkwork_formats::{Format, Mode, Options, Refusal, Report, Robot, Severity};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// The largest robot on standard input, in bytes: as large as a file may be.
+const LARGEST: u64 = 1 << 30;
+
 /// Which robot, for commands that take one.
 #[derive(Args)]
 pub(crate) struct Chosen {
@@ -200,8 +203,12 @@ impl Loading {
         }
         if robot == "-" {
             let mut bytes = Vec::new();
-            let read = std::io::stdin().read_to_end(&mut bytes);
+            let read = std::io::stdin().take(LARGEST + 1).read_to_end(&mut bytes);
             read.context("cannot read a robot from standard input")?;
+            if bytes.len() as u64 > LARGEST {
+                let problem = "standard input holds more than a gigabyte";
+                return Err(Complaint::failure(problem, "a robot's file is smaller"));
+            }
             return self.parse("-", "stdin", &bytes);
         }
         let path = Path::new(robot);
@@ -213,7 +220,7 @@ impl Loading {
         }
         let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
         if path.extension().is_some_and(|e| e == "txt") {
-            let bytes = std::fs::read(path).with_context(|| format!("cannot read `{robot}`"))?;
+            let bytes = crate::numbers::read_log(path)?;
             return self.parse(robot, &stem, &bytes);
         }
         let loaded = linkwork_formats::load(path, &self.options()?);

@@ -2,6 +2,7 @@
 
 pub(crate) mod actuators;
 pub(crate) mod closed;
+mod contact_log;
 pub(crate) mod control;
 mod course;
 mod figure;
@@ -38,7 +39,7 @@ use log_threads::{Listener, WAITING, keep, listen};
 use push::Push;
 use record::{Record, Recorder, Summary};
 use report::{End, Report};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
@@ -156,6 +157,8 @@ impl Form {
 
 /// The step where none is given, in seconds.
 const STEP: f64 = 1e-3;
+/// More steps than this would take weeks.
+const MOST_STEPS: f64 = 1e12;
 /// The tolerance where none is given.
 const TOLERANCE: f64 = 1e-12;
 
@@ -180,13 +183,17 @@ impl Arguments {
         for path in &self.log {
             log::Format::of(path)?;
         }
-        let files: Vec<&PathBuf> = self.log.iter().chain(&self.plot).collect();
-        for (i, path) in files.iter().enumerate() {
-            if files[..i].contains(path) {
-                let problem = format!("`{}` is to be written twice", path.display());
-                return Err(Complaint::usage(problem, "give each log and plot a name of its own"));
-            }
+        let dt = self.dt.unwrap_or(STEP);
+        if self.seconds / dt > MOST_STEPS {
+            let problem = format!("{} s are {:.0e} steps of {dt:e} s", self.seconds, self.seconds / dt);
+            let hint = format!("that would not end; {MOST_STEPS:e} steps are the most: take a longer --dt");
+            return Err(Complaint::usage(problem, hint));
         }
+        let contacts = &self.contact_log;
+        let files: Vec<&PathBuf> = self.log.iter().chain(&self.plot).chain(contacts).collect();
+        let read = self.control.files().into_iter().chain(self.start.file());
+        let read = read.chain([Path::new(&*self.chosen.robot)]);
+        atomic_file::check_apart(files.iter().copied(), read)?;
         files.into_iter().try_for_each(|path| atomic_file::check(path))
     }
 }
@@ -277,7 +284,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let (false, Some(start)) = (arguments.start.is_given(), arguments.control.beginning(mechanism)?) {
         state = start;
     }
-    setup::within_limits(arguments, mechanism, &mut state)?;
+    setup::within_limits(arguments, &loaded.robot, mechanism, &mut state)?;
     if let Some(closed) = &closed {
         closed::settle(closed, &mut state)?;
     }
@@ -289,11 +296,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
         Ok(driver.with(&machinery))
     };
-    let (method, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
+    let (method, step, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
     let (running, watched) = (driver()?, driver()?);
     let mut scene = arguments.scene(&loaded.robot, mechanism)?;
     if let Some(scene) = &mut scene {
         arguments.surroundings.settle(scene, closed.as_ref(), &mut state)?;
+    }
+    if arguments.contact_log.is_some() && scene.is_none() {
+        let problem = "--contact-log: nothing can touch in this run";
+        let hint = "add --ground for a robot with collision shapes, or leave --contact-log out";
+        return Err(Complaint::usage(problem, hint));
     }
     let told = arguments.push.is_empty() && (closed.is_none() || scene.is_some());
     let acts = !arguments.control.is_none() || machinery.acts();
@@ -301,7 +313,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let relative = arguments.tolerance.unwrap_or(TOLERANCE);
     let absolute = 0.1 * relative;
     let plan = Run::new(method.into(), arguments.seconds)
-        .step(arguments.dt.unwrap_or(STEP))
+        .step(step)
         .tolerance(Tolerance { relative, absolute })
         .samples(arguments.log_rate)
         .changes(changes(&pushes, &machinery));
@@ -362,7 +374,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     for path in &arguments.plot {
         figure::draw(&loaded.name, &summary.some, path)?;
     }
-    let written = arguments.log.iter().chain(&arguments.plot);
+    let written = arguments
+        .log
+        .iter()
+        .chain(&arguments.plot)
+        .chain(&arguments.contact_log);
     let written = written.map(|path| path.display().to_string()).collect();
     report(
         arguments,
@@ -375,7 +391,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     .print(arguments.json)?;
     match outcome.run.ended {
         Ended::Failed(problem) => {
-            let hint = "what came before is kept; try a smaller --dt, or --integrator adaptive or midpoint";
+            let hint = match method {
+                _ if outcome.contact.is_some() => "what came before is kept; try a smaller --dt",
+                Method::Midpoint => "what came before is kept; try a smaller --dt, or --integrator adaptive",
+                Method::Adaptive => "what came before is kept; try a looser --tolerance, or --integrator midpoint",
+                Method::Euler | Method::Rk4 => {
+                    "what came before is kept; try a smaller --dt, or --integrator adaptive or midpoint"
+                }
+            };
             Err(Complaint::failure(problem.to_string(), hint))
         }
         Ended::Stopped => Ok(ExitCode::from(130)),
@@ -444,13 +467,13 @@ fn simulate(
             _ => None,
         };
         let mut audience = Listener::new(sender, plan.end, stretch, forces, &STOP);
-        let (clock, mut closure, mut contact) = (Instant::now(), None, None);
+        let (clock, mut closure, mut contact, mut listed) = (Instant::now(), None, None, Ok(()));
         let run = match equations {
             Posing::Dynamics(mut e) => plan.go(&mut e, start, &mut audience),
             Posing::Diagonalized(mut e) => plan.go(&mut e, start, &mut audience),
             Posing::Touching(mut e) => {
                 let run = plan.walk(&mut *e, start, &mut audience);
-                (contact, closure) = (Some(e.summary), e.closure());
+                (contact, closure, listed) = (Some(e.summary), e.closure(), e.end_log());
                 run
             }
             Posing::Closed(mut e) => {
@@ -468,7 +491,7 @@ fn simulate(
         audience.end();
         let summary = recording.join().expect("recording does not panic");
         let logs = writing.join().expect("writing does not panic");
-        (outcome, summary, logs)
+        (outcome, summary, logs.and(listed))
     });
     logs?;
     Ok((outcome, summary?))

@@ -22,6 +22,7 @@ use linkwork::Mechanism;
 use linkwork::batch::Variation;
 use linkwork::quantity::{Input, Quantity};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `linkwork sweep`.
@@ -246,11 +247,12 @@ fn compute(sweep: &Sweep, numbers: Option<&Numbers>, missing: &[u64], threads: u
     }
     bar.finish_and_clear();
     let computed = missing.len() - lost;
-    anstream::println!(
+    writeln!(
+        anstream::stdout(),
         "{computed} of {} chunks computed now, {} there, {failed} states failed",
         sweep.chunks(),
         sweep.chunks() - sweep.missing().len() as u64
-    );
+    )?;
     match (lost, failed) {
         (0, 0) => Ok(ExitCode::SUCCESS),
         (0, _) => {

@@ -1,6 +1,7 @@
 //! What is on disk when a run is cut short: by a signal that can be met, by one that cannot, and by a full disk.
 #![cfg(unix)]
 
+mod kept_bounds;
 mod program_support;
 
 use program_support::{directory, linkwork, run_in_python, text};

@@ -20,7 +20,15 @@ const BLOCK: usize = 1 << 20;
 /// Less than this is not worth another thread.
 const SHARE: usize = 1 << 14;
 /// A line may not be longer.
-const LONGEST: usize = 1 << 28;
+pub(super) const LONGEST: u64 = 1 << 28;
+
+/// A line that is longer.
+pub(super) fn too_long(name: &str, line: u64) -> anyhow::Error {
+    Complaint::failure(
+        format!("{name}: line {line} is longer than {LONGEST} bytes"),
+        "write one state per line",
+    )
+}
 
 /// One thread's memory.
 struct Worker<'a> {
@@ -57,11 +65,8 @@ impl Stream<'_> {
         let mut lines = 0;
         loop {
             if filled == block.len() {
-                if filled >= LONGEST {
-                    return Err(Complaint::failure(
-                        format!("{name}: line {} is longer than {LONGEST} bytes", lines + 1),
-                        "write one state per line",
-                    ));
+                if filled as u64 >= LONGEST {
+                    return Err(too_long(name, lines as u64 + 1));
                 }
                 block.resize(2 * filled, 0);
             }

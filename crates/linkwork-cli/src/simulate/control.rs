@@ -18,7 +18,7 @@ use linkwork::motion::{TrackingRegulator, TrackingTorque, Trajectory};
 use linkwork::simulate::{Drive, Now, State};
 use linkwork::workspace::Moving;
 use linkwork_formats::{Keyframe, Robot};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -212,6 +212,13 @@ impl Control {
             let problem = format!("no motor drives any joint of `{}`", mechanism.name());
             return Err(Complaint::failure(problem, DRIVE));
         }
+        if self.kind() == Kind::Adaptive && !idle.is_empty() {
+            let problem = format!(
+                "no motor drives {}, and the adaptive controller needs one at every joint",
+                names(&idle).join(", ")
+            );
+            return Err(Complaint::failure(problem, DRIVE));
+        }
         if self.kind() == Kind::Pd && !idle.is_empty() {
             let word = style::paint(style::HEAD, "note");
             anstream::eprintln!(
@@ -249,6 +256,17 @@ impl Control {
             }
         };
         Ok((0..n).map(gains).unzip())
+    }
+
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let told = self
+            .ctrl
+            .as_deref()
+            .filter(|text| text.ends_with(".csv"))
+            .map(Path::new);
+        let files = [self.torques.as_deref(), self.trajectory.as_deref(), told];
+        files.into_iter().flatten().collect()
     }
 
     /// Whether the motors exert nothing.

@@ -14,10 +14,11 @@ mod parquet;
 mod robot_description;
 mod sink;
 
-pub(crate) use csv::quoted;
+pub(crate) use csv::{Lines, quoted};
 pub(crate) use markers::FIELDS;
 pub(crate) use mcap::{CONTACT_POINTS, identifier};
 pub(crate) use robot_description::{Described, NATIVE};
+pub(crate) use sink::Sink;
 
 use super::record::Record;
 use super::touching::Bearing;
@@ -25,7 +26,6 @@ use crate::atomic_file;
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
-use sink::Sink;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -66,8 +66,11 @@ trait Stream: Send {
 /// A log that is being written.
 pub(crate) struct Log {
     path: PathBuf,
-    /// Where it is written to.
+    /// Where it is written to, and held against others who would write there.
     begun: PathBuf,
+    held: Option<File>,
+    /// What is whole in the end.
+    made: PathBuf,
     stream: Box<dyn Stream>,
 }
 
@@ -80,19 +83,36 @@ impl Log {
         robot: &Described,
         rate: f64,
     ) -> Result<Self> {
-        let begun = if atomic_file::is_special(path) {
+        let format = Format::of(path)?;
+        let path = &*atomic_file::followed(path);
+        let named = |problem: anyhow::Error| problem.context(cannot_write(path));
+        let special = atomic_file::is_special(path);
+        let begun = if special {
             path.to_owned()
         } else {
             atomic_file::part(path)
         };
-        let named = |problem: anyhow::Error| problem.context(cannot_write(path));
-        let stream = begin(path, &begun, form, mechanism, robot, rate).map_err(named)?;
-        if begun != path && path.exists() {
+        let file = if special {
+            let opened = OpenOptions::new().write(true).open(path);
+            opened.with_context(|| cannot_write(path))?
+        } else {
+            atomic_file::begin(&begun).map_err(named)?
+        };
+        let held = (!special).then(|| file.try_clone()).transpose();
+        let held = held.with_context(|| cannot_write(path))?;
+        let made = match format {
+            Format::Npz => atomic_file::with_end(path, ".part.npz"),
+            _ => begun.clone(),
+        };
+        let stream = begin(format, file, &made, form, mechanism, robot, rate).map_err(named)?;
+        if !special && path.exists() {
             std::fs::remove_file(path).with_context(|| cannot_write(path))?;
         }
         Ok(Self {
             path: path.to_owned(),
             begun,
+            held,
+            made,
             stream,
         })
     }
@@ -108,13 +128,24 @@ impl Log {
     /// Ends it, and gives it its name.
     pub(crate) fn finish(self) -> Result<()> {
         let told = self.told();
-        let Self { path, begun, stream } = self;
+        let Self {
+            path,
+            begun,
+            held,
+            made,
+            stream,
+        } = self;
         stream.finish().with_context(|| told.clone())?;
-        if begun == path {
-            return Ok(());
-        }
-        let synced = File::open(&begun).and_then(|file| file.sync_all());
-        synced.and_then(|()| std::fs::rename(&begun, &path)).context(told)
+        let Some(_held) = held else { return Ok(()) };
+        let name = || {
+            File::open(&made)?.sync_all()?;
+            std::fs::rename(&made, &path)?;
+            match made == begun {
+                true => Ok(()),
+                false => std::fs::remove_file(&begun),
+            }
+        };
+        name().context(told)
     }
 
     /// What went wrong, and what is left.
@@ -132,28 +163,18 @@ fn cannot_write(path: &Path) -> String {
 }
 
 fn begin(
-    path: &Path,
-    begun: &Path,
+    format: Format,
+    file: File,
+    made: &Path,
     form: &Record,
     mechanism: &Mechanism,
     robot: &Described,
     rate: f64,
 ) -> Result<Box<dyn Stream>> {
-    let format = Format::of(path)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    // A log in columns comes back to what it wrote.
-    options.read(matches!(format, Format::Npz | Format::Parquet));
-    let file = options.open(begun)?;
     Ok(match format {
         Format::Csv => Box::new(csv::Csv::new(file, form)?),
         Format::Mcap => Box::new(mcap::Mcap::new(file, form, mechanism, robot, rate)?),
-        Format::Npz => Box::new(npz::Npz::new(
-            file,
-            form,
-            atomic_file::with_end(path, ".part.npz"),
-            begun,
-        )?),
+        Format::Npz => Box::new(npz::Npz::new(file, form, made)?),
         Format::Parquet => Box::new(parquet::Parquet::new(file, form)?),
     })
 }

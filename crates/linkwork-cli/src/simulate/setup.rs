@@ -11,21 +11,25 @@ use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::simulate::{Dynamics, PassiveForces, State};
+use linkwork_formats::{Keyframe, Robot};
 
-/// How to step, and what resists the joints meanwhile.
+/// More steps than this in the place of one, and the implicit midpoint rule is the better choice for loops too.
+const MOST_IN_ONE: f64 = 16.0;
+
+/// How to step, how far, and what resists the joints meanwhile.
 pub(super) fn method(
     arguments: &Arguments,
     mechanism: &Mechanism,
     closed: Option<&ClosedMechanism>,
     state: &State,
     machinery: &Machinery,
-) -> Result<(Method, PassiveForces)> {
+) -> Result<(Method, f64, PassiveForces)> {
     let asked = arguments.integrator.unwrap_or(Method::Rk4);
-    let resistance = resistance(arguments, mechanism, asked)?;
-    if matches!(asked, Method::Adaptive | Method::Midpoint) {
-        return Ok((asked, resistance));
-    }
     let step = arguments.dt.unwrap_or(STEP);
+    let resistance = resistance(arguments, mechanism, asked, step)?;
+    if matches!(asked, Method::Adaptive | Method::Midpoint) {
+        return Ok((asked, step, resistance));
+    }
     let Some(stiff) = stiff(
         arguments,
         mechanism,
@@ -36,7 +40,7 @@ pub(super) fn method(
         step,
     )?
     else {
-        return Ok((asked, resistance));
+        return Ok((asked, step, resistance));
     };
     let Stiff { joint, rate, longest } = stiff;
     let what = format!(
@@ -50,10 +54,18 @@ pub(super) fn method(
         return Err(Complaint::usage(what, hint));
     }
     let word = style::paint(style::HEAD, "note");
+    let in_one = (step / (0.8 * longest)).ceil();
+    if closed.is_some() && arguments.dt.is_none() && in_one <= MOST_IN_ONE {
+        // Where springs are tight, the equations of an implicit step and of the loops together often have no solution nearby.
+        let step = step / in_one;
+        anstream::eprintln!("{word}: {what}: steps of {step:.1e} s are taken");
+        return Ok((asked, step, self::resistance(arguments, mechanism, asked, step)?));
+    }
     anstream::eprintln!("{word}: {what}: the implicit midpoint rule is used; with {shorter} rk4 would do");
     Ok((
         Method::Midpoint,
-        self::resistance(arguments, mechanism, Method::Midpoint)?,
+        step,
+        self::resistance(arguments, mechanism, Method::Midpoint, step)?,
     ))
 }
 
@@ -68,6 +80,12 @@ fn stiff(
     step: f64,
 ) -> Result<Option<Stiff>> {
     const OTHERS: u64 = 2;
+    let resistance = resistance.clone().without_stops();
+    // Of many joints only the decay of velocities is sought, and nothing damps, pulls or drives these.
+    let many = mechanism.nv() > stiffness::MOST;
+    if many && !resistance.is_any() && arguments.control.is_none() && !machinery.acts() {
+        return Ok(None);
+    }
     let within = |q: &[f64]| State::at_rest(mechanism, q);
     let mut states = vec![within(&start.q), within(&mechanism.nearest_within_limits(&start.q)?)];
     states.extend(arguments.control.goal(mechanism)?.map(|q| within(&q)));
@@ -76,7 +94,6 @@ fn stiff(
     }
     let driver = arguments.control.boundless_driver(mechanism, arguments.ideal)?;
     let driver = driver.with(&machinery.boundless());
-    let resistance = resistance.clone().without_stops();
     Ok(match closed {
         Some(closed) => {
             let mut equations = ClosedMotion::with(closed, driver, resistance);
@@ -90,14 +107,19 @@ fn stiff(
 }
 
 /// What resists the joints.
-fn resistance(arguments: &Arguments, mechanism: &Mechanism, method: Method) -> Result<PassiveForces> {
+fn resistance(arguments: &Arguments, mechanism: &Mechanism, method: Method, step: f64) -> Result<PassiveForces> {
     let explicit = method != Method::Adaptive && method != Method::Midpoint;
-    let step = explicit.then(|| arguments.dt.unwrap_or(STEP));
+    let step = explicit.then_some(step);
     super::resistance((arguments.ideal, arguments.no_limits, step), mechanism)
 }
 
 /// Moves a start that nobody asked for within the limits, and tells of joints beyond them.
-pub(super) fn within_limits(arguments: &Arguments, mechanism: &Mechanism, state: &mut State) -> Result<()> {
+pub(super) fn within_limits(
+    arguments: &Arguments,
+    robot: &Robot,
+    mechanism: &Mechanism,
+    state: &mut State,
+) -> Result<()> {
     if arguments.ideal || arguments.no_limits {
         return Ok(());
     }
@@ -105,13 +127,22 @@ pub(super) fn within_limits(arguments: &Arguments, mechanism: &Mechanism, state:
     if !arguments.start.is_given() {
         let beyond = beyond_limits(mechanism, &state.q)?;
         if let Some((first, ..)) = beyond.first() {
-            state.q = mechanism.nearest_within_limits(&state.q)?;
+            let at = match home(robot, mechanism).filter(|_| state.q == robot.written_configuration()) {
+                Some(key) => {
+                    state.q.clone_from(&key.q);
+                    format!("at the keyframe `{}`", key.name)
+                }
+                None => {
+                    state.q = mechanism.nearest_within_limits(&state.q)?;
+                    "at the nearest within them".to_owned()
+                }
+            };
             let more = match beyond.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
             anstream::eprintln!(
-                "{word}: the neutral configuration is beyond the limits of joint `{first}`{more}; the run starts at the nearest within them"
+                "{word}: the neutral configuration is beyond the limits of joint `{first}`{more}; the run starts {at}"
             );
         }
     }
@@ -122,6 +153,17 @@ pub(super) fn within_limits(arguments: &Arguments, mechanism: &Mechanism, state:
         );
     }
     Ok(())
+}
+
+/// The keyframe that a robot is at home in: one of that name, or the first, within all limits.
+fn home<'a>(robot: &'a Robot, mechanism: &Mechanism) -> Option<&'a Keyframe> {
+    let fits = |key: &&Keyframe| {
+        let beyond = beyond_limits(mechanism, &key.q);
+        key.q.len() == mechanism.nq() && beyond.is_ok_and(|joints| joints.is_empty())
+    };
+    let mut keys = robot.keyframes.iter().filter(fits);
+    let named = keys.clone().find(|key| key.name == "home");
+    named.or_else(|| keys.next())
 }
 
 /// A joint's name, where it is, and its limits.

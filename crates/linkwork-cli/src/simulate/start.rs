@@ -8,10 +8,10 @@ use linkwork::Mechanism;
 use linkwork::simulate::State;
 use linkwork_formats::{Keyframe, Robot};
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The state at the start: as the robot's file is written, or the nearest to it within the joints' limits, and at rest, unless
-/// something is said.
+/// The state at the start: as the robot's file is written, or where that is beyond the joints' limits its keyframe, or the nearest
+/// within them; at rest, unless something is said.
 #[derive(Args)]
 pub(crate) struct Start {
     /// Start at this configuration, nq numbers: rad and m, quaternions x, y, z, w.
@@ -42,6 +42,11 @@ impl Start {
     /// Whether a configuration was asked for.
     pub(crate) fn is_given(&self) -> bool {
         self.q.is_some() || self.random.is_some() || self.start.is_some() || self.start_key.is_some()
+    }
+
+    /// The file that it is read from, if it is.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.start.as_deref()
     }
 
     /// The keyframe that it starts at, if it starts at one.

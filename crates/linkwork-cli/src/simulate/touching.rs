@@ -1,9 +1,10 @@
 //! Runs with contact: the robot's collision shapes on the ground and on each other.
 
+use super::contact_log::ContactLog;
 use super::control::Driver;
 use crate::complaint::Complaint;
 use crate::style;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use linkwork::closed::ClosedMechanism;
 use linkwork::contact::{Report, Settings, Stepper, Surface};
@@ -15,8 +16,6 @@ use linkwork_formats::{Robot, Sensors};
 use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, colliders};
 use linkwork_view::Sides;
 use serde::Serialize;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -115,15 +114,7 @@ impl Touching {
         settings: Settings,
         log: Option<&Path>,
     ) -> Result<Self> {
-        let log = match log {
-            Some(path) => {
-                let file = File::create(path).with_context(|| format!("cannot write to `{}`", path.display()))?;
-                let mut log = BufWriter::new(file);
-                writeln!(log, "t,id,a,b,x,y,z,nx,ny,nz,gap,fx,fy,fz,along,region")?;
-                Some(log)
-            }
-            None => None,
-        };
+        let log = log.map(ContactLog::begin).transpose()?;
         Ok(Self {
             sides: Sides::new(scene.mechanism()),
             inner: match closed {
@@ -133,6 +124,7 @@ impl Touching {
             open: closed.map(|_| 0.0),
             measuring: None,
             log,
+            lost: None,
             summary: Summary::default(),
             steps: 0,
             forces: Forces::default(),
@@ -198,7 +190,9 @@ impl Summary {
 /// A scene that is stepped, and what is told of it.
 pub(crate) struct Touching {
     inner: linkwork_scene::Touching<Driver>,
-    log: Option<BufWriter<File>>,
+    log: Option<ContactLog>,
+    /// Why contacts could not be written any longer.
+    lost: Option<anyhow::Error>,
     pub(crate) summary: Summary,
     steps: u64,
     forces: Forces,
@@ -250,6 +244,15 @@ impl Touching {
         self.open
     }
 
+    /// Ends the log of contacts; an error if something of it is lost.
+    pub(crate) fn end_log(&mut self) -> Result<()> {
+        match (self.lost.take(), self.log.take()) {
+            (Some(problem), _) => Err(problem),
+            (None, Some(log)) => log.finish(),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// What bears in the last step, as it goes on.
     pub(crate) fn forces(&self) -> Forces {
         self.forces.clone()
@@ -289,11 +292,15 @@ impl Advance for Touching {
         self.forces.set(&self.sides, report, h);
         self.open = self.open.map(|most| most.max(report.residuals.closure));
         self.steps += 1;
-        // A log that cannot be written any longer ends with what it has.
         if let Some(log) = &mut self.log
-            && write(log, (self.inner.scene(), &self.sides), t, h, report).is_err()
+            && let Err(problem) = log.add((self.inner.scene(), &self.sides), t, h, report)
         {
-            self.log = None;
+            // The run ends, and `end_log` says why.
+            (self.log, self.lost) = (None, Some(problem));
+            return Err(linkwork::Error::Step {
+                t,
+                problem: "contacts cannot be written any longer".into(),
+            });
         }
         if let Some(measuring) = &mut self.measuring {
             let now = State {
@@ -346,43 +353,4 @@ impl Forces {
     pub(crate) fn get(&self) -> Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// A row per contact that bears something: the force on a, which can move.
-fn write(
-    log: &mut impl Write,
-    (scene, sides): (&Scene, &Sides),
-    t: f64,
-    dt: f64,
-    report: &Report,
-) -> std::io::Result<()> {
-    for c in report.contacts.iter().filter(|c| c.along > 0.0) {
-        let turned = sides.is_turned(c);
-        let (f, p) = (sides.force(c, dt), c.point);
-        let n = if turned { -c.normal } else { c.normal };
-        let name = |i: usize| {
-            let i = if turned { 1 - i } else { i };
-            scene.colliders_of(c.id).map_or("", |pair| &*pair[i].name)
-        };
-        writeln!(
-            log,
-            "{t},{},{:?},{:?},{},{},{},{},{},{},{},{},{},{},{},{:?}",
-            c.id,
-            name(0),
-            name(1),
-            p.x,
-            p.y,
-            p.z,
-            n.x,
-            n.y,
-            n.z,
-            c.gap,
-            f.x,
-            f.y,
-            f.z,
-            c.along / dt,
-            c.region
-        )?;
-    }
-    Ok(())
 }

@@ -16,6 +16,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// The most chunks of a sweep: every one is a file.
+const MOST_CHUNKS: u64 = 10_000_000;
+/// The most numbers of a chunk, 2 GB of them.
+const MOST_NUMBERS: u64 = 1 << 28;
+
 /// The inputs that are made of numbers.
 pub(super) const NUMBERS: [Input; 6] = [Input::Q, Input::Qd, Input::Qdd, Input::Tau, Input::X, Input::Change];
 
@@ -179,11 +184,44 @@ impl Sweep {
             mechanism,
         };
         sweep.check_states()?;
+        sweep.check_size()?;
         let text = linkwork_formats::write(robot, Format::Native)
             .map_err(|r| anyhow::anyhow!("{r}"))?
             .text;
         sweep.manifest = sweep.told(&text)?;
         Ok(sweep)
+    }
+
+    /// An error if there are too many chunks to look for, or one has too many numbers for memory.
+    fn check_size(&self) -> Result<()> {
+        if self.chunks() > MOST_CHUNKS {
+            let problem = format!("{} states are {} chunks", self.states.total(), self.chunks());
+            let hint = format!("{MOST_CHUNKS} are the most; take larger ones");
+            return Err(Complaint::usage(problem, hint));
+        }
+        let m = &self.mechanism;
+        let mut numbers: u64 = self
+            .inputs()
+            .iter()
+            .filter_map(|input| input.len(m))
+            .map(|n| n as u64)
+            .sum();
+        if let Some((roll, _)) = &self.roll {
+            let rows = (roll.steps / roll.every.max(1)) as u64;
+            numbers = numbers.saturating_add(rows.saturating_mul((m.nq() + m.nv()) as u64));
+        }
+        for quantity in &self.quantities {
+            let dimensions = self.dimensions(quantity)?;
+            let product = dimensions.iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+            numbers = numbers.saturating_add(product);
+        }
+        let all = numbers.saturating_mul(self.chunk.min(self.states.total()));
+        if all > MOST_NUMBERS {
+            let problem = format!("a chunk would have {all} numbers, {numbers} for every state");
+            let hint = format!("{MOST_NUMBERS} fit into memory; take smaller chunks, or keep fewer steps of a rollout");
+            return Err(Complaint::usage(problem, hint));
+        }
+        Ok(())
     }
 
     /// An error unless all that is asked for can be had of the states.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use linkwork_view::{Assets, Content, Headless, Recording, Source, export, find_browser};
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
 use std::time::{Duration, Instant};
@@ -186,7 +187,6 @@ fn taken(file: Vec<u8>, size: (u32, u32)) -> Result<Vec<u8>> {
 }
 
 fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
-    anstream::println!("wrote {}", path.display());
-    Ok(())
+    crate::atomic_file::write(path, bytes)?;
+    Ok(writeln!(anstream::stdout(), "wrote {}", path.display())?)
 }

@@ -5,7 +5,7 @@ use crate::ExitCode;
 use crate::complaint::Complaint;
 use anyhow::{Context, Result};
 use linkwork_view::{Content, Listen, Server, Show, Source};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
@@ -42,7 +42,7 @@ pub(super) fn serve(page: &Page, mut stage: Stage, source: Source) -> Result<Exi
         }
     })
     .context("cannot listen for Ctrl-C")?;
-    anstream::println!("{} is shown at {url}", stage.name);
+    writeln!(anstream::stdout(), "{} is shown at {url}", stage.name)?;
     let opened = if page.no_open {
         Ok(())
     } else {

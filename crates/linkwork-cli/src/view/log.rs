@@ -7,9 +7,10 @@ mod npz;
 mod parquet;
 
 use crate::complaint::Complaint;
+use crate::numbers::{read_bounded, read_log};
 use crate::robot::{Loaded, Loading};
 use crate::simulate::record::labels;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork_view::{Arrow, Recording};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ impl Log {
             let hint = "logs end in .mcap, .npz, .parquet or .csv";
             return Err(Complaint::usage(format!("`{file}` is not a log"), hint));
         }
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read `{file}`"))?;
+        let bytes = read_log(path)?;
         let (mut robot, mut arrows) = (None, Vec::new());
         let columns = match &*end(path) {
             "csv" => csv::read(&bytes),
@@ -88,7 +89,7 @@ impl Log {
     /// The same with the contacts of a file of `--contact-log`.
     pub(super) fn with_contacts(mut self, path: &Path) -> Result<Self> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{file}`"))?;
+        let text = read_bounded(path)?;
         let times = self.columns.iter().find(|c| c.name == "t");
         let times = times.map_or(&[][..], |c| &c.numbers);
         self.arrows = contacts::listed(&text, times).map_err(|problem| {

@@ -9,6 +9,9 @@ use super::expression::Expression;
 use crate::model::Mechanism;
 use crate::{Error, Result};
 
+/// Operators of more links than this do not fit into memory as dense matrices.
+const MOST_LINKS: usize = 500;
+
 /// What one link adds to a torque.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkShare {
@@ -77,6 +80,13 @@ pub fn torque_shares(
         });
     };
     *one = 1.0;
+    if names.len() > MOST_LINKS {
+        return Err(Error::Unsupported {
+            mechanism: mechanism.name().to_owned(),
+            what: "shares of torques of this size",
+            needs: "at most 500 links, as operators are dense matrices here; take a part of the robot",
+        });
+    }
     let dense = Dense::new(mechanism, q, qd, &[])?;
     let given: [(&str, &[f64]); 2] = [("x", &unit), ("qdd", qdd)];
     let value = |text: &str| -> Result<Vec<f64>> { Ok(dense.evaluate(&text.parse::<Expression>()?, &given)?.data) };

@@ -283,6 +283,7 @@ impl Task {
                     let argument = "distance";
                     return Err(Error::Negative { argument, value });
                 }
+                check_place(Vec3::new(value, 0.0, 0.0))?;
                 if value == 0.0 && *side != Side::AtLeast {
                     return Err(unsolved(format!(
                         "{} is to be zero, which has no direction; ask for a `position` relative to the other frame",
@@ -352,14 +353,18 @@ pub(super) fn unsolved(problem: String) -> Error {
 }
 
 fn check_place(target: Vec3) -> Result<()> {
-    match target.to_array().into_iter().find(|x| !x.is_finite()) {
+    let (argument, places) = ("target", target.to_array());
+    match places.into_iter().find(|x| x.is_nan() || x.abs() > FARTHEST) {
         None => Ok(()),
-        Some(value) => Err(Error::Parameter {
-            argument: "target",
-            value,
-        }),
+        Some(value) if !value.is_finite() => Err(Error::Parameter { argument, value }),
+        Some(value) => Err(unsolved(format!(
+            "the {argument} is {value:e} m away; {FARTHEST:e} is the most"
+        ))),
     }
 }
+
+/// Farther targets drown every joint's motion in rounding.
+const FARTHEST: f64 = 1e15;
 
 fn check_turn(target: &Rotation) -> Result<()> {
     let r = target.to_rows();

@@ -250,6 +250,13 @@ impl Run {
                 return Err(Error::Duration { argument, value });
             }
         }
+        // Steps that rounding cannot tell apart would never arrive.
+        if self.dt < f64::EPSILON * self.end.abs() {
+            return Err(Error::Step {
+                t: self.end,
+                problem: format!("steps of {:e} s are below rounding; take longer ones", self.dt),
+            });
+        }
         Ok(())
     }
 }

@@ -16,18 +16,16 @@ use std::path::{Path, PathBuf};
 pub(super) struct Npz<W> {
     rows: Rows<W>,
     form: Record,
-    /// Where the archive is put together, and where it belongs.
+    /// Where the archive is put together.
     new: PathBuf,
-    begun: PathBuf,
 }
 
 impl<W: Sink> Npz<W> {
-    pub(super) fn new(out: W, form: &Record, new: PathBuf, begun: &Path) -> Result<Self> {
+    pub(super) fn new(out: W, form: &Record, new: &Path) -> Result<Self> {
         Ok(Self {
             rows: Rows::new(out, form)?,
             form: form.empty(),
-            new,
-            begun: begun.to_owned(),
+            new: new.to_owned(),
         })
     }
 }
@@ -45,8 +43,7 @@ impl<W: Sink> Stream for Npz<W> {
         self.rows.flush()?;
         let mut put = || -> Result<()> {
             let out = BufWriter::with_capacity(1 << 18, File::create(&self.new)?);
-            archive(&mut self.rows, &self.form, Archive::new(out))?;
-            Ok(std::fs::rename(&self.new, &self.begun)?)
+            archive(&mut self.rows, &self.form, Archive::new(out))
         };
         let done = put();
         if done.is_err() {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Result, Seek, Write};
 
 /// What can be written, read again and cut off.
-pub(super) trait Sink: Read + Write + Seek + Send {
+pub(crate) trait Sink: Read + Write + Seek + Send {
     /// Leaves the first so many bytes.
     fn cut(&mut self, length: u64) -> Result<()>;
 }

@@ -5,9 +5,14 @@ use super::Column;
 /// Columns of a file whose first line names them.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("is not text: {e}"))?;
-    let mut lines = text.lines().enumerate();
-    let (_, head) = lines.next().ok_or("is empty")?;
-    let mut columns: Vec<Column> = fields(head)
+    if text.is_empty() {
+        return Err("is empty".to_owned());
+    }
+    let (head, text) = text.split_at(end_of_head(text));
+    // Names may hold line breaks, in quotes.
+    let before = head.matches('\n').count();
+    let lines = text.lines().enumerate().map(|(i, line)| (before + i, line));
+    let mut columns: Vec<Column> = fields(head.trim_end_matches(['\r', '\n']))
         .into_iter()
         .map(|name| Column {
             name,
@@ -28,6 +33,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Column>, String> {
         }
     }
     Ok(columns)
+}
+
+/// Where the first line ends, behind its line break: one within quotes is part of a name.
+fn end_of_head(text: &str) -> usize {
+    let mut quoted = false;
+    let end = text.bytes().position(|b| {
+        quoted ^= b == b'"';
+        b == b'\n' && !quoted
+    });
+    end.map_or(text.len(), |i| i + 1)
 }
 
 /// The fields of a line, quoted or not.
@@ -58,7 +73,10 @@ mod tests {
         let columns = read(b"t,\"q.a,b\"\"c\"\n0,1\n0.5,2\n").expect("fine");
         assert_eq!(columns[1].name, "q.a,b\"c");
         assert_eq!(columns[1].numbers, [1.0, 2.0]);
+        let broken = read(b"t,\"q.a\nb\"\r\n0,1\r\n").expect("a name may hold a line break");
+        assert_eq!((&*broken[1].name, &broken[1].numbers[..]), ("q.a\nb", &[1.0][..]));
         for (bad, word) in [
+            ("t,\"q\nr\"\n0,1\n0\n", "line 4 is too short"),
             ("t,q\n1\n", "too short"),
             ("t\n1,2\n", "too long"),
             ("t\nx\n", "not a number"),

@@ -21,6 +21,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask python       the tests of the Python package alone
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
+       cargo xtask race emitted emitted forward dynamics alone, against Pinocchio's
        cargo xtask race python  the Python package beside pin, mujoco and torch, in one table
        cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
        cargo xtask check        paths in the guides, order of the rooms, length of the files: in a second
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["python", "--all"] => python::test(&root(), true).map(counted),
         ["viewer"] => viewer::build(&root()),
         ["race"] => race::run(&root()),
+        ["race", "emitted"] => race::run_emitted(&root()),
         ["race", "python"] => python::race(&root()),
         ["contact"] => contact::run(&root()),
         ["check"] => {

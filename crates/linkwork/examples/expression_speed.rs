@@ -7,7 +7,7 @@ use linkwork::Mechanism;
 use linkwork::algebra::{BatchEvaluator, Evaluator, Expression};
 use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{Joint, Link, examples};
-use linkwork::spatial::{Inertia, Pose, Rotation};
+use linkwork::spatial::{Inertia, Pose, Reference, Rotation};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -87,6 +87,7 @@ fn main() -> linkwork::Result<()> {
         );
     }
     changes(&arm(30)?)?;
+    matrices(&arm(30)?)?;
     grasp()?;
     compile()
 }
@@ -130,6 +131,37 @@ fn changes(arm: &Mechanism) -> linkwork::Result<()> {
             "they differ"
         );
         println!("{name:<9} {by_hand:13.1} {derived:13.1} {:7.2}", derived / by_hand);
+    }
+    Ok(())
+}
+
+/// 𝓜, 𝓜⁻¹ and J𝓜⁻¹J* as matrices: the library's, and what expressions become.
+fn matrices(arm: &Mechanism) -> linkwork::Result<()> {
+    let n = arm.nv();
+    let q = vec![0.3; n];
+    let tip = arm.frame(&format!("link{}", n - 1))?;
+    println!("\n{n} links            by hand, ns   compiled, ns   ratio");
+    for text in ["Mass", "inv(Mass)", "J inv(Mass) J^*"] {
+        let expression: Expression = text.parse()?;
+        let mut run = Evaluator::new(&expression, arm, &[(tip, Reference::Local)], &[])?;
+        let (mut workspace, mut other) = (arm.workspace(), arm.workspace());
+        let rows = run.len();
+        let (mut x, mut y) = (vec![0.0; rows * rows], vec![0.0; rows * rows]);
+        let by_hand = time(50, || {
+            let mut posed = workspace.at(black_box(&q)).expect("a state");
+            match text {
+                "Mass" => posed.mass_matrix(&mut x),
+                "inv(Mass)" => posed.mass_matrix_inverse(&mut x),
+                _ => posed.operational_inertias_inverse(&[tip], Reference::Local, &mut x),
+            }
+            .expect("sound");
+        });
+        let compiled = time(50, || {
+            let mut posed = other.at(black_box(&q)).expect("a state");
+            posed.matrix(&mut run, &[], &mut y).expect("sound");
+        });
+        assert!(x == y, "they differ");
+        println!("{text:<19} {by_hand:13.1} {compiled:14.1} {:7.2}", compiled / by_hand);
     }
     Ok(())
 }

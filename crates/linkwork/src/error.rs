@@ -348,6 +348,13 @@ errors! {
         /// What is wrong with it and what to do.
         problem: String,
     } => "vector `{name}`: {problem}";
+    /// An operator of an expression that does not exist on a mechanism, or not at a configuration.
+    Operator {
+        /// The operator, as it was written.
+        name: String,
+        /// Why, and what to do.
+        problem: String,
+    } => "`{name}`: {problem}";
     /// A dense problem without a solution, or one that its iteration does not find.
     Unsolved {
         /// What was asked for.

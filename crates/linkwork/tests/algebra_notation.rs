@@ -127,6 +127,25 @@ fn stars_that_touch_are_adjoints_and_between_spaces_products() {
         ("a₀", "a0"),
         ("Λ f", "inv(J inv(Mass) J^*) f"),
         ("-T + C", "C - T"),
+        ("D^(1/2) T", "sqrt(D) T"),
+        ("D^{-1/2} T", "inv(sqrt(D)) T"),
+        ("D^(-½) T", "inv(sqrt(D)) T"),
+        ("Mass^{-1} T", "inv(Mass) T"),
+        ("J^{T} f", "J^* f"),
+        ("J^(*) f", "J^* f"),
+        ("J^+ f", "pinv(J) f"),
+        ("J^† f", "pinv(J) f"),
+        ("J⁺ f", "pinv(J) f"),
+        ("J⁺* T", "pinv(J)^* T"),
+        ("P⁺ V", "P_plus V"),
+        ("𝒥 θ̇", "J qd"),
+        ("Mass × θ̈", "Mass qdd"),
+        ("- -T", "T"),
+        ("T --C", "T + C"),
+        ("Mass * -T", "-Mass T"),
+        ("D^-1 / 2 T", "0.5 inv(D) T"),
+        ("I I", "I_q"),
+        ("2 I - I", "I_q"),
     ] {
         assert_eq!(parse(text), parse(same), "{text}");
     }
@@ -139,7 +158,19 @@ fn stars_that_touch_are_adjoints_and_between_spaces_products() {
 
 #[test]
 fn unknown_words_get_suggestions() {
-    for (text, suggestion) in [("Mas T", "Mass"), ("Upsilonn b", "Upsilon"), ("sqr(D) T", "sqrt")] {
+    for (text, suggestion) in [
+        ("Mas T", "Mass"),
+        ("Upsilonn b", "Upsilon"),
+        ("sqr(D) T", "sqrt"),
+        ("mass_matrix T", "Mass"),
+        ("inverse(Mass) T", "write inv(…)"),
+        ("transpose(J) f", "^*"),
+        ("I_tip", "I_t"),
+        ("inv(Mass + J^* G J) T", "diag(w)"),
+        // A root, or half of an inverse?
+        ("D^-1/2 T", "^(-1/2)"),
+        ("D^1/2 T", "^(1/2)"),
+    ] {
         let problem = text.parse::<Expression>().unwrap_err().to_string();
         assert!(problem.contains(suggestion), "{text}: {problem}");
     }

@@ -108,6 +108,42 @@ const PROVED: &[&str] = &[
     "d(inv(Mass) (T - C))/dqd = -inv(Mass) (d(C)/dqd)",
     "d(J qd)/dqd = J",
     "grad(0.5 qd^* Mass qd) = 0.5 (d(Mass qd)/dq)^* qd",
+    "dot(psi) = psi dot(E_psi) psi",
+    "dot(ell) = -ell dot(m) ell",
+    "d(V)/dq = phi^* crm(E_phi^* V) H^*",
+    "d(V)/dqd = phi^* H^*",
+    "dot(Mass) qd = d(Mass qd)/dq qd",
+    // The Riccati equation and the factors, differentiated.
+    "dot(P - E_psi P E_phi^*) = 0 M",
+    "dot(sqrt(D)) sqrt(D)^* + sqrt(D) dot(sqrt(D))^* = dot(D)",
+    "dot(m) m^* + m dot(m)^* = dot(Mass)",
+    "dot((I + H phi K) D (I + H phi K)^*) = dot(Mass)",
+    "ell dot(Mass) ell^* = ell dot(m) + (ell dot(m))^*",
+    "dot((I - H psi K)^* inv(D) (I - H psi K)) = dot(inv(Mass))",
+    // The Coriolis term of total rates, and what it does not do.
+    "ell C - dot(m)^* qd = ell (C - m dot(m)^* qd)",
+    "(m^* qd)^* (ell C - dot(m)^* qd) = qd^* C - qd^* m dot(m)^* qd",
+    "crm(V) V = 0 V",
+    "V^* crf(V) M V = 0 (qd^* qd)",
+    "a = crm(V) H^* qd + a0",
+    "b = crf(V) M V",
+    // Linearization: how torques change with velocities.
+    "d(C)/dqd = H phi (M phi^* (crm(V) H^* - crm(H^* qd) phi^* H^*) + (bar(M V) + crf(V) M) phi^* H^*)",
+    // Four ways of forward dynamics, with forces on tips; the articulated body algorithm and its reaction forces.
+    "inv(Mass) (T - C - J^* f) = (I - H psi K)^* inv(D) (T - H psi (K T + P a + b + B f)) - K^* psi^* a",
+    "phi^* (H^* inv(Mass) (T - C) + a) = psi^* (H^* inv(D) (T - H psi (K T + P a + b)) + a)",
+    "psi (K T + P a + b) - P a = psi (b + E_phi P_plus a + K T)",
+    "phi (M phi^* (H^* inv(Mass) (T - C) + a) + b) = P_plus (E_phi^* phi^* (H^* inv(Mass) (T - C) + a) + a) \
+     + psi (b + E_phi P_plus a + K T) + G (T - H (psi (b + E_phi P_plus a + K T) + P a)) + P a - P_plus a",
+    // Constrained motion.
+    "Jc (inv(Mass) (T - C) - inv(Mass) Jc^* inv(Jc inv(Mass) Jc^*) (Jc inv(Mass) (T - C) + Jc_dot qd)) \
+     + Jc_dot qd = 0 Jc T",
+    "(I - inv(Mass) Jc^* inv(Jc inv(Mass) Jc^*) Jc) inv(Mass) Jc^* = 0 Jc^*",
+    "(J[left] - J[right]) inv(Mass) (J[left] - J[right])^* = J[left] inv(Mass) J[left]^* \
+     + J[right] inv(Mass) J[right]^* - J[left] inv(Mass) J[right]^* - J[right] inv(Mass) J[left]^*",
+    "inv(I + J inv(Mass) J^*) = I - J inv(Mass + J^* J) J^*",
+    // In whatever space.
+    "2 I = I + I",
 ];
 
 /// Proved where joints have no rotors, and false with them.
@@ -122,14 +158,15 @@ const WITHOUT_ROTORS: &[&str] = &[
     "psi G = G",
     "phi M phi^* H^* = (I + phi K H) P phi^* H^*",
     "inv(H phi M phi^* H^*) = (I - H psi K)^* inv(D) (I - H psi K)",
+    "Mass qdd + C + J^* f = H phi (M phi^* (H^* qdd + a) + b + B f)",
 ];
 
 /// True on every robot; not a matter of these laws alone.
 const TRUE: &[&str] = &[
     "J pinv(J) J = J",
     "pinv(J) J pinv(J) = pinv(J)",
-    "dot(m) m^* + m dot(m)^* = dot(Mass)",
-    "dot(P - E_psi P E_phi^*) = 0 M",
+    "qd^* (dot(Mass) qd - 2 (C - g)) = 0 (qd^* qd)",
+    "pinv(J) = J^* inv(J J^*)",
 ];
 
 const FALSE: &[&str] = &[

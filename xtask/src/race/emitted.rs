@@ -1,5 +1,6 @@
 //! Forward dynamics as emitted source code, compiled for this machine and timed as `linkwork bench` times its own.
 
+use super::rival::Robot;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,10 +36,16 @@ fn main() {
 }
 "#;
 
-/// A program that times the emitted forward dynamics of a model; none for a model with quaternions.
-pub(crate) fn program(linkwork: &Path, model: &Path, target: &Path) -> Result<Option<PathBuf>, String> {
+/// A program that times the emitted forward dynamics of a robot; quaternions need not be of length one for it.
+pub(super) fn program(linkwork: &Path, robot: &Robot, target: &Path) -> Result<PathBuf, String> {
     let mut derive = Command::new(linkwork);
-    derive.args(["derive", "inv(Mass) (T - C)", "--robot"]).arg(model);
+    derive.args(["derive", "inv(Mass) (T - C)", "--robot"]).arg(&robot.file);
+    if robot.free {
+        derive.arg("--floating");
+    }
+    if robot.follows()? {
+        derive.arg("--ignore-couplings");
+    }
     let output = derive.args(["--emit", "rust"]).output();
     let output = output.map_err(|e| format!("cannot run {}: {e}", linkwork.display()))?;
     if !output.status.success() {
@@ -49,11 +56,8 @@ pub(crate) fn program(linkwork: &Path, model: &Path, target: &Path) -> Result<Op
     let (Some(nq), Some(nv)) = (nq, nv) else {
         return Err("the emitted function has no q and tau".to_owned());
     };
-    if nq != nv {
-        return Ok(None);
-    }
     let harness = HARNESS.replace("NQ", &nq).replace("NV", &nv);
-    let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = &robot.name;
     let (file, program) = (
         target.join(format!("emitted_{name}.rs")),
         target.join(format!("emitted_{name}")),
@@ -72,7 +76,7 @@ pub(crate) fn program(linkwork: &Path, model: &Path, target: &Path) -> Result<Op
     ]);
     let done = compile.arg(&program).arg(&file).status();
     match done {
-        Ok(status) if status.success() => Ok(Some(program)),
+        Ok(status) if status.success() => Ok(program),
         Ok(_) => Err(format!("rustc refused {}", file.display())),
         Err(e) => Err(format!("cannot run rustc: {e}")),
     }

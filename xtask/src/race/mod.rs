@@ -41,23 +41,9 @@ const BATCHED: [(&str, &str); 4] = [
 /// Runs the race; whether it could be run.
 pub(crate) fn run(root: &Path) -> Result<bool, String> {
     let rival = Rival::prepared(root)?;
-    if !cargo(
-        root,
-        &[
-            "build",
-            "--quiet",
-            "--release",
-            "--package",
-            "linkwork-cli",
-            "--features",
-            "lanes",
-        ],
-        &[],
-    )? {
+    let Some((ours, target)) = built(root)? else {
         return Ok(false);
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let ours = target.join("release/linkwork");
+    };
     println!("{}, one thread; {}\n", processor(), rival.versions.join(", "));
     let mut heads = vec!["minimum ns", "degrees of freedom"];
     heads.extend(ALGORITHMS.iter().map(|x| x.1));
@@ -93,19 +79,51 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     arms::run(root)
 }
 
-/// Forward dynamics as emitted source code, beside Pinocchio's.
+/// Forward dynamics as emitted source code, of the robot with every joint on its own, beside Pinocchio's.
 fn emitted_race(rival: &Rival, ours: &Path, target: &Path) -> Result<(), String> {
-    for robot in rival.robots.iter().filter(|robot| !robot.free) {
-        let Some(program) = emitted::program(ours, &robot.file, target)? else {
-            continue;
-        };
-        let mut lane = Lane::new(format!("{}, emitted forward dynamics", robot.name));
+    println!("| forward dynamics | emitted, ns | Pinocchio, ns | times Pinocchio |");
+    println!("| --- | --- | --- | --- |");
+    for robot in &rival.robots {
+        let program = emitted::program(ours, robot, target)?;
+        let (mut lane, mut theirs) = (Lane::new(robot.name.clone()), Lane::new(String::new()));
         for _ in 0..ROUNDS {
             lane.take(&mut Command::new(&program), false)?;
+            theirs.take(Command::new(&rival.program).arg(&robot.model), false)?;
         }
-        println!("{}: {:.0} ns", lane.name, lane.least("emitted", false));
+        let (own, other) = (lane.least("emitted", false), theirs.least("aba", false));
+        println!("| {} | {own:.0} | {other:.0} | {:.1} |", robot.name, other / own);
     }
+    println!();
     Ok(())
+}
+
+/// The part of the race that is of emitted code.
+pub(crate) fn run_emitted(root: &Path) -> Result<bool, String> {
+    let rival = Rival::prepared(root)?;
+    let Some((ours, target)) = built(root)? else {
+        return Ok(false);
+    };
+    println!("{}, one thread; {}\n", processor(), rival.versions.join(", "));
+    emitted_race(&rival, &ours, &target)?;
+    Ok(true)
+}
+
+/// Builds our program: where it is, and the directory of all that is built.
+fn built(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, String> {
+    let words = [
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "linkwork-cli",
+        "--features",
+        "lanes",
+    ];
+    if !cargo(root, &words, &[])? {
+        return Ok(None);
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(Some((target.join("release/linkwork"), target)))
 }
 
 /// One line of the table: a program on a robot.

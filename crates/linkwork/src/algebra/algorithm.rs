@@ -285,20 +285,28 @@ impl Algorithm {
 
 /// Vectors that are short for others: V = φ*H*q̇, C = Hφ(Mφ*a + b), g = HφMφ*a₀.
 pub(crate) fn defined(sum: &Sum, given: &[String]) -> Sum {
+    put_in(sum, &|name| match given.iter().any(|g| *g == name) {
+        true => None,
+        false => definition(name),
+    })
+}
+
+/// With vectors by what they stand for.
+pub(crate) fn put_in(sum: &Sum, known: &dyn Fn(&str) -> Option<Sum>) -> Sum {
     let mut terms = Vec::new();
     for term in &sum.terms {
         let mut out = Sum::identity(term.factors.last().map_or(sum.domain, Factor::domain));
         for factor in term.factors.iter().rev() {
             let sum = match factor {
-                Factor::Vector(v, adjoint) if !given.iter().any(|g| **g == *v.name) => match definition(&v.name) {
+                Factor::Vector(v, adjoint) => match known(&v.name) {
                     Some(sum) if *adjoint => sum.adjoint(),
                     Some(sum) => sum,
                     None => Sum::of(factor.clone()),
                 },
-                Factor::Sum(inner) => defined(inner, given),
-                Factor::By(kind, inner) => by(*kind, &defined(inner, given)),
+                Factor::Sum(inner) => put_in(inner, known),
+                Factor::By(kind, inner) => by(*kind, &put_in(inner, known)),
                 Factor::Held(inner, adjoint) => {
-                    let vector = held(defined(inner, given));
+                    let vector = held(put_in(inner, known));
                     if *adjoint { vector.adjoint() } else { vector }
                 }
                 other => Sum::of(other.clone()),

@@ -10,8 +10,13 @@ use crate::simd::Instructions;
 use crate::spatial::{Force, Motion, Reference};
 use crate::stage::Stages;
 
-pub(super) fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
-    a.iter().zip(b).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum))
+#[inline(always)]
+fn dot<S: Scalar>(a: &[S], b: &[S]) -> S {
+    let mut sum = S::ZERO;
+    for (a, b) in a.iter().zip(b) {
+        sum = a.mul_add(*b, sum);
+    }
+    sum
 }
 
 /// What is done for all links, or all frames, at once.

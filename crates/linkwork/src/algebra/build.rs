@@ -196,7 +196,10 @@ impl Inference {
         let own = self.names.get(name).and_then(|&x| self.space(x));
         let Some(space) = known.or(own) else {
             let problem = format!("the space of the vector `{name}` cannot be inferred");
-            let hint = format!("write {name}:joint, {name}:motion, {name}:force or {name}:tip");
+            let hint = match name.strip_prefix("I_") {
+                Some(_) => "the identities are I_q, I_V, I_f, I_t and I_c".to_owned(),
+                None => format!("write {name}:joint, {name}:motion, {name}:force or {name}:tip"),
+            };
             return Err(Fault::at(ast.span.clone(), problem, hint));
         };
         let name = name.into();

@@ -77,6 +77,9 @@ impl<S: Scalar> Evaluator<S> {
         view: &mut Configured<'_, S>,
         out: &mut [S],
     ) -> Result<()> {
+        if let (Compliance::Constraints(scale), false) = (compliance, self.mechanism.is_coupled()) {
+            return self.fill_by_innovations(*scale, view, out);
+        }
         let access = view.access(true);
         self.place(access.stages);
         let m = &self.mechanism.compiled;
@@ -121,5 +124,38 @@ impl<S: Scalar> Evaluator<S> {
             }
         }
         view.check()
+    }
+
+    /// Jc𝓜⁻¹Jc* as EE*, E = D^-½HψBc along the ways of the constraints' frames: what nothing moves is not gone through.
+    fn fill_by_innovations(&mut self, scale: f64, view: &mut Configured<'_, S>, out: &mut [S]) -> Result<()> {
+        view.need_home_gains()?;
+        self.place(view.access(true).stages);
+        let (m, ties) = (&self.mechanism.compiled, &self.memory.ties);
+        let (rows, nv) = (ties.count(), m.nv);
+        let [whole, way] = &mut self.columns;
+        whole.clear();
+        whole.resize(rows * nv, S::ZERO);
+        ties.each_frame(|frame, link, own, forces| {
+            let length = m.way_length(Some(link));
+            way.clear();
+            way.resize(own.len() * length, S::ZERO);
+            view.innovations_of_forces(frame, forces, way);
+            for (row, along) in own.zip(way.chunks_exact(length.max(1))) {
+                m.scatter(Some(link), along, &mut whole[row * nv..(row + 1) * nv]);
+            }
+        });
+        for i in 0..rows {
+            for j in 0..=i {
+                let (x, y) = (&whole[i * nv..(i + 1) * nv], &whole[j * nv..(j + 1) * nv]);
+                // Not fused: outside of sweeps that would be a call for each.
+                let mut sum = S::ZERO;
+                for (x, y) in x.iter().zip(y) {
+                    sum += *x * *y;
+                }
+                let sum = sum * S::lift(scale);
+                (out[i * rows + j], out[j * rows + i]) = (sum, sum);
+            }
+        }
+        view.check_resistance()
     }
 }

@@ -106,6 +106,36 @@ pub(super) fn finite<S: Scalar>(name: &str, x: &[S]) -> Result<()> {
     }
 }
 
+/// An error for what has no inverse at any configuration: it goes through a space that is too small.
+fn check_rank(sum: &Sum, joints: usize, frames: usize, rows: usize) -> Result<()> {
+    let size = |space: Space| match space {
+        Space::Number => 1,
+        Space::Joint => joints,
+        Space::Tip => 6 * frames,
+        Space::Frame => 6,
+        Space::Constraint => rows,
+        Space::Motion | Space::Force => usize::MAX,
+    };
+    let whole = size(sum.range);
+    let mut rank = 0_usize;
+    let mut narrow = sum.range;
+    for term in &sum.terms {
+        let spaces = term.factors.iter().map(super::sum::Factor::range);
+        let least = spaces.chain([sum.domain]).min_by_key(|&space| size(space));
+        narrow = least.unwrap_or(narrow);
+        rank = rank.saturating_add(size(narrow));
+    }
+    if rank >= whole {
+        return Ok(());
+    }
+    let problem = format!(
+        "it has no inverse on this mechanism: it goes through {narrow}, so that its rank is {rank} of {whole} at most; \
+         write pinv(…), or add a weight"
+    );
+    let name = sum.written(Notation::Ascii);
+    Err(Error::Operator { name, problem })
+}
+
 impl<S: Scalar> Evaluator<S> {
     /// Compiles an expression for a mechanism. Tip space is made of `frames`, each with the axes and the point that its
     /// motions and forces refer to. Vectors that a state could give (`V`, `a`, `b`, `C`, `g`) are computed unless they are
@@ -211,10 +241,14 @@ impl<S: Scalar> Evaluator<S> {
             let name = place.and_then(|i| link_space(mechanism).into_iter().nth(i));
             let name = name.unwrap_or_default();
             let what = format!("`{name}` has no inertia about some axis, so that M has no inverse");
-            return Err(problem("inv(M)", what));
+            let name = "inv(M)".to_owned();
+            return Err(Error::Operator { name, problem: what });
         }
         let mut solves = Vec::new();
-        for (sum, _) in &algorithm.graph.solves {
+        for (sum, pseudo) in &algorithm.graph.solves {
+            if !pseudo {
+                check_rank(sum, mechanism.nv(), frames.len(), Ties::<S>::new(closed).count())?;
+            }
             let inner = Expression::of(sum.clone()).compile(algorithm.rotors, &[]);
             solves.push(Self::of_tree(inner, mechanism, frames, closed)?);
         }

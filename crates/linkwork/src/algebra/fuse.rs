@@ -2,6 +2,7 @@
 
 use super::node::{Local, Seed};
 use super::program::{Program, Slot, Step};
+use super::recursion::Recursion;
 use super::space::Space;
 
 /// Where a slot is.
@@ -52,12 +53,12 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
             vec![(if joint { Joint } else { Link }, *from)]
         }
         Step::Shift { from, .. } | Step::Pick { from, .. } => vec![(Link, *from)],
-        Step::Core {
+        Step::Core(Recursion {
             joint_in,
             link_in,
             more,
             ..
-        } => {
+        }) => {
             let links = link_in.iter().chain(more).map(|&slot| (Link, slot));
             links.chain(joint_in.map(|slot| (Joint, slot))).collect()
         }
@@ -152,11 +153,11 @@ impl Program {
     fn fuse_sum(&mut self, sweep: usize) -> bool {
         let steps = &self.sweeps[sweep].steps;
         for (at, step) in steps.iter().enumerate() {
-            let Step::Core {
+            let Step::Core(Recursion {
                 link_in: Some(slot),
                 more: None,
                 ..
-            } = *step
+            }) = *step
             else {
                 continue;
             };
@@ -175,7 +176,7 @@ impl Program {
             };
             let (x, y) = (terms[0].1, terms[1].1);
             let mut fused = step.clone();
-            if let Step::Core { link_in, more, .. } = &mut fused {
+            if let Step::Core(Recursion { link_in, more, .. }) = &mut fused {
                 (*link_in, *more) = (Some(x), Some(y));
             }
             self.replace(sweep, at, fused, &[sum]);
@@ -188,11 +189,11 @@ impl Program {
     fn fuse_weight(&mut self, sweep: usize) -> bool {
         let steps = &self.sweeps[sweep].steps;
         for (at, step) in steps.iter().enumerate() {
-            let Step::Core {
+            let Step::Core(Recursion {
                 joint_out: Some(slot),
                 weighted: None,
                 ..
-            } = *step
+            }) = *step
             else {
                 continue;
             };
@@ -205,9 +206,9 @@ impl Program {
             };
             let alone = self.uses((Among::Joint, slot)) == 1;
             let mut fused = step.clone();
-            if let Step::Core {
+            if let Step::Core(Recursion {
                 joint_out, weighted, ..
-            } = &mut fused
+            }) = &mut fused
             {
                 *weighted = Some(to);
                 *joint_out = joint_out.filter(|_| !alone);
@@ -228,7 +229,7 @@ impl Program {
         let writes = |s: &Step, slot: Slot| match s {
             Step::BaseAcceleration { to } | Step::Coriolis { to, .. } | Step::Gyroscopic { to, .. } => *to == slot,
             Step::Local { to, .. } | Step::Shift { to, .. } | Step::Times { to, .. } => *to == slot,
-            Step::Core { link_out, .. } => *link_out == slot,
+            Step::Core(recursion) => recursion.link_out == slot,
             Step::Combine { to, .. } => *to == slot,
             _ => false,
         };

@@ -33,8 +33,8 @@ pub(crate) const CONSTRAINT_BIAS: &str = "Jc_dot qd";
 /// Other spellings.
 pub(crate) fn plain(name: &str) -> &str {
     match name {
-        "q̇" => "qd",
-        "q̈" => "qdd",
+        "q̇" | "θ̇" | "qdot" | "q_dot" => "qd",
+        "q̈" | "θ̈" | "qddot" | "q_ddot" => "qdd",
         "α" => "alpha",
         "β" => "beta",
         "ε" => "eps",
@@ -77,6 +77,8 @@ pub(super) struct Inference {
     pub(super) names: HashMap<String, Unknown>,
     /// Identities and numbers, by the part of the tree that they are.
     pub(super) identities: HashMap<usize, Unknown>,
+    /// The spaces of every `I` by itself.
+    free: Vec<Unknown>,
 }
 
 /// Expressions as sums of products, with every space known; vectors of one name are the same in all.
@@ -85,6 +87,7 @@ pub(crate) fn typed(all: &[&Ast]) -> Result<Vec<Sum>, Fault> {
     for ast in all {
         inference.kind(ast)?;
     }
+    inference.settle();
     let mut sums = Vec::with_capacity(all.len());
     for ast in all {
         let sum = inference.build(ast)?;
@@ -111,6 +114,7 @@ pub(crate) fn equation(left: &Ast, right: &Ast) -> Result<[Sum; 2], Fault> {
         let hint = "both sides of an equation have the same spaces";
         return Err(Fault::at(right.span.clone(), problem, hint));
     }
+    inference.settle();
     Ok([inference.build(left)?, inference.build(right)?])
 }
 
@@ -178,6 +182,15 @@ impl Inference {
             }
         }
         true
+    }
+
+    /// Where nothing tells the space of an `I`, whatever is said of it is as true in joint space as elsewhere.
+    fn settle(&mut self) {
+        let own: Vec<Unknown> = self.free.clone();
+        for space in own {
+            let joint = self.fixed(Space::Joint);
+            self.unify(space, joint);
+        }
     }
 
     fn dual(x: Unknown) -> Unknown {
@@ -369,7 +382,11 @@ impl Inference {
             }
             let space = match own.or(given) {
                 Some(space) => self.fixed(space),
-                None => self.fresh(),
+                None => {
+                    let space = self.fresh();
+                    self.free.push(space);
+                    space
+                }
             };
             self.identities.insert(part(ast), space);
             return Ok(Kind {
@@ -416,13 +433,36 @@ pub(super) fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault
     let problem = match &left.what {
         What::Name(name, _) if operator(plain(name)).is_none() && identity_of(plain(name)).is_none() => {
             let names = Op::names().chain(WORDS);
-            let suggestion = did_you_mean(name, names);
+            let suggestion = match meant(name) {
+                Some(word) => format!("; did you mean `{word}`?"),
+                None => did_you_mean(name, names),
+            };
             hint = format!("vectors stand last{suggestion}");
             format!("{l} is a vector and takes a number, but {r} gives {gives}")
+        }
+        What::Name(name, _) if name == "G" && takes.starts_with("joint") && gives.starts_with("tip") => {
+            hint = "G is the gain PH*D⁻¹; weights of frames are diag(w), as in J^* diag(w) J".to_owned();
+            format!("{l} takes {takes}, but {r} gives {gives}")
         }
         _ => format!("{l} takes {takes}, but {r} gives {gives}"),
     };
     Fault::at(right.span.clone(), problem, hint)
+}
+
+/// What others call an operator.
+fn meant(name: &str) -> Option<&'static str> {
+    Some(match &name.to_lowercase()[..] {
+        "mass_matrix" | "massmatrix" | "inertia_matrix" | "crba" => "Mass",
+        "jacobian" | "jac" => "J",
+        "eye" | "identity" | "id" | "one" => "I",
+        "i_tip" | "i_tips" => "I_t",
+        "i_joint" => "I_q",
+        "i_motion" => "I_V",
+        "i_force" => "I_f",
+        "armature" | "rotors" => "A",
+        "kalman" | "gain" => "G",
+        _ => return None,
+    })
 }
 
 /// A part of an expression in a few words.

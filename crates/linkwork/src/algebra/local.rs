@@ -1,11 +1,11 @@
 //! What is done at one link alone.
 
 use super::graph::Local;
-use super::joint_algebra::Joint;
+use super::joint_algebra::{Few, Joint};
 use super::program::Step;
-use super::rate_steps::root_rate;
-use super::run::{Known, Memory, times_upsilon};
+use super::run::{Known, Memory};
 use super::space::Space;
+use crate::body::Body;
 use crate::dynamics::augmented::six::{cholesky, solve_one};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
@@ -78,25 +78,14 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
         Step::BaseAcceleration { to } => memory.set_motion(k, *to, base_acceleration(m, s, k)),
         Step::Coriolis { velocity, qd, base, to } => {
             let qd = memory.few::<REVOLUTE>(body, *qd);
-            let v = memory.motion(k, *velocity);
-            let a = if REVOLUTE || body.revolute {
-                // V × (e_z q̇), written out.
-                Motion {
-                    angular: Vec3::new(v.angular.y * qd[0], -(v.angular.x * qd[0]), S::ZERO),
-                    linear: Vec3::new(v.linear.y * qd[0], -(v.linear.x * qd[0]), S::ZERO),
-                }
-            } else {
-                v.cross(body.hinge.motion(&qd))
-            };
-            let a = if *base { a + base_acceleration(m, s, k) } else { a };
+            let mut a = coriolis::<S, REVOLUTE>(body, memory.motion(k, *velocity), qd);
+            if *base {
+                a += base_acceleration(m, s, k);
+            }
             memory.set_motion(k, *to, a);
         }
         Step::Gyroscopic { velocity, to } => {
-            let v = memory.motion(k, *velocity);
-            let mut b = v.cross_force(body.inertia.lift().times(v));
-            if s.loaded {
-                b -= s.loads[k];
-            }
+            let b = gyroscopic(s, body, k, memory.motion(k, *velocity));
             memory.set_force(k, *to, b);
         }
         Step::Cross {
@@ -115,7 +104,6 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
             let f = memory.matrices[k * memory.room.matrices + rate].times(memory.motion(k, *from));
             memory.set_force(k, *to, f);
         }
-        Step::RootRate { rate, star, from, to } => root_rate::<S>(s, body, k, (*rate, *star, *from, *to), memory),
         Step::Diagonal {
             by, inverted, from, to, ..
         } => {
@@ -146,9 +134,33 @@ pub(crate) fn local_step<S: Scalar, const REVOLUTE: bool>(
     }
 }
 
+/// crm(V)H*q̇.
+#[inline(always)]
+pub(super) fn coriolis<S: Scalar, const REVOLUTE: bool>(body: &Body, v: Motion<S>, qd: Few<S>) -> Motion<S> {
+    if REVOLUTE || body.revolute {
+        // V × (e_z q̇), written out.
+        Motion {
+            angular: Vec3::new(v.angular.y * qd[0], -(v.angular.x * qd[0]), S::ZERO),
+            linear: Vec3::new(v.linear.y * qd[0], -(v.linear.x * qd[0]), S::ZERO),
+        }
+    } else {
+        v.cross(body.hinge.motion(&qd))
+    }
+}
+
+/// crf(V)MV, and what pushes.
+#[inline(always)]
+pub(super) fn gyroscopic<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, v: Motion<S>) -> Force<S> {
+    let mut b = v.cross_force(body.inertia.lift().times(v));
+    if s.loaded {
+        b -= s.loads[k];
+    }
+    b
+}
+
 /// The motion that an inertia has under a force.
 #[inline(always)]
-fn solve<S: Scalar>(inertia: &Articulated<S>, f: Force<S>) -> Motion<S> {
+pub(super) fn solve<S: Scalar>(inertia: &Articulated<S>, f: Force<S>) -> Motion<S> {
     let mut rows = inertia.to_rows();
     cholesky(&mut rows);
     Motion::from_array(solve_one(&rows, f.to_array()))
@@ -165,7 +177,7 @@ pub(crate) fn is_regular<S: Scalar>(inertia: &Articulated<S>, lane: usize) -> bo
 
 /// a₀: [0; −g] seen from a link on the world, else zero.
 #[inline(always)]
-fn base_acceleration<S: Scalar>(m: &Compiled, s: &Known<'_, S>, k: usize) -> Motion<S> {
+pub(super) fn base_acceleration<S: Scalar>(m: &Compiled, s: &Known<'_, S>, k: usize) -> Motion<S> {
     let body = &m.bodies[k];
     if body.parent.is_some() {
         return Motion::ZERO;
@@ -192,18 +204,6 @@ fn local_operator<S: Scalar, const REVOLUTE: bool>(
         }
         Local::P => memory.set_force(k, to, s.riccati.p[k].times(memory.motion(k, from))),
         Local::PPlus => memory.set_force(k, to, s.riccati.p_plus[k].times(memory.motion(k, from))),
-        Local::Upsilon => {
-            let v = times_upsilon(&memory.upsilon[k], memory.force(k, from));
-            memory.set_motion(k, to, v);
-        }
-        Local::MInv => {
-            let x = solve(&Articulated::from(body.inertia.lift::<S>()), memory.force(k, from));
-            memory.set_motion(k, to, x);
-        }
-        Local::PInv => {
-            let x = solve(&s.riccati.p[k], memory.force(k, from));
-            memory.set_motion(k, to, x);
-        }
         Local::TauBar => memory.set_force(k, to, at.tau_bar(memory.force(k, from))),
         Local::TauBarStar => memory.set_motion(k, to, at.tau_bar_star(memory.motion(k, from))),
         // Into joint space.

@@ -86,6 +86,16 @@ impl<S: Scalar> Evaluator<S> {
     /// A sum of matrices that have recursions of their own.
     fn fill_forms(&mut self, view: &mut Configured<'_, S>, out: &mut [S]) -> Result<()> {
         let n = view.mechanism().nv();
+        // One of them alone is the library's own.
+        if let Some([(scale, form)]) = self.algorithm.forms.as_deref()
+            && *scale == 1.0
+        {
+            match form {
+                Form::Mass => return view.mass_matrix(out),
+                Form::MassInverse => return view.mass_matrix_inverse(out),
+                Form::Identity => {}
+            }
+        }
         let [mut room, other] = core::mem::take(&mut self.columns);
         room.resize(n * n, S::ZERO);
         out.fill(S::ZERO);
@@ -100,9 +110,8 @@ impl<S: Scalar> Evaluator<S> {
                     continue;
                 }
             }
-            out.iter_mut()
-                .zip(&room)
-                .for_each(|(out, x)| *out = scale.mul_add(*x, *out));
+            // Not fused: outside of sweeps that would be a call for each.
+            out.iter_mut().zip(&room).for_each(|(out, x)| *out += scale * *x);
         }
         self.columns = [room, other];
         done

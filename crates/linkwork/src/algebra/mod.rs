@@ -78,6 +78,7 @@ mod notation;
 mod op;
 mod operators;
 mod parse;
+mod plain_sweeps;
 mod prepare;
 mod program;
 mod prove;

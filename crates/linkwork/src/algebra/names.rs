@@ -24,6 +24,7 @@ pub(super) fn identity_of(name: &str) -> Option<Option<Space>> {
 pub(super) fn operator(name: &str) -> Option<Sum> {
     let of = |op| Sum::of(Factor::op(op));
     match name {
+        "𝒥" => Some(of(Op::J)),
         "m" => Some(of(Op::F).times(&of(Op::Root))),
         "ell" | "ℓ" => Some(of(Op::RootInv).times(&of(Op::N))),
         // The strictly causal parts: φ − I, and ψE_φ.

@@ -169,18 +169,13 @@ impl Parser {
         self.deeper()?;
         let start = self.here().start;
         let mut terms = Vec::new();
-        let mut negative = self.take(&Token::Minus);
-        if !negative {
-            self.take(&Token::Plus);
-        }
+        let mut negative = self.signs();
         loop {
             terms.push((negative, self.product()?));
-            negative = match self.peek() {
-                Some(Token::Plus) => false,
-                Some(Token::Minus) => true,
-                _ => break,
-            };
-            self.at += 1;
+            if !matches!(self.peek(), Some(Token::Plus | Token::Minus)) {
+                break;
+            }
+            negative = self.signs();
         }
         self.depth -= 1;
         let span = start..self.last_end();
@@ -193,6 +188,18 @@ impl Parser {
         })
     }
 
+    /// Signs in a row: whether they are a minus together.
+    fn signs(&mut self) -> bool {
+        let mut negative = false;
+        loop {
+            if self.take(&Token::Minus) {
+                negative = !negative;
+            } else if !self.take(&Token::Plus) {
+                return negative;
+            }
+        }
+    }
+
     fn product(&mut self) -> Result<Ast, Fault> {
         let start = self.here().start;
         let mut factors = vec![self.factor()?];
@@ -200,8 +207,17 @@ impl Parser {
             match self.peek() {
                 Some(Token::Times) => {
                     self.at += 1;
-                    let star = self.at - 1;
-                    factors.push(self.factor().map_err(|fault| self.star_hint(fault, star))?);
+                    let (star, from) = (self.at - 1, self.here().start);
+                    let negative = self.signs();
+                    let factor = self.factor().map_err(|fault| self.star_hint(fault, star))?;
+                    let span = from..self.last_end();
+                    factors.push(match negative {
+                        false => factor,
+                        true => Ast {
+                            what: What::Sum(vec![(true, factor)]),
+                            span,
+                        },
+                    });
                 }
                 Some(Token::Slash) => {
                     self.at += 1;
@@ -267,41 +283,73 @@ impl Parser {
                 What::Adjoint(boxed(ast))
             } else if self.take(&Token::Inverted) {
                 What::Inverse(boxed(ast))
+            } else if self.take(&Token::Dagger) {
+                What::Pseudo(boxed(ast))
             } else if self.take(&Token::Caret) {
-                let span = self.here();
-                if self.take(&Token::Times) || self.take(&Token::Name("T".to_owned())) {
-                    What::Adjoint(boxed(ast))
-                } else if self.take(&Token::Half) {
-                    What::Root(boxed(ast))
-                } else if self.take(&Token::Minus) {
-                    if self.take(&Token::Half) {
-                        let inner = What::Root(boxed(ast));
-                        let span = start..self.last_end();
-                        ast = Ast {
-                            what: What::Inverse(Box::new(Ast {
-                                what: inner,
-                                span: span.clone(),
-                            })),
-                            span,
-                        };
-                        continue;
-                    }
-                    match self.whole_number()? {
-                        1 => What::Inverse(boxed(ast)),
-                        _ => {
-                            let hint = "write inv(…) and a power of that";
-                            return Err(Fault::at(span, "only ^-1 is a negative power", hint));
-                        }
-                    }
-                } else {
-                    What::Power(boxed(ast), self.whole_number()?)
+                let open = self.here();
+                let enclosed = self.take(&Token::Open);
+                let what = self.raised(ast, start, enclosed)?;
+                if enclosed {
+                    self.close(&open)?;
                 }
+                what
             } else {
                 return Ok(ast);
             };
             let span = start..self.last_end();
             ast = Ast { what, span };
         }
+    }
+
+    /// What follows a caret: *, T, +, -1, ½, 1/2, -1/2 or a whole number; halves as strokes in parentheses alone.
+    fn raised(&mut self, ast: Ast, start: usize, enclosed: bool) -> Result<What, Fault> {
+        let span = self.here();
+        let boxed = Box::new(ast);
+        if self.take(&Token::Times) || self.take(&Token::Prime) || self.take(&Token::Name("T".to_owned())) {
+            return Ok(What::Adjoint(boxed));
+        }
+        if self.take(&Token::Plus) || self.take(&Token::Dagger) {
+            return Ok(What::Pseudo(boxed));
+        }
+        let negative = self.take(&Token::Minus);
+        let half = self.take(&Token::Half) || self.half(enclosed)?;
+        let what = match (half, negative) {
+            (true, false) => What::Root(boxed),
+            (true, true) => {
+                let span = start..self.last_end();
+                let what = What::Root(boxed);
+                What::Inverse(Box::new(Ast { what, span }))
+            }
+            (false, false) => What::Power(boxed, self.whole_number()?),
+            (false, true) => match self.whole_number()? {
+                1 => What::Inverse(boxed),
+                _ => {
+                    let hint = "write inv(…) and a power of that";
+                    return Err(Fault::at(span, "only ^-1 is a negative power", hint));
+                }
+            },
+        };
+        Ok(what)
+    }
+
+    /// Whether 1/2 follows. Outside of parentheses it could be meant as an exponent, or as a half of what comes before.
+    fn half(&mut self, enclosed: bool) -> Result<bool, Fault> {
+        let part = |i: usize| self.tokens.get(self.at + i).cloned();
+        let (Some((Token::Number(1.0), one)), Some((Token::Slash, stroke)), Some((Token::Number(2.0), two))) =
+            (part(0), part(1), part(2))
+        else {
+            return Ok(false);
+        };
+        if enclosed {
+            self.at += 3;
+            return Ok(true);
+        }
+        if one.end == stroke.start && stroke.end == two.start {
+            let problem = "this can be a root, or half of what stands before the stroke";
+            let hint = "write ^(1/2) or ^(-1/2) for the root, and spaces around the stroke for the half";
+            return Err(Fault::at(one.start..two.end, problem, hint));
+        }
+        Ok(false)
     }
 
     fn whole_number(&mut self) -> Result<u32, Fault> {
@@ -313,7 +361,7 @@ impl Parser {
             self.at += 1;
             return Ok(x as u32);
         }
-        let problem = "`^` must be followed by `*`, `T`, `-1` or a whole number";
+        let problem = "`^` must be followed by `*`, `T`, `+`, `-1`, `½` or a whole number";
         Err(Fault::at(span, problem, format!("powers go up to {HIGHEST}")))
     }
 
@@ -362,6 +410,10 @@ impl Parser {
                     problem,
                     format!("write {name}(…) around what it acts on"),
                 ));
+            }
+            Token::Name(name) if self.peek() == Some(&Token::Open) && known_elsewhere(&name).is_some() => {
+                let problem = format!("there is no function `{name}` here");
+                return Err(Fault::at(span, problem, known_elsewhere(&name).unwrap_or_default()));
             }
             Token::Name(name) if matches!(self.peek(), Some(Token::Bracket(_))) => {
                 let Some((Token::Bracket(frame), inside)) = self.tokens.get(self.at).cloned() else {
@@ -453,6 +505,20 @@ impl Parser {
             "close the parenthesis",
         ))
     }
+}
+
+/// Functions that other languages have, and what to write instead.
+fn known_elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "inverse" | "Inverse" | "invert" | "Inv" => "write inv(…)",
+        "pseudoinverse" | "pinverse" => "write pinv(…)",
+        "transpose" | "adjoint" | "ctranspose" => "write ^* or ' behind what it acts on",
+        "chol" | "cholesky" => "write sqrt(D), or m for the factor of Mass",
+        "gradient" => "write grad(…) of a number",
+        "diff" | "derivative" | "jacobian" => "write d(X)/dq, d(X, w) or dot(X)",
+        "cross" => "write crm(v) for motions, crf(v) for forces",
+        _ => return None,
+    })
 }
 
 const SPACES: &str = "the spaces are joint, motion, force, tip, frame, constraint and number";

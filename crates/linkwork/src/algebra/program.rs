@@ -1,6 +1,8 @@
 //! A schedule as steps on numbered vectors.
 
-use super::graph::{Core, Graph, Id, Local, Node, Seed};
+use super::graph::{Graph, Id, Local, Node, Seed};
+use super::plain_sweeps::Plain;
+use super::recursion::Recursion;
 use super::schedule::{Keeps, Schedule, joint_result};
 use super::space::Space;
 use super::sum::Vector;
@@ -35,17 +37,7 @@ pub(crate) enum Step {
         to: Slot,
         gathered: usize,
     },
-    /// A recursion: on `link_in` and `more` together, and with D⁻¹ times what the joints get in `weighted`.
-    Core {
-        core: Core,
-        joint_in: Option<Slot>,
-        link_in: Option<Slot>,
-        more: Option<Slot>,
-        joint_out: Option<Slot>,
-        weighted: Option<Slot>,
-        link_out: Slot,
-        gathered: usize,
-    },
+    Core(Recursion),
     Combine {
         space: Space,
         terms: Vec<(f64, Slot)>,
@@ -169,6 +161,8 @@ pub(crate) struct ProgramSweep {
     pub(crate) upsilon: bool,
     pub(crate) steps: Vec<Step>,
     pub(crate) after: Vec<Step>,
+    /// The steps, where they are one recursion.
+    pub(crate) plain: Option<Plain>,
 }
 
 /// How many vectors of each space there are.
@@ -215,6 +209,7 @@ impl Program {
             upsilon: !inward,
             steps: Vec::new(),
             after: Vec::new(),
+            plain: None,
         };
         Self {
             inputs: Vec::new(),
@@ -268,6 +263,7 @@ impl Program {
                 upsilon: sweep.upsilon,
                 steps: writer.steps(&sweep.nodes),
                 after: writer.steps(&sweep.after),
+                plain: None,
             });
         }
         let results = graph
@@ -285,6 +281,9 @@ impl Program {
             room: writer.room,
         };
         program.fuse();
+        for sweep in &mut program.sweeps {
+            sweep.plain = Plain::of(sweep);
+        }
         program
     }
 }
@@ -371,7 +370,7 @@ impl Writer<'_> {
             Node::Core(core, t, x) => {
                 let joint = self.graph.nodes.iter().position(|n| *n == Node::Joint(id));
                 debug_assert_eq!(joint.is_some(), joint_result(self.graph, id));
-                Step::Core {
+                Step::Core(Recursion {
                     core: *core,
                     joint_in: t.map(|t| self.slot(t)),
                     link_in: x.map(|x| self.slot(x)),
@@ -380,7 +379,7 @@ impl Writer<'_> {
                     weighted: None,
                     link_out: to,
                     gathered: if core.inward() { self.gathered() } else { 0 },
-                }
+                })
             }
             Node::Combine(terms, space) => Step::Combine {
                 space: *space,

@@ -1,11 +1,15 @@
-//! Rates of P at one link, and gradients of what is linear in them.
+//! What is rare and long at one link: rates of P, gradients of what is linear in them, Υ, and inverses of inertias.
+//!
+//! None of it is part of the loop along the links: that would be the slower for all else.
 
 use super::joint_algebra::{Few, Joint};
-use super::node::Seed;
+use super::local::solve;
+use super::node::{Local, Seed};
 use super::program::{Slot, Step};
 use super::run::{Known, Memory, times_upsilon};
 use crate::body::Body;
 use crate::scalar::Scalar;
+use crate::simd::{Instructions, Task};
 use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::crossing::Crossing;
 
@@ -18,22 +22,112 @@ pub(super) fn clear_rates<S: Scalar>(n: usize, steps: &[Step], memory: &mut Memo
     }
 }
 
+/// A step that is rare, at one link.
+struct Rare<'a, S: 'static> {
+    s: &'a Known<'a, S>,
+    body: &'a Body,
+    k: usize,
+    /// None for Υ(k) itself.
+    step: Option<&'a Step>,
+    memory: &'a mut Memory<S>,
+}
+
+/// Whether a step is done by [`rare_step`].
+#[inline(always)]
+pub(super) fn is_rare(step: &Step) -> bool {
+    match step {
+        Step::PRate { .. } | Step::UpsilonRate { .. } | Step::RateAdjoint { .. } | Step::RootRate { .. } => true,
+        Step::Local { local, .. } => matches!(local, Local::Upsilon | Local::MInv | Local::PInv),
+        _ => false,
+    }
+}
+
+/// Does a rare step, or Υ(k) where there is none, with what the processor has.
+#[inline(never)]
+pub(super) fn rare_step<S: Scalar>(
+    instructions: Instructions,
+    s: &Known<'_, S>,
+    (body, k): (&Body, usize),
+    step: Option<&Step>,
+    memory: &mut Memory<S>,
+) {
+    instructions.perform::<S, _>(Rare {
+        s,
+        body,
+        k,
+        step,
+        memory,
+    });
+}
+
+impl<S: Scalar> Task for Rare<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            s,
+            body,
+            k,
+            step,
+            memory,
+        } = self;
+        match step {
+            None => upsilon(s, body, k, memory),
+            Some(&Step::PRate { along, to }) => p_rate(s, body, k, (along, to), memory),
+            Some(&Step::UpsilonRate { of_p, along, to }) => upsilon_rate(s, body, k, (of_p, along, to), memory),
+            Some(Step::RateAdjoint { seeds, room, to }) => rate_adjoint(s, body, k, (seeds, *room, *to), memory),
+            Some(&Step::RootRate { rate, star, from, to }) => root_rate(s, body, k, (rate, star, from, to), memory),
+            Some(&Step::Local { local, from, to }) => {
+                let f = memory.force(k, from);
+                let x = match local {
+                    Local::Upsilon => times_upsilon(&memory.upsilon[k], f),
+                    Local::MInv => solve(&Articulated::from(body.inertia.lift::<S>()), f),
+                    _ => solve(&s.riccati.p[k], f),
+                };
+                memory.set_motion(k, to, x);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Υ(k) = H*D⁻¹H + ψ*(p, k)Υ(p)ψ(p, k).
+#[inline(always)]
+fn upsilon<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, memory: &mut Memory<S>) {
+    let (at, joint) = s.at(body, k);
+    for j in 0..6 {
+        let mut unit = [S::ZERO; 6];
+        unit[j] = S::ONE;
+        let f = Force::from_array(unit);
+        let mut v = Motion::ZERO;
+        if let Some(p) = body.parent {
+            let inner = times_upsilon(&memory.upsilon[p], joint.force_in(at.tau_bar(f)));
+            v = at.tau_bar_star(joint.motion_out(inner));
+        }
+        memory.upsilon[k][j] = body.hinge.add_motion(v, &at.d_inv(at.h(f))).to_array();
+    }
+}
+
 /// X A X*, by the columns of A.
+#[inline(always)]
 fn both_sides<S: Scalar>(a: &Articulated<S>, x: impl Fn([S; 6]) -> [S; 6]) -> Articulated<S> {
-    let rows = a.to_rows().map(&x);
+    let mut rows = a.to_rows();
+    for row in &mut rows {
+        *row = x(*row);
+    }
     // Rows of A X* are columns of X A.
-    let columns: [[S; 6]; 6] = core::array::from_fn(|j| core::array::from_fn(|i| rows[i][j]));
-    Articulated::from_rows(&columns.map(x))
+    let mut columns = [[S::ZERO; 6]; 6];
+    for j in 0..6 {
+        for i in 0..6 {
+            columns[j][i] = rows[i][j];
+        }
+        columns[j] = x(columns[j]);
+    }
+    Articulated::from_rows(&columns)
 }
 
 /// Inward: Ṗ(k) = Σ φλ̇⁺(c)φ*,  λ̇⁺ = τ̄Ṗτ̄* + crf(Δ)P⁺ − P⁺crm(Δ),  Δ = H*w.
-pub(super) fn p_rate<S: Scalar>(
-    s: &Known<'_, S>,
-    body: &Body,
-    k: usize,
-    (along, to): (Slot, usize),
-    memory: &mut Memory<S>,
-) {
+#[inline(always)]
+fn p_rate<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, (along, to): (Slot, usize), memory: &mut Memory<S>) {
     let Some(p) = body.parent else { return };
     let (at, joint) = s.at(body, k);
     let own = memory.matrices[k * memory.room.matrices + to];
@@ -44,7 +138,8 @@ pub(super) fn p_rate<S: Scalar>(
 }
 
 /// Outward: the rate of Υ(k) = H*D⁻¹H + τ̄*Zτ̄ with Z = φ*Υ(p)φ; that of Z has φ*Υ̇(p)φ and −crm(Δ)Z + Z crf(Δ), that of τ̄ is −ĠH.
-pub(super) fn upsilon_rate<S: Scalar>(
+#[inline(always)]
+fn upsilon_rate<S: Scalar>(
     s: &Known<'_, S>,
     body: &Body,
     k: usize,
@@ -54,12 +149,9 @@ pub(super) fn upsilon_rate<S: Scalar>(
     let (at, joint) = s.at(body, k);
     let p_rate = memory.matrices[k * memory.room.matrices + of_p];
     let delta = at.hinge.motion(&memory.few::<false>(body, along));
-    let negative = |mut x: Few<S>| {
-        x.iter_mut().for_each(|x| *x = -*x);
-        x
-    };
-    let columns: [[S; 6]; 6] = core::array::from_fn(|j| {
-        let f = Force::from_array(core::array::from_fn(|i| if i == j { S::ONE } else { S::ZERO }));
+    let mut columns = [[S::ZERO; 6]; 6];
+    for j in 0..6 {
+        let f = Force::from_array(unit(j));
         let felt = at.hinge.motion(&at.d_inv(at.h(f)));
         let changed = p_rate.times(felt);
         // −H*D⁻¹ḊD⁻¹H f.
@@ -76,13 +168,14 @@ pub(super) fn upsilon_rate<S: Scalar>(
             let back = at.d_inv(at.h(p_rate.times(at.tau_bar_star(z))));
             sum += at.hinge.motion(&negative(back));
         }
-        sum.to_array()
-    });
+        columns[j] = sum.to_array();
+    }
     memory.matrices[k * memory.room.matrices + to] = Articulated::from_rows(&columns);
 }
 
 /// Outward: W(k) = Σ sym(x y*) + τ̄*Zτ̄ with Z = φ*W(p)φ, and the gradient −2 H Σ crf(z)p⁺ over columns z of Z and p⁺ of P⁺.
-pub(super) fn rate_adjoint<S: Scalar>(
+#[inline(always)]
+fn rate_adjoint<S: Scalar>(
     s: &Known<'_, S>,
     body: &Body,
     k: usize,
@@ -118,6 +211,7 @@ pub(super) fn rate_adjoint<S: Scalar>(
 }
 
 /// Adds ½(xy* + yx*).
+#[inline(always)]
 fn add_dyad<S: Scalar>(to: &mut [[S; 6]; 6], x: [S; 6], y: [S; 6]) {
     let half = S::lift(0.5);
     for i in 0..6 {
@@ -127,12 +221,24 @@ fn add_dyad<S: Scalar>(to: &mut [[S; 6]; 6], x: [S; 6], y: [S; 6]) {
     }
 }
 
-/// A unit vector of a joint.
-fn unit<S: Scalar>(i: usize) -> Few<S> {
-    core::array::from_fn(|j| if i == j { S::ONE } else { S::ZERO })
+/// A unit vector.
+#[inline(always)]
+fn unit<S: Scalar>(i: usize) -> [S; 6] {
+    let mut x = [S::ZERO; 6];
+    x[i] = S::ONE;
+    x
+}
+
+#[inline(always)]
+fn negative<S: Scalar>(mut x: Few<S>) -> Few<S> {
+    for x in &mut x {
+        *x = -*x;
+    }
+    x
 }
 
 /// How much of an element of A enters Φ(A): the lower triangle, with half of the diagonal.
+#[inline(always)]
 fn taken<S: Scalar>(i: usize, j: usize) -> S {
     match i.cmp(&j) {
         core::cmp::Ordering::Less => S::ZERO,
@@ -142,6 +248,7 @@ fn taken<S: Scalar>(i: usize, j: usize) -> S {
 }
 
 /// x*L̇y = (L*x)*Φ(A)y, A = L⁻¹HṖH*L⁻*, as weights on Ṗ.
+#[inline(always)]
 fn add_root_dyads<S: Scalar>(to: &mut [[S; 6]; 6], at: &Joint<'_, S>, x: Few<S>, y: Few<S>) {
     let x = at.root_star(x);
     for i in 0..at.dofs() {
@@ -155,7 +262,8 @@ fn add_root_dyads<S: Scalar>(to: &mut [[S; 6]; 6], at: &Joint<'_, S>, x: Few<S>,
 }
 
 /// L̇ = LΦ(L⁻¹ḊL⁻*) times a vector of the joint, or its adjoint.
-pub(super) fn root_rate<S: Scalar>(
+#[inline(always)]
+fn root_rate<S: Scalar>(
     s: &Known<'_, S>,
     body: &Body,
     k: usize,

@@ -3,9 +3,10 @@
 use super::between_sweeps::whole_steps;
 use super::joint_algebra::{Few, Joint};
 use super::local::local_step;
+use super::plain_sweeps::{all_inward, all_outward};
 use super::program::{Program, ProgramSweep, Room, Step};
-use super::rate_steps::{clear_rates, p_rate, rate_adjoint, upsilon_rate};
-use super::recursion::{inward, outward};
+use super::rate_steps::{clear_rates, is_rare, rare_step};
+use super::recursion::{Here, Recursion, inward, outward};
 use super::space::Space;
 use super::ties::Ties;
 use crate::body::Body;
@@ -42,7 +43,7 @@ pub(crate) struct Memory<S: 'static> {
     /// Dense inverses, row by row.
     pub(crate) solves: Vec<Vec<S>>,
     /// Σ over the children; zero between sweeps.
-    gathered: Vec<[S; 6]>,
+    pub(super) gathered: Vec<[S; 6]>,
     /// Υ(k), row by row.
     pub(crate) upsilon: Vec<[[S; 6]; 6]>,
     /// Matrices of every link, link by link: rates of P, and what gradients gather.
@@ -247,7 +248,7 @@ impl<S: Scalar> Run<'_, S> {
         let (m, s, memory) = (self.m, self.stages, self.memory);
         whole_steps(m, s, self.instructions, memory, &self.program.before);
         for sweep in &self.program.sweeps {
-            along::<S, SPECIAL>(m, s, self.program, sweep, memory);
+            along::<S, SPECIAL>(m, s, self.instructions, (self.program, sweep), memory);
             whole_steps(m, s, self.instructions, memory, &sweep.after);
         }
     }
@@ -293,11 +294,11 @@ pub(crate) use known;
 fn along<S: Scalar, const SPECIAL: bool>(
     m: &Compiled,
     s: &mut Stages<S>,
-    program: &Program,
-    sweep: &ProgramSweep,
+    instructions: Instructions,
+    (program, sweep): (&Program, &ProgramSweep),
     memory: &mut Memory<S>,
 ) {
-    let (keeps, n) = (program.keeps, m.bodies.len());
+    let keeps = program.keeps;
     let needs_p = keeps.p || keeps.p_plus || sweep.product.is_some();
     let mut fresh = sweep.riccati && !(s.filled.has_riccati() || (s.filled.has_gains() && !needs_p));
     // What is small has P, D and G from the sweep that fills their stage.
@@ -308,6 +309,29 @@ fn along<S: Scalar, const SPECIAL: bool>(
         }
         fresh = false;
     }
+    match &sweep.plain {
+        Some(plain) if sweep.inward => all_inward::<S, SPECIAL>(m, s, (program, sweep, plain), fresh, memory),
+        Some(plain) => all_outward::<S, SPECIAL>(m, s, plain, memory),
+        None => step_by_step::<S, SPECIAL>(m, s, instructions, (program, sweep, fresh), memory),
+    }
+    if fresh {
+        match keeps.p && keeps.p_plus {
+            true => s.filled.tell_riccati(),
+            false => s.filled.tell_gains(),
+        }
+    }
+}
+
+/// A sweep of several steps, one after the other at each link.
+#[inline(always)]
+fn step_by_step<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    s: &mut Stages<S>,
+    instructions: Instructions,
+    (program, sweep, fresh): (&Program, &ProgramSweep, bool),
+    memory: &mut Memory<S>,
+) {
+    let (keeps, n) = (program.keeps, m.bodies.len());
     clear_rates(n, &sweep.steps, memory);
     let mut inflow = Inflow::<S, Articulated<S>>::new(&mut s.scratch.waiting);
     for i in 0..n {
@@ -341,79 +365,76 @@ fn along<S: Scalar, const SPECIAL: bool>(
             memory.set_force(k, to, product);
         }
         if sweep.upsilon {
-            upsilon(&known!(s), body, k, memory);
+            rare_step(instructions, &known!(s), (body, k), None, memory);
         }
         for step in &sweep.steps {
-            // What comes out across the joint before an outward step, and what goes in after an inward one.
-            let mut carried = Motion::ZERO;
-            if let (Step::Core { link_out: slot, .. } | Step::Shift { from: slot, .. }, false, Some(p)) =
-                (step, sweep.inward, body.parent)
-            {
-                let inner = memory.motion(p, *slot);
-                carried = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.motion_out(inner));
-            }
-            let mut handed = None;
-            match *step {
-                Step::Core { gathered, .. } if sweep.inward => {
-                    let f = if SPECIAL && body.revolute {
-                        inward::<S, true>(&s.riccati, body, k, step, memory)
-                    } else {
-                        inward::<S, false>(&s.riccati, body, k, step, memory)
-                    };
-                    handed = Some((gathered, f));
-                }
+            match step {
+                Step::Core(r) => across::<S, SPECIAL>(m, (&s.joints, &s.riccati), k, r, memory),
                 Step::Shift { from, to, gathered } if sweep.inward => {
-                    let sum = match memory.gather(body, k, gathered) {
+                    let sum = match memory.gather(body, k, *gathered) {
                         Some(sum) => sum,
                         None => Force::ZERO,
                     };
-                    handed = Some((gathered, memory.force(k, from)));
-                    memory.set_force(k, to, sum);
+                    if let Some(p) = body.parent {
+                        let f = memory.force(k, *from);
+                        let f = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.force_in(f));
+                        memory.hand_in(m, p, *gathered, f);
+                    }
+                    memory.set_force(k, *to, sum);
                 }
-                Step::Core { .. } if SPECIAL && body.revolute => {
-                    outward::<S, true>(&s.riccati, body, k, step, carried, memory);
+                Step::Shift { from, to, .. } => {
+                    let mut carried = Motion::ZERO;
+                    if let Some(p) = body.parent {
+                        let inner = memory.motion(p, *from);
+                        carried = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.motion_out(inner));
+                    }
+                    memory.set_motion(k, *to, carried);
                 }
-                Step::Core { .. } => outward::<S, false>(&s.riccati, body, k, step, carried, memory),
-                Step::Shift { to, .. } => memory.set_motion(k, to, carried),
-                Step::PRate { along, to } => p_rate(&known!(s), body, k, (along, to), memory),
-                Step::UpsilonRate { of_p, along, to } => {
-                    upsilon_rate(&known!(s), body, k, (of_p, along, to), memory);
-                }
-                Step::RateAdjoint { ref seeds, room, to } => {
-                    rate_adjoint(&known!(s), body, k, (seeds, room, to), memory);
-                }
-                _ if SPECIAL && body.revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
-                _ => local_step::<S, false>(m, &known!(s), k, step, memory),
+                step if is_rare(step) => rare_step(instructions, &known!(s), (body, k), Some(step), memory),
+                step if SPECIAL && body.revolute => local_step::<S, true>(m, &known!(s), k, step, memory),
+                step => local_step::<S, false>(m, &known!(s), k, step, memory),
             }
-            if let (Some((gathered, f)), Some(p)) = (handed, body.parent) {
-                let f = at_joint!(<S, SPECIAL> m.bodies, s.joints, k, joint => joint.force_in(f));
-                memory.hand_in(m, p, gathered, f);
-            }
-        }
-    }
-    if fresh {
-        match keeps.p && keeps.p_plus {
-            true => s.filled.tell_riccati(),
-            false => s.filled.tell_gains(),
         }
     }
 }
 
-/// Υ(k) = H*D⁻¹H + ψ*(p, k)Υ(p)ψ(p, k).
+/// A recursion at one link.
 #[inline(always)]
-fn upsilon<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, memory: &mut Memory<S>) {
-    let (at, joint) = s.at(body, k);
-    for j in 0..6 {
-        let mut unit = [S::ZERO; 6];
-        unit[j] = S::ONE;
-        let f = Force::from_array(unit);
-        let mut v = Motion::ZERO;
+fn across<S: Scalar, const SPECIAL: bool>(
+    m: &Compiled,
+    (joints, riccati): (&Joints<S>, &Riccati<S>),
+    k: usize,
+    r: &Recursion,
+    memory: &mut Memory<S>,
+) {
+    let (body, slots, nv) = (&m.bodies[k], memory.room.link, memory.nv);
+    if r.core.inward() {
+        let sum = memory.gather(body, k, r.gathered);
+        let own = &mut memory.link[k * slots..(k + 1) * slots];
+        let joint = &mut memory.joint[..];
+        let mut here = Here { own, joint, nv };
+        let f = match SPECIAL && body.revolute {
+            true => inward::<S, true>(r, riccati, body, sum, &mut here),
+            false => inward::<S, false>(r, riccati, body, sum, &mut here),
+        };
         if let Some(p) = body.parent {
-            let inner = times_upsilon(&memory.upsilon[p], joint.force_in(at.tau_bar(f)));
-            v = at.tau_bar_star(joint.motion_out(inner));
+            let f = at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => joint.force_in(f));
+            memory.hand_in(m, p, r.gathered, f);
         }
-        memory.upsilon[k][j] = body.hinge.add_motion(v, &at.d_inv(at.h(f))).to_array();
+        return;
     }
+    let mut carried = Motion::ZERO;
+    if let Some(p) = body.parent {
+        let inner = memory.motion(p, r.link_out);
+        carried = at_joint!(<S, SPECIAL> m.bodies, joints, k, joint => joint.motion_out(inner));
+    }
+    let own = &mut memory.link[k * slots..(k + 1) * slots];
+    let joint = &mut memory.joint[..];
+    let mut here = Here { own, joint, nv };
+    match SPECIAL && body.revolute {
+        true => outward::<S, true>(r, riccati, body, carried, &mut here),
+        false => outward::<S, false>(r, riccati, body, carried, &mut here),
+    };
 }
 
 /// Υ f: Υ is symmetric, its columns are its rows.

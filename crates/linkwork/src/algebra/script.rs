@@ -115,8 +115,8 @@ fn split(chars: &[char], within: Range<usize>, marks: &[char]) -> Vec<Range<usiz
     let (mut found, mut start, mut depth) = (Vec::new(), within.start, 0_usize);
     for i in within.clone() {
         match chars[i] {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
             c if depth == 0 && marks.contains(&c) => {
                 found.push(start..i);
                 start = i + 1;

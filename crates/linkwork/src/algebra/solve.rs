@@ -131,9 +131,11 @@ pub(super) fn invert<S: Scalar>(a: &mut [S], what: &str, memory: &mut Inverter<S
         if largest.is_nan() || largest < SMALLEST {
             let problem = match largest.is_nan() {
                 true => "it is not finite at this configuration".to_owned(),
-                false => format!("it has no inverse at this configuration: its rank is {k} of {n}"),
+                false => {
+                    format!("it has no inverse at this configuration: its rank is {k} of {n}; pinv(…) is there at all")
+                }
             };
-            return Err(Error::Binding {
+            return Err(Error::Operator {
                 name: what.to_owned(),
                 problem,
             });

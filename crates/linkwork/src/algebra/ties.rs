@@ -2,9 +2,11 @@
 
 use super::run::Memory;
 use crate::closed::{ClosedMechanism, Row, Tie};
+use crate::model::FrameId;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, Pose, Rotation};
 use crate::stage::Stages;
+use core::ops::Range;
 use std::sync::Arc;
 
 /// A frame of a constraint: its link, and where it is, in the world's axes, seen from that link and from the world.
@@ -80,21 +82,49 @@ impl<S: Scalar> Ties<S> {
         to.extend(self.ends.iter().flatten().map(|&(k, seat, _)| (k, seat)));
     }
 
+    /// For each frame of each constraint that moves: the frame, its link, its rows, and their forces about the frame's origin
+    /// in the world's axes, six numbers each.
+    pub(super) fn each_frame(&self, mut see: impl FnMut(FrameId, usize, Range<usize>, &[S])) {
+        let mut forces = [S::ZERO; 36];
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            for (side, &(k, ..)) in ends.iter().enumerate() {
+                let Some(k) = k else { continue };
+                let rows = &self.rows[tie.rows.clone()];
+                for (row, six) in rows.iter().zip(forces.chunks_exact_mut(6)) {
+                    six.copy_from_slice(&row.on(side).to_array());
+                }
+                see(tie.frames[side], k, tie.rows.clone(), &forces[..6 * rows.len()]);
+            }
+        }
+    }
+
     /// A multiple of what is known between all frames, between the rows.
     pub(super) fn contract(&self, of_frames: &[S], scale: S, out: &mut [S]) {
         let (rows, width) = (self.count(), 12 * self.ties.len());
         for (t, tie) in self.ties.iter().enumerate() {
-            for (u, other) in self.ties.iter().enumerate() {
-                for r in tie.rows.clone() {
+            for r in tie.rows.clone() {
+                for (u, other) in self.ties.iter().enumerate() {
+                    // What the other's frames feel of this row.
+                    let mut felt = [Force::ZERO; 2];
+                    for (b, felt) in felt.iter_mut().enumerate() {
+                        let mut sum = [S::ZERO; 6];
+                        for a in 0..2 {
+                            let f = self.rows[r].on(a).to_array();
+                            for (i, f) in f.into_iter().enumerate() {
+                                let row = &of_frames[(12 * t + 6 * a + i) * width + 12 * u + 6 * b..][..6];
+                                for j in 0..6 {
+                                    sum[j] += f * row[j];
+                                }
+                            }
+                        }
+                        *felt = Force::from_array(sum);
+                    }
                     for s in other.rows.clone() {
                         let mut sum = S::ZERO;
-                        for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                            let (f, g) = (self.rows[r].on(a).to_array(), self.rows[s].on(b).to_array());
-                            let (top, left) = (12 * t + 6 * a, 12 * u + 6 * b);
-                            for i in 0..6 {
-                                for j in 0..6 {
-                                    sum = (f[i] * g[j]).mul_add(of_frames[(top + i) * width + left + j], sum);
-                                }
+                        for (b, felt) in felt.iter().enumerate() {
+                            let (g, felt) = (self.rows[s].on(b).to_array(), felt.to_array());
+                            for j in 0..6 {
+                                sum += g[j] * felt[j];
                             }
                         }
                         out[r * rows + s] = scale * sum;
@@ -105,6 +135,7 @@ impl<S: Scalar> Ties<S> {
     }
 
     /// Bc λ.
+    #[inline(always)]
     pub(super) fn spread(&self, memory: &mut Memory<S>, from: usize, to: usize) {
         let rows = self.count();
         for (tie, ends) in self.ties.iter().zip(&self.ends) {
@@ -121,10 +152,11 @@ impl<S: Scalar> Ties<S> {
     }
 
     /// Bc*V.
+    #[inline(always)]
     pub(super) fn pick(&self, memory: &mut Memory<S>, from: usize, to: usize) {
         let rows = self.count();
         for (tie, ends) in self.ties.iter().zip(&self.ends) {
-            let [a, b] = ends.map(|end| motion(memory, end, from));
+            let [a, b] = [motion(memory, ends[0], from), motion(memory, ends[1], from)];
             for row in tie.rows.clone() {
                 memory.constraint[to * rows + row] = self.rows[row].of(a, b);
             }
@@ -132,11 +164,15 @@ impl<S: Scalar> Ties<S> {
     }
 
     /// What the rows accelerate by, from velocities of links and their accelerations at q̈ = 0.
+    #[inline(always)]
     pub(super) fn bias(&mut self, memory: &mut Memory<S>, (velocity, acceleration): (usize, usize), to: usize) {
         let rows = self.count();
         for (tie, ends) in self.ties.iter().zip(&self.ends) {
-            let velocities = ends.map(|end| motion(memory, end, velocity));
-            let mut accelerations = ends.map(|end| motion(memory, end, acceleration));
+            let velocities = [motion(memory, ends[0], velocity), motion(memory, ends[1], velocity)];
+            let mut accelerations = [
+                motion(memory, ends[0], acceleration),
+                motion(memory, ends[1], acceleration),
+            ];
             for (a, v) in accelerations.iter_mut().zip(velocities) {
                 // Of the point, not of the field.
                 a.linear += v.angular.cross(v.linear);
@@ -156,7 +192,11 @@ impl<S: Scalar> Ties<S> {
 }
 
 /// What a frame does, in the world's axes.
+#[inline(always)]
 fn motion<S: Scalar>(memory: &Memory<S>, end: End<S>, slot: usize) -> Motion<S> {
     let (k, seat, _) = end;
-    k.map_or(Motion::ZERO, |k| seat.motion_out(memory.motion(k, slot)))
+    match k {
+        Some(k) => seat.motion_out(memory.motion(k, slot)),
+        None => Motion::ZERO,
+    }
 }

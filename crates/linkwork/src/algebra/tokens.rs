@@ -24,6 +24,8 @@ pub(super) enum Token {
     Half,
     /// ⁻¹
     Inverted,
+    /// †, or ⁺ after what is no name with it.
+    Dagger,
 }
 
 fn is_mark(c: char) -> bool {
@@ -32,7 +34,7 @@ fn is_mark(c: char) -> bool {
 
 /// Letters that are names by themselves.
 fn is_symbol(c: char) -> bool {
-    "φϕψτΥΦΨΛ𝓜ℳℓνεζξλαβκρ".contains(c)
+    "φϕψτΥΦΨΛ𝓜ℳ𝒥ℓνεζξλαβκρθ".contains(c)
 }
 
 pub(super) fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault> {
@@ -45,9 +47,10 @@ pub(super) fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault
         let token = match c {
             c if c.is_whitespace() => continue,
             '+' => Token::Plus,
-            '-' | '−' => Token::Minus,
-            '*' => star(chars, start, found.last()),
-            '·' => Token::Times,
+            '-' | '−' | '–' => Token::Minus,
+            '*' | '∗' => star(chars, start, found.last()),
+            '·' | '⋅' | '×' => Token::Times,
+            '†' | '⁺' => Token::Dagger,
             '~' => Token::Tilde,
             '½' => Token::Half,
             '[' => {
@@ -59,8 +62,8 @@ pub(super) fn tokens(chars: &[char]) -> Result<Vec<(Token, Range<usize>)>, Fault
                 Token::Bracket(name.trim().to_owned())
             }
             '/' => Token::Slash,
-            '(' => Token::Open,
-            ')' => Token::Close,
+            '(' | '{' => Token::Open,
+            ')' | '}' => Token::Close,
             '^' => Token::Caret,
             '\'' | '′' | 'ᵀ' => Token::Prime,
             ':' => Token::Colon,
@@ -103,7 +106,13 @@ fn star(chars: &[char], at: usize, before: Option<&(Token, Range<usize>)>) -> To
     let powered = *token == Token::Half;
     let operand = matches!(
         token,
-        Token::Name(_) | Token::Close | Token::Prime | Token::Inverted | Token::Bracket(_) | Token::Tilde
+        Token::Name(_)
+            | Token::Close
+            | Token::Prime
+            | Token::Inverted
+            | Token::Bracket(_)
+            | Token::Tilde
+            | Token::Dagger
     );
     let raised = matches!(token, Token::Number(_)) && span.start > 0 && matches!(chars[span.start - 1], '^' | '-');
     if !(operand || powered || raised) {
@@ -139,8 +148,13 @@ fn number_end(chars: &[char], mut i: usize) -> usize {
 
 /// Where a name that starts at `i` ends. Greek letters stand alone, so that `HψK` is three names; `E_φ` is one.
 fn name_end(chars: &[char], start: usize) -> usize {
+    // ⁺ belongs to P⁺ alone: elsewhere it is a pseudo-inverse.
     let marks = |mut i: usize| {
-        while chars.get(i).is_some_and(|&c| is_mark(c) || c == '⁺' || c == '₀') {
+        let of_p = i == start + 1 && chars[start] == 'P';
+        while chars
+            .get(i)
+            .is_some_and(|&c| is_mark(c) || (c == '⁺' && of_p) || c == '₀')
+        {
             i += 1;
         }
         i

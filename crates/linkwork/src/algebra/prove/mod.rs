@@ -5,14 +5,18 @@
 
 mod axioms;
 mod normal;
+mod rates;
 mod robots;
 
-use super::algorithm::defined;
+use super::algorithm::{defined, put_in};
+use super::by::{By, by};
 use super::dense::Dense;
 use super::expression::{self, Expression};
+use super::laws::made_of;
 use super::notation::Notation;
 use super::op::Op;
-use super::sum::{Factor, Sum};
+use super::space::Space;
+use super::sum::{Factor, Sum, Vector};
 use crate::model::Generator;
 use crate::model::Mechanism;
 use crate::{Error, Result};
@@ -129,6 +133,13 @@ fn proof(left: &Sum, right: &Sum, rotors: bool) -> Option<Proof> {
     if let Some(proof) = meeting(sides.clone(), rotors) {
         return Some(proof);
     }
+    // Where it takes what a and b are made of.
+    let made = [of_velocities(&sides[0]), of_velocities(&sides[1])];
+    if made != sides
+        && let Some(proof) = meeting(made, rotors)
+    {
+        return Some(proof);
+    }
     // X⁻¹ = Y where XY = I: all that is inverted is square.
     let one = |sum: &Sum| match &sum.terms[..] {
         [term] if term.scale == 1.0 => match &term.factors[..] {
@@ -146,6 +157,21 @@ fn proof(left: &Sum, right: &Sum, rotors: bool) -> Option<Proof> {
     let identity = Sum::identity(inner.range);
     let found = meeting([inner.times(other), identity], rotors)?;
     Some(Proof { instead: true, ..found })
+}
+
+/// With a = crm(V)H*q̇ + a₀ and b = crf(V)MV put in: nothing pushes from outside.
+fn of_velocities(sum: &Sum) -> Sum {
+    let vector = |name: &str, space: Space| {
+        let name = name.into();
+        Sum::of(Factor::Vector(Vector { name, space }, false))
+    };
+    let hinge = made_of("H*").times(&vector("qd", Space::Joint));
+    let velocity = made_of("φ*").times(&hinge);
+    put_in(sum, &|name| match name {
+        "a" => Some(by(By::Crm, &velocity).times(&hinge).plus(&vector("a0", Space::Motion))),
+        "b" => Some(by(By::Crf, &velocity).times(&made_of("M").times(&velocity))),
+        _ => None,
+    })
 }
 
 /// The shortest chains to a form that both sides have.
@@ -356,6 +382,7 @@ fn step(form: &Form, rotors: bool, notation: Notation) -> Step {
         Reason::Inverse => ("an inverse", "X inv(X) = I".to_owned(), "definition"),
         Reason::Expanded => ("multiplied out", String::new(), ""),
         Reason::Axiom(axiom) => (axiom.name, axiom.law.written(rotors, notation), axiom.source),
+        Reason::Rate(law) => (law.name, law.written(notation), law.source),
     };
     Step {
         name: name.to_owned(),

@@ -1,6 +1,7 @@
 //! The normal form of an expression, and every step on the way to it.
 
 use super::axioms::{Axiom, axioms};
+use super::rates::{self, RateLaw};
 use crate::algebra::by::By;
 use crate::algebra::notation::Notation;
 use crate::algebra::rewrite::kept;
@@ -19,6 +20,7 @@ pub(crate) enum Reason {
     Inverse,
     Expanded,
     Axiom(&'static Axiom),
+    Rate(&'static RateLaw),
 }
 
 /// A form and how it was come by.
@@ -52,10 +54,18 @@ pub(crate) fn forms(sum: &Sum, rotors: bool) -> Option<Vec<Form>> {
             let next = everywhere(&now, axiom, rotors)?;
             Some((axiom, next))
         };
-        let Some((axiom, next)) = axioms().iter().find_map(apply) else {
+        if let Some((axiom, next)) = axioms().iter().find_map(apply) {
+            take(Reason::Axiom(axiom), next?, &mut now, &mut found);
+            continue;
+        }
+        // Where no definition is left to put in, what is known of rates.
+        let Some((law, next)) = rates::step(&now) else {
             return Some(found);
         };
-        take(Reason::Axiom(axiom), next?, &mut now, &mut found);
+        if next.terms.len() > MOST_TERMS {
+            return None;
+        }
+        take(Reason::Rate(law), kept(next, rotors), &mut now, &mut found);
     }
     None
 }
@@ -160,7 +170,27 @@ fn apart(sum: &Sum) -> Sum {
     if sum.is_vector() {
         terms.iter_mut().for_each(turned);
     }
+    terms.retain(|term| !crosses_itself(term));
     Sum::of_terms(sum.range, sum.domain, terms)
+}
+
+/// crm(v)v = 0, and v*crf(v) = 0.
+fn crosses_itself(term: &Term) -> bool {
+    let is_vector = |factors: &[Factor]| factors.last().is_some_and(|f| f.domain() == Space::Number);
+    let is_row = |factors: &[Factor]| factors.first().is_some_and(|f| f.range() == Space::Number);
+    term.factors.iter().enumerate().any(|(at, factor)| {
+        let Factor::By(kind @ (By::Crm | By::Crf), v) = factor else {
+            return false;
+        };
+        let (before, after) = (&term.factors[..at], &term.factors[at + 1..]);
+        let ([same], [row]) = (&v.terms[..], &v.adjoint().terms[..]) else {
+            return false;
+        };
+        match kind {
+            By::Crm => is_vector(after) && after == &same.factors[..],
+            _ => is_row(before) && before == &row.factors[..],
+        }
+    })
 }
 
 /// crm(v)x = −crm(x)v and bar(f)v = crf(v)f, in one order: of a product that is a vector.

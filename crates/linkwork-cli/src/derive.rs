@@ -95,7 +95,7 @@ enum Sight {
 }
 
 const HELP: &str = "\
-Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon m ell A Phi Psi Lambda, or in Greek.
+Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon r m ell A Phi Psi Lambda, or in Greek.
 Of one frame: J[name], B[name]. Of a closed mechanism: Jc, and Jc_dot qd.
 Several statements end with ; each: let NAME = …, and NAME = … for results that share their sweeps.
 Written together they multiply; + - add; ^* ^T ᵀ ' or a star that touches is the adjoint, inv(…) the inverse,

@@ -46,7 +46,8 @@ fn predicted_operations_per_link_are_those_counted() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-const EXPRESSIONS: [&str; 50] = [
+const EXPRESSIONS: [&str; 51] = [
+    "H r H^* T",
     "T + qdd",
     "2 T - 3 qdd",
     "D T",

@@ -13,6 +13,10 @@ const PROVED: &[&str] = &[
     // Newton and Euler.
     "Mass = H phi M phi^* H^* + A",
     "J = B^* phi^* H^*",
+    // Composite bodies.
+    "r = M + E_phi r E_phi^*",
+    "phi M phi^* = r + phi~ r + r phi~^*",
+    "Mass = H (r + phi~ r + r phi~^*) H^* + A",
     "C = H phi (M phi^* a + b)",
     "V = phi^* H^* qd",
     // The Riccati equation.

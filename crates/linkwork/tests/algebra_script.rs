@@ -151,7 +151,7 @@ fn what_is_wrong_with_a_script_is_shown_where_it_is() {
         ("p, q = T", 0, "2 names for 1 expressions"),
         ("p = T; Mass", 7, "needs a name"),
         ("p = T; q = Mass", 11, "is an operator"),
-        ("p = T; r = inv(J) f", 11, "not square"),
+        ("p = T; s = inv(J) f", 11, "not square"),
         ("let x", 4, "needs a name, `=` and an expression"),
         ("1x = T", 0, "is not a name"),
     ] {

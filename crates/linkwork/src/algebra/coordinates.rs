@@ -222,6 +222,10 @@ fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> 
                 line(&at(First), "0".to_owned());
                 line(&at(Second), "−Rᵀ g where the parent is the world, else 0".to_owned());
             }
+            Node::Composite => line(
+                &format!("{name}(k)"),
+                "[J mp̃; −mp̃ m] + Σ of the children's, turned by R and moved by l".to_owned(),
+            ),
             Node::PRate(w) => {
                 let delta = joint(teller, *w);
                 line("δ", format!("[h_ω {0}; h_v {0}]", in_brackets(&delta)));

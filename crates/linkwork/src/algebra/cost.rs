@@ -62,7 +62,8 @@ pub(super) const OF_UPSILON: (usize, usize) = (
     RICCATI.multiplications + UPSILON.multiplications,
     RICCATI.additions + UPSILON.additions,
 );
-/// Ṗ, and the gradient by the joints' rates of what is linear in it.
+/// r; Ṗ, and the gradient by the joints' rates of what is linear in it.
+const COMPOSITE: Cost = operations(84, 90);
 const P_RATE: Cost = operations(300, 303);
 const P_RATE_ADJOINT: Cost = operations(426, 345);
 
@@ -102,6 +103,7 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
         Node::Cross(..) if size > 0 => operations(18, 12),
         Node::Cross(..) | Node::Seen(_) => operations(0, 0),
         Node::PRate(_) => P_RATE,
+        Node::Composite => COMPOSITE,
         Node::UpsilonRate(..) => operations(2634, 2124),
         Node::PRateTimes(..) => FULL,
         Node::RootRate(..) => operations(45, 31),

@@ -296,6 +296,16 @@ impl Dense {
             Op::Root => self.root.clone(),
             Op::RootInv => inverse(&self.root)?,
             Op::Upsilon => self.upsilon.clone(),
+            // The diagonal of φMφ*.
+            Op::Composite => {
+                let phi = self.operator(Op::Phi)?;
+                let all = &(&phi * &self.M) * &phi.transposed();
+                let mut r = Matrix::zeros(all.rows, all.columns);
+                for k in 0..all.rows / 6 {
+                    r.set_block(6 * k, 6 * k, &all.block(6 * k, 6 * k, 6, 6));
+                }
+                r
+            }
             Op::Rotors => self.rotors.clone(),
             Op::MInv => self.M.inverse().ok_or_else(|| no_inverse("M"))?,
             Op::PInv => self.P.inverse().ok_or_else(|| no_inverse("P"))?,

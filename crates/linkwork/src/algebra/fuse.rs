@@ -33,7 +33,7 @@ impl Among {
 fn reads(step: &Step) -> Vec<(Among, Slot)> {
     use Among::{Constraint, Frame, Joint, Link, Numbers, Tip};
     match step {
-        Step::BaseAcceleration { .. } => vec![],
+        Step::BaseAcceleration { .. } | Step::Composite { .. } => vec![],
         Step::Coriolis { velocity, qd, .. } => vec![(Link, *velocity), (Joint, *qd)],
         Step::Gyroscopic { velocity, .. } => vec![(Link, *velocity)],
         Step::Local { local, from, .. } => {

@@ -299,6 +299,10 @@ impl Graph {
             (Op::Rotors, _) => self.local(L::Rotors, x),
             (Op::MInv, _) => self.local(L::MInv, x),
             (Op::PInv, _) => self.local(L::PInv, x),
+            (Op::Composite, _) => {
+                let r = self.add(Node::Composite, Space::Motion);
+                self.add(Node::PRateTimes(r, x), Space::Force)
+            }
             (Op::Seen, _) => self.add(Node::Seen(x), Space::Tip),
             (Op::Bc, false) => self.add(Node::Tie(x), Space::Force),
             (Op::Bc, true) => self.add(Node::Untie(x), Space::Constraint),
@@ -469,7 +473,7 @@ impl Graph {
     /// The nodes that a node reads.
     pub(crate) fn reads(&self, id: Id) -> Vec<Id> {
         match &self.nodes[id] {
-            Node::Unit | Node::Given(_) | Node::BaseAcceleration => Vec::new(),
+            Node::Unit | Node::Given(_) | Node::BaseAcceleration | Node::Composite => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
             Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) => vec![*a, *b],
             Node::Cross(_, a, b) | Node::PRateTimes(a, b) | Node::RootRate(a, _, b) => vec![*a, *b],

@@ -178,6 +178,7 @@ fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> 
             Node::Coriolis(v, qd) => line(&name, format!("crm({}) H* {}", teller.text(*v), teller.text(*qd))),
             Node::Gyroscopic(v) => line(&name, format!("crf({0}) M {0}", teller.text(*v))),
             Node::BaseAcceleration => line(&name, "[0; −g], carried to the links on the world".to_owned()),
+            Node::Composite => line(&name, format!("M + E_φ {name} E_φ*")),
             Node::PRate(w) => line(
                 &name,
                 format!(

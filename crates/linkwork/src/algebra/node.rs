@@ -107,6 +107,8 @@ pub(crate) enum Node {
     Cross(bool, Id, Id),
     /// Ṗ where the joints move as this says: a matrix of every link.
     PRate(Id),
+    /// r = M + Σ φrφ*: a matrix of every link.
+    Composite,
     /// Υ̇ from Ṗ, where the joints move so: a matrix of every link.
     UpsilonRate(Id, Id),
     /// Ṗ times a motion, or Υ̇ times a force.

@@ -42,12 +42,14 @@ pub(crate) enum Op {
     /// What of the frames' motions turns and moves the axes they are written in: none of it in a frame's own axes, the
     /// turning where axes are the world's, all of it where the point is the world's too.
     Seen,
+    /// The composite bodies' inertia: φMφ* link by link, r = M + E_φrE_φ*.
+    Composite,
 }
 
 use Op::*;
 
 /// Names by which expressions know operators, the plainest first; then the symbol to print, and the same in LaTeX.
-const NAMES: [(Op, &[&str], &str, &str); 30] = [
+const NAMES: [(Op, &[&str], &str, &str); 31] = [
     (H, &["H"], "H", "H"),
     (M, &["M"], "M", "M"),
     (P, &["P"], "P", "P"),
@@ -78,6 +80,7 @@ const NAMES: [(Op, &[&str], &str, &str); 30] = [
     (Bc, &["Bc", "B_c"], "Bc", "B_c"),
     (Jc, &["Jc", "J_c"], "Jc", "J_c"),
     (Seen, &["Seen"], "Seen", r"\Sigma"),
+    (Composite, &["r"], "r", "r"),
 ];
 
 impl Op {
@@ -124,7 +127,7 @@ impl Op {
         use Space::{Constraint, Force, Joint, Motion, Tip};
         match self {
             H => (Joint, Force),
-            M | P | PPlus => (Force, Motion),
+            M | P | PPlus | Composite => (Force, Motion),
             G | K => (Force, Joint),
             TauBar | EPhi | EPsi | Phi | Psi | PhiInv | PsiInv => (Force, Force),
             B => (Force, Tip),
@@ -140,7 +143,7 @@ impl Op {
     pub(crate) fn self_adjoint(self) -> bool {
         matches!(
             self,
-            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv | Seen
+            M | P | PPlus | D | DInv | Mass | MassInv | Upsilon | Rotors | MInv | PInv | Seen | Composite
         )
     }
 

@@ -150,6 +150,8 @@ named! {
     jacobian: J, TipSpace from JointSpace;
     /// Υ = H*D⁻¹H + E_ψ*ΥE_ψ, block by block.
     upsilon: Upsilon, MotionSpace from ForceSpace;
+    /// r = M + E_φrE_φ*, block by block: the composite bodies' inertia.
+    composite: Composite, ForceSpace from MotionSpace;
     /// The rotors' inertia, diag(armature).
     rotors: Rotors, JointSpace from JointSpace;
 }

@@ -515,6 +515,7 @@ fn known_elsewhere(name: &str) -> Option<&'static str> {
         "transpose" | "adjoint" | "ctranspose" => "write ^* or ' behind what it acts on",
         "chol" | "cholesky" => "write sqrt(D), or m for the factor of Mass",
         "gradient" => "write grad(…) of a number",
+        "det" | "logdet" | "log_det" => "log det Mass is the quantity log_det_mass, its gradient fixman_gradient",
         "diff" | "derivative" | "jacobian" => "write d(X)/dq, d(X, w) or dot(X)",
         "cross" => "write crm(v) for motions, crf(v) for forces",
         _ => return None,

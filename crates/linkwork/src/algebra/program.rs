@@ -123,6 +123,10 @@ pub(crate) enum Step {
         along: Slot,
         to: usize,
     },
+    /// r, into a place for matrices.
+    Composite {
+        to: usize,
+    },
     /// Υ̇ from Ṗ.
     UpsilonRate {
         of_p: usize,
@@ -298,7 +302,7 @@ impl Writer<'_> {
             Node::Unit => 0,
             // What a recursion gives the links is kept in its own place.
             Node::Link(core) => return self.slot(core),
-            Node::PRate(_) | Node::UpsilonRate(..) => self.matrix(),
+            Node::PRate(_) | Node::UpsilonRate(..) | Node::Composite => self.matrix(),
             _ => self.room_for(self.graph.spaces[id]),
         };
         self.slots[id] = Some(slot);
@@ -457,6 +461,7 @@ impl Writer<'_> {
                 along: self.slot(*along),
                 to,
             },
+            Node::Composite => Step::Composite { to },
             Node::UpsilonRate(of_p, along) => Step::UpsilonRate {
                 of_p: self.slot(*of_p),
                 along: self.slot(*along),

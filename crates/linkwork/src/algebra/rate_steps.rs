@@ -16,7 +16,7 @@ use crate::stage::crossing::Crossing;
 /// Rates are summed over children: they start from zero.
 pub(super) fn clear_rates<S: Scalar>(n: usize, steps: &[Step], memory: &mut Memory<S>) {
     for step in steps {
-        if let Step::PRate { to, .. } = step {
+        if let Step::PRate { to, .. } | Step::Composite { to } = step {
             (0..n).for_each(|k| memory.matrices[k * memory.room.matrices + to] = Articulated::ZERO);
         }
     }
@@ -37,6 +37,7 @@ struct Rare<'a, S: 'static> {
 pub(super) fn is_rare(step: &Step) -> bool {
     match step {
         Step::PRate { .. } | Step::UpsilonRate { .. } | Step::RateAdjoint { .. } | Step::RootRate { .. } => true,
+        Step::Composite { .. } => true,
         Step::Local { local, .. } => matches!(local, Local::Upsilon | Local::MInv | Local::PInv),
         _ => false,
     }
@@ -73,6 +74,7 @@ impl<S: Scalar> Task for Rare<'_, S> {
         match step {
             None => upsilon(s, body, k, memory),
             Some(&Step::PRate { along, to }) => p_rate(s, body, k, (along, to), memory),
+            Some(&Step::Composite { to }) => composite(s, body, k, to, memory),
             Some(&Step::UpsilonRate { of_p, along, to }) => upsilon_rate(s, body, k, (of_p, along, to), memory),
             Some(Step::RateAdjoint { seeds, room, to }) => rate_adjoint(s, body, k, (seeds, *room, *to), memory),
             Some(&Step::RootRate { rate, star, from, to }) => root_rate(s, body, k, (rate, star, from, to), memory),
@@ -135,6 +137,18 @@ fn p_rate<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, (along, to): (Slot
     let mut rest = both_sides(&own, |f| at.tau_bar(Force::from_array(f)).to_array());
     rest += s.riccati.p_plus[k].carried_by(delta);
     memory.matrices[p * memory.room.matrices + to] += joint.carry_whole_in(rest);
+}
+
+/// Inward: r(k) = M(k) + Σ φr(c)φ*.
+#[inline(always)]
+fn composite<S: Scalar>(s: &Known<'_, S>, body: &Body, k: usize, to: usize, memory: &mut Memory<S>) {
+    let places = memory.room.matrices;
+    memory.matrices[k * places + to] += Articulated::from(body.inertia.lift::<S>());
+    if let Some(p) = body.parent {
+        let (_, joint) = s.at(body, k);
+        let carried = joint.carry_whole_in(memory.matrices[k * places + to]);
+        memory.matrices[p * places + to] += carried;
+    }
 }
 
 /// Outward: the rate of Υ(k) = H*D⁻¹H + τ̄*Zτ̄ with Z = φ*Υ(p)φ; that of Z has φ*Υ̇(p)φ and −crm(Δ)Z + Z crf(Δ), that of τ̄ is −ĠH.

@@ -87,6 +87,10 @@ pub(crate) fn rate(op: Op) -> Rate {
         Op::RootInv => Rate::Inverse(Op::Root),
         Op::Root => Rate::Terms(vec![(1.0, vec![Part::Root(false)])]),
         Op::Upsilon => Rate::Terms(vec![(1.0, vec![Part::Upsilon])]),
+        Op::Composite => Rate::Unknown(
+            "the rate of r is not in closed form here",
+            "write phi M phi^*, of which r is the diagonal",
+        ),
         _ => Rate::Unknown(
             "the rates of constraints are known on velocities alone",
             "write Jc_dot qd for what they accelerate by",

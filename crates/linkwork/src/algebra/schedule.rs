@@ -46,7 +46,7 @@ fn way(node: &Node) -> Option<bool> {
     match node {
         Node::Core(core, ..) => Some(core.inward()),
         Node::Shift(inward, _) => Some(*inward),
-        Node::PRate(_) => Some(true),
+        Node::PRate(_) | Node::Composite => Some(true),
         Node::RateAdjoint(_) | Node::UpsilonRate(..) => Some(false),
         _ => None,
     }

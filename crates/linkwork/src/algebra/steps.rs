@@ -74,6 +74,7 @@ fn letter(graph: &Graph, id: Id) -> &'static str {
         },
         Node::Augmented(..) => "λ",
         Node::PRate(_) => "Ṗ",
+        Node::Composite => "r",
         Node::UpsilonRate(..) => "Υ̇",
         Node::Coriolis(..) => "a",
         Node::Gyroscopic(_) => "b",
@@ -337,6 +338,7 @@ impl<'a> Teller<'a> {
                 Node::Shift(false, x) => line(&at, format!("φ*(p,k) {}(p)", self.whole(*x))),
                 Node::Coriolis(v, qd) => line(&at, format!("crm({}) H* {}", self.text(*v), self.text(*qd))),
                 Node::Gyroscopic(v) => line(&at, format!("crf({0}) M {0}", self.text(*v))),
+                Node::Composite => line(&at, format!("M(k) + Σ φ(k,c) {name}(c) φ*(k,c)")),
                 Node::PRate(w) => {
                     line(&at, format!("Σ φ(k,c) {name}⁺(c) φ*(k,c)"));
                     line(

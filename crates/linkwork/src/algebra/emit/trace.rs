@@ -105,6 +105,13 @@ impl Tape {
         if let Some(y) = self.negated(a) {
             return self.sub(b, y);
         }
+        // What is taken off and added again: crm(V)V of a free base is zero.
+        match (self.made[a.0 as usize], self.made[b.0 as usize]) {
+            (From::Sub(x, y), From::Sub(z, w)) if x == w && y == z => return Traced::ZERO,
+            (From::Sub(x, y), _) if y == b.0 => return Traced(x),
+            (_, From::Sub(x, y)) if y == a.0 => return Traced(x),
+            _ => {}
+        }
         let sample = self.sample(a) + self.sample(b);
         self.push(From::Add(a.0.min(b.0), a.0.max(b.0)), sample)
     }
@@ -125,6 +132,11 @@ impl Tape {
         if let Some(y) = self.negated(a) {
             let sum = self.add(y, b);
             return self.neg(sum);
+        }
+        if let From::Sub(x, y) = self.made[a.0 as usize]
+            && x == b.0
+        {
+            return self.neg(Traced(y));
         }
         let sample = self.sample(a) - self.sample(b);
         self.push(From::Sub(a.0, b.0), sample)

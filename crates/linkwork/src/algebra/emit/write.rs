@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
             let lines = match self.language {
                 Language::Rust | Language::BareRust => format!("    let (s, c) = sines_and_cosines([{list}]);\n"),
                 Language::C => format!(
-                    "    const double angle[{m}] = {{{list}}};\n    double s[{m}], c[{m}];\n    for (int i = 0; i < {m}; i++) {{\n        s[i] = sin(angle[i]);\n        c[i] = cos(angle[i]);\n    }}\n"
+                    "    const double angle[{m}] = {{{list}}};\n    double s[{m}], c[{m}];\n    sines_and_cosines({m}, angle, s, c);\n"
                 ),
                 Language::Python => format!(
                     "    angles = [{list}]\n    s = [np.sin(x) for x in angles]\n    c = [np.cos(x) for x in angles]\n"
@@ -318,9 +318,15 @@ impl<'a> Writer<'a> {
 
     fn c(&self, body: &str) -> String {
         let mut out = String::new();
-        if body.contains("sin(") || body.contains("sqrt(") || body.contains("madd(") {
-            out += "#include <math.h>\n\n";
+        let sines = body.contains("sines_and_cosines(");
+        if sines || body.contains("sqrt(") || body.contains("madd(") {
+            out += "#include <math.h>\n";
         }
+        if sines {
+            out += "#include <stdint.h>\n#include <string.h>\n";
+            out += C_SINES;
+        }
+        out += "\n";
         if body.contains("madd(") {
             out += C_MADD;
         }
@@ -458,5 +464,53 @@ fn sines_and_cosines<const N: usize>(angles: [f64; N]) -> ([f64; N], [f64; N]) {
         cos[i] = f64::from_bits((c.to_bits() ^ exchange) ^ ((quadrant.wrapping_add(1) & 2) << 62));
     }
     (sin, cos)
+}
+";
+
+/// The same in C.
+const C_SINES: &str = "
+/* Sines and cosines, several at a time: by the remainder of a quarter turn in three parts, and two polynomials. */
+static inline void sines_and_cosines(int n, const double angle[], double sine[], double cosine[]) {
+    double largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        largest = fabs(angle[i]) > largest ? fabs(angle[i]) : largest;
+    }
+    if (!(largest <= 1048576.0)) {
+        for (int i = 0; i < n; i++) {
+            sine[i] = sin(angle[i]);
+            cosine[i] = cos(angle[i]);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        /* Adding 1.5 * 2^52 rounds to the nearest integer, which then stands in the low bits. */
+        const double x = angle[i], around = 6755399441055744.0;
+        const double shifted = x * 0.6366197723675814 + around;
+        const double turns = shifted - around;
+        const double a = x - turns * 1.5707963267341256;
+        const double b = a - turns * 6.077100506303966e-11;
+        const double rest = (a - b) - turns * 6.077100506303966e-11 - turns * 2.0222662487959506e-21;
+        const double r = b + rest;
+        const double tail = (b - r) + rest;
+        const double z = r * r;
+        const double p = -1.6666666666666632e-1 + z * (8.33333333332249e-3 + z * (-1.984126982985795e-4
+            + z * (2.7557313707070068e-6 + z * (-2.5050760253406863e-8 + z * 1.58969099521155e-10))));
+        const double q = 4.16666666666666e-2 + z * (-1.388888888887411e-3 + z * (2.480158728947673e-5
+            + z * (-2.7557314351390663e-7 + z * (2.087572321298175e-9 + z * -1.1359647557788195e-11))));
+        const double s = r + (z * r * p + tail);
+        const double half = 0.5 * z;
+        const double head = 1.0 - half;
+        const double c = head + ((1.0 - head) - half + (z * z * q - r * tail));
+        /* Odd quadrants exchange the two, and the sign of each follows the second bit. */
+        uint64_t quadrant, sine_bits, cosine_bits;
+        memcpy(&quadrant, &shifted, sizeof quadrant);
+        memcpy(&sine_bits, &s, sizeof sine_bits);
+        memcpy(&cosine_bits, &c, sizeof cosine_bits);
+        const uint64_t exchange = (sine_bits ^ cosine_bits) & (0 - (quadrant & 1));
+        sine_bits = (sine_bits ^ exchange) ^ ((quadrant & 2) << 62);
+        cosine_bits = (cosine_bits ^ exchange) ^ (((quadrant + 1) & 2) << 62);
+        memcpy(&sine[i], &sine_bits, sizeof sine_bits);
+        memcpy(&cosine[i], &cosine_bits, sizeof cosine_bits);
+    }
 }
 ";

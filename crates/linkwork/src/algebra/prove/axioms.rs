@@ -18,10 +18,12 @@ pub(crate) struct Axiom {
     pub(crate) law: Law,
     /// Products that must be equal for it to hold, where it is proved itself.
     pub(crate) lemma: Option<(&'static str, &'static str)>,
+    /// Whether it is for equations with composite bodies alone, or for others alone: M is written by r or by P.
+    pub(crate) composite: Option<bool>,
 }
 
 /// (name, source, left, right); each with its adjoint.
-const TABLE: [(&str, &str, &str, &str); 39] = [
+const TABLE: [(&str, &str, &str, &str); 40] = [
     ("an inverse", "definition", "Mass Mass⁻", "I"),
     ("an inverse", "definition", "Mass⁻ Mass", "I"),
     ("an inverse", "definition", "F N", "I"),
@@ -55,6 +57,7 @@ const TABLE: [(&str, &str, &str, &str); 39] = [
         "P - G D G*",
     ),
     ("articulated projection", "definition, [RK]", "τ", "I - G H"),
+    ("composite bodies", "definition, [RK]", "M", "r - E_φ r E_φ*"),
     ("Riccati equation", "[RK]", "M", "P - E_φ P E_φ* + E_φ G D G* E_φ*"),
     ("φ is the sum of powers of E_φ", "definition", "φ E_φ", "φ - I"),
     ("φ is the sum of powers of E_φ", "definition", "E_φ φ", "φ - I"),
@@ -109,11 +112,13 @@ static AXIOMS: LazyLock<Vec<Axiom>> = LazyLock::new(|| {
         let adjoint = law.adjoint();
         let differs = adjoint.left != law.left;
         let lemma = lemma(left);
+        let composite = (left == "M").then(|| right.starts_with('r'));
         let of = |law| Axiom {
             name,
             source,
             law,
             lemma,
+            composite,
         };
         all.push(of(law));
         if differs {

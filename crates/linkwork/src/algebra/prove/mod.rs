@@ -190,8 +190,9 @@ fn meeting(shown: [Sum; 2], rotors: bool) -> Option<Proof> {
             lemmas: Vec::new(),
         });
     }
-    let mut left = normal::forms(&shown[0], rotors)?;
-    let mut right = normal::forms(&shown[1], rotors)?;
+    let composite = shown.iter().any(|side| side.has_op(|op| op == Op::Composite));
+    let mut left = normal::forms(&shown[0], rotors, composite)?;
+    let mut right = normal::forms(&shown[1], rotors, composite)?;
     let at = |start: &Sum, forms: &[Form], i: usize| match i.checked_sub(1) {
         None => start.clone(),
         Some(i) => forms[i].sum.clone(),

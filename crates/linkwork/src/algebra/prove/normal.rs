@@ -31,7 +31,7 @@ pub(crate) struct Form {
 }
 
 /// All forms down to the normal one; none if that is too long.
-pub(crate) fn forms(sum: &Sum, rotors: bool) -> Option<Vec<Form>> {
+pub(crate) fn forms(sum: &Sum, rotors: bool, composite: bool) -> Option<Vec<Form>> {
     let mut found: Vec<Form> = Vec::new();
     let mut now = opened(&kept(sum.clone(), rotors));
     let take = |reason, sum: Sum, now: &mut Sum, found: &mut Vec<Form>| {
@@ -54,7 +54,8 @@ pub(crate) fn forms(sum: &Sum, rotors: bool) -> Option<Vec<Form>> {
             let next = everywhere(&now, axiom, rotors)?;
             Some((axiom, next))
         };
-        if let Some((axiom, next)) = axioms().iter().find_map(apply) {
+        let fitting = |axiom: &&'static Axiom| axiom.composite.is_none_or(|own| own == composite);
+        if let Some((axiom, next)) = axioms().iter().filter(fitting).find_map(apply) {
             take(Reason::Axiom(axiom), next?, &mut now, &mut found);
             continue;
         }

@@ -6,7 +6,7 @@
 
 use crate::dynamics::innovations;
 use crate::model::Compiled;
-use crate::scalar::{Scalar, zeros};
+use crate::scalar::Scalar;
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
 use crate::stage::linear::{FORCE, H, LANES, Linear, PSI, PSI_RATE, TWICE};
@@ -34,7 +34,7 @@ impl<S: Scalar> Sweep<S> for TorqueChange {
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, change: &[S], out: &mut [S]) {
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dqdd) = rest.split_at(m.nv);
-        torque_change(m, &mut s.linear, [dq, dqd, dqdd], out);
+        torque_change(m, &mut s.linear, [dq, dqd], Some(dqdd), out);
     }
 }
 
@@ -51,8 +51,7 @@ impl<S: Scalar> Sweep<S> for AccelerationChange {
         s.need_gains(m);
         let (dq, rest) = change.split_at(m.nv);
         let (dqd, dtau) = rest.split_at(m.nv);
-        zeros(&mut s.scratch.eps);
-        torque_change(m, &mut s.linear, [dq, dqd, &s.scratch.eps], &mut s.scratch.dofs);
+        torque_change(m, &mut s.linear, [dq, dqd], None, &mut s.scratch.dofs);
         for (x, dtau) in s.scratch.dofs.iter_mut().zip(dtau) {
             *x = *dtau - *x;
         }
@@ -106,7 +105,13 @@ impl<S: Scalar> Sweep<S> for AccelerationAdjoint {
 }
 
 #[inline(always)]
-fn torque_change<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, [dq, dqd, dqdd]: [&[S]; 3], out: &mut [S]) {
+fn torque_change<S: Scalar>(
+    m: &Compiled,
+    linear: &mut Linear<S>,
+    [dq, dqd]: [&[S]; 2],
+    dqdd: Option<&[S]>,
+    out: &mut [S],
+) {
     let n = m.bodies.len();
     let Linear {
         columns,
@@ -131,7 +136,9 @@ fn torque_change<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, [dq, dqd, dqdd
                 .mul_add(dq[v], block.three(H, l).mul_add(dqd[v], theta));
             gamma = block.motion(PSI_RATE, l).mul_add(dq[v], gamma);
             gamma = block.motion(TWICE, l).mul_add(dqd[v], gamma);
-            gamma = block.motion(H, l).mul_add(dqdd[v], gamma);
+            if let Some(dqdd) = dqdd {
+                gamma = block.motion(H, l).mul_add(dqdd[v], gamma);
+            }
         }
         changes[k] = (theta, gamma);
         let terms = own[k / LANES].terms(k % LANES);
@@ -145,14 +152,16 @@ fn torque_change<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, [dq, dqd, dqdd
             let (c, v) = (m.columns.single.start[k] + i, body.v + i);
             let h = columns[c / LANES].motion(H, c % LANES);
             out[v] = h.dot(rho);
-            let force = subtrees[c / LANES].force(FORCE, c % LANES);
-            turned = h.cross_force(force).mul_add(dq[v], turned);
+            if body.parent.is_some() {
+                let force = subtrees[c / LANES].force(FORCE, c % LANES);
+                turned = h.cross_force(force).mul_add(dq[v], turned);
+            }
         }
         if let Some(p) = body.parent {
             forces[p] += turned;
         }
     }
-    if m.has_armature {
+    if let (true, Some(dqdd)) = (m.has_armature, dqdd) {
         for i in 0..m.nv {
             out[i] = S::lift(m.armature[i]).mul_add(dqdd[i], out[i]);
         }

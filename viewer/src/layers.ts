@@ -49,7 +49,7 @@ export class Layers {
   private halo: THREE.Object3D;
   private colour: ColourName = "none";
   /** The largest size of what is coloured, which fades slowly. */
-  private most = 0;
+  most = 0;
 
   constructor(private scene: Scene, private size: number) {
     const basic = (opacity = 1) => new THREE.MeshBasicMaterial({ transparent: opacity < 1, opacity, depthTest: false });

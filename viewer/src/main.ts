@@ -3,6 +3,7 @@
 import * as THREE from "three";
 import { Drag } from "./drag";
 import { Live, Recorded, type Command, type Feed, type Listener } from "./feed";
+import { Levels } from "./levels";
 import { COLOURS, LAYERS, type ColourName, type LayerName } from "./layers";
 import { Panel } from "./panel";
 import { Plots } from "./plots";
@@ -46,10 +47,13 @@ async function start() {
   let frames = 0;
   let last: Frame | null = null;
   const send = (command: Command) => feed.send(command);
+  let levels: Levels | null = null;
   const panel = new Panel(scene, element("tree"), element("info"), element<HTMLInputElement>("filter"), send, (link) => {
     stage.choose(link);
+    levels?.atName(scene.links[link]?.name ?? null);
     ask();
   });
+  levels = levelsOf(scene, (name) => panel.choose(name === null ? -1 : indexOf(scene, name)));
   const plots = new Plots(scene, element("plot-choice"), element("plots"));
   const drag = new Drag(stage, send, (link) => panel.choose(link));
   const ask = () => send({ do: "show", ...stage.layers.wants(panel.chosen) });
@@ -64,10 +68,12 @@ async function start() {
       last = frame;
       stage.show(frame);
       panel.show(frame);
-      // What a hand moves in a file has no torques, and is no motion.
-      if (status && status.mode === null && frame.tau.length === scene.nv) plots.add(frame);
+      // What a hand moves in a file has no torques, and is no motion; those of a simulation are known from its first step on.
+      const known = frame.tau.length === scene.nv && !(status?.kind === "simulation" && frame.t === 0);
+      if (status && status.mode === null && known) plots.add(frame);
       clock.value = `${frame.t.toFixed(2)} s`;
       touch.value = touching(frame.arrows);
+      if (!element("scale").hidden) scale(stage, true);
       if (!seeking) time.value = String(frame.t);
     },
     status(now) {
@@ -75,6 +81,7 @@ async function start() {
       element("transport").hidden = now.kind === "still";
       element("run").textContent = now.running ? "Pause" : "Run";
       drag.pulls = now.kind === "simulation";
+      stage.moves(now.kind !== "still");
       const byHand = feed instanceof Recorded ? feed.kinematics !== null && !now.running : now.kind !== "log";
       panel.movable(byHand);
       time.hidden = now.kind !== "log" && now.kind !== "file";
@@ -142,10 +149,31 @@ async function start() {
         return hit ? scene.links[hit.link].name : null;
       },
       triangles: () => stage.renderer.info.render.triangles,
+      calls: () => stage.renderer.info.render.calls,
       render: () => stage.render(),
     },
   });
   document.body.dataset.ready = "yes";
+}
+
+/** The page of an expression, beside that of the robot. */
+function levelsOf(scene: Scene, onLink: (name: string | null) => void): Levels | null {
+  if (!scene.levels) return null;
+  const place = element("levels");
+  const levels = new Levels(scene.levels, place, onLink);
+  const views = element("views");
+  const show = (shown: boolean) => {
+    element("app").classList.toggle("at-levels", shown);
+    place.hidden = !shown;
+    views.dataset.shown = shown ? "levels" : "robot";
+    (shown ? place : document.querySelector("main")!).append(views);
+    levels.choose(levels.chosen);
+  };
+  views.hidden = false;
+  element("show-robot").onclick = () => show(false);
+  element("show-levels").onclick = () => show(true);
+  show(true);
+  return levels;
 }
 
 /** How many points touch, and with what force in all. */
@@ -171,9 +199,8 @@ async function picture(scene: Scene, stage: Stage) {
   const feed = new Recorded(scene, { frame() {}, status() {}, modes() {}, problem() {} });
   for (const layer of task.layers) {
     if (layer === "rates" || layer === "moments") {
-      stage.layers.paint(layer);
       await stage.ready;
-      stage.glass(true);
+      stage.paint(layer);
     } else {
       stage.toggle(layer as LayerName, true);
       if (layer === "collision") await stage.touchable();
@@ -218,12 +245,22 @@ function coloursOf(scene: Scene, stage: Stage) {
     Object.assign(choice, { type: "radio", name: "colour", checked: name === "none" });
     choice.dataset.colour = name;
     choice.onchange = () => {
-      stage.layers.paint(name as ColourName);
-      stage.glass(name !== "none");
+      stage.paint(name as ColourName);
+      scale(stage, name !== "none");
     };
     label.append(choice, words);
     element("colours").append(label);
   }
+}
+
+/** What the ends of the colours stand for. */
+function scale(stage: Stage, shown: boolean) {
+  const place = element("scale");
+  place.hidden = !shown;
+  const [low, high] = place.querySelectorAll("span");
+  const most = stage.layers.most > 1e-9 ? stage.layers.most.toPrecision(3) : "0";
+  low.textContent = most === "0" ? "" : `−${most}`;
+  high.textContent = most;
 }
 
 function transport(status: () => Status | null, send: (command: Command) => void) {
@@ -250,7 +287,7 @@ function listModes(modes: ModeInfo[], send: (command: Command) => void, shown: (
   // Directions in which nothing pulls back: their poles are zero but for rounding, and come last.
   const size = (mode: ModeInfo) => Math.hypot(mode.re, mode.im);
   const fastest = Math.max(...modes.map(size));
-  const drifts = (mode: ModeInfo) => size(mode) <= 2e-3 * fastest;
+  const drifts = (mode: ModeInfo) => size(mode) <= Math.min(2e-3 * fastest, 0.2);
   const order = modes.map((mode, i) => ({ mode, i })).sort((a, b) => Number(drifts(a.mode)) - Number(drifts(b.mode)));
   order.forEach(({ mode, i }) => {
     const row = document.createElement("div");

@@ -4,6 +4,12 @@ import * as THREE from "three";
 import type { Command } from "./feed";
 import type { Frame, Joint, Scene } from "./scene";
 
+/** A number as it is read: what is left of rounding is zero. */
+function shortOf(x: number): string {
+  if (Math.abs(x) < 1e-9) return "0";
+  return String(Number(x.toPrecision(5)));
+}
+
 /** More rows than these are not made at once: the search finds the others. */
 const ROWS = 400;
 
@@ -170,7 +176,7 @@ export class Panel {
     const show = (frame: Frame) => {
       const value = read(frame);
       if (document.activeElement !== range) range.value = String(value);
-      if (document.activeElement !== field) field.value = value.toFixed(4);
+      if (document.activeElement !== field) field.value = value.toFixed(4).replace(/^-(0\.0+)$/, "$1");
     };
     this.sliders.push({ joint, show });
   }
@@ -203,7 +209,7 @@ export class Panel {
     const link = this.scene.links[this.chosen];
     const number = this.scene.joints.findIndex((j) => j.child === this.chosen);
     const joint = this.scene.joints[number];
-    const list = (x: ArrayLike<number>) => Array.from(x, (n) => n.toPrecision(5).replace(/\.?0+$/, "")).join(", ") || "–";
+    const list = (x: ArrayLike<number>) => Array.from(x, shortOf).join(", ") || "–";
     const pose = frame.poses.subarray(7 * this.chosen, 7 * this.chosen + 7);
     const lines: [string, string][] = [
       ["mass", `${link.mass.toPrecision(5)} kg`],

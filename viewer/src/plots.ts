@@ -8,6 +8,11 @@ const LINES = ["#2563eb", "#dc2626", "#16a34a", "#d97706", "#7c3aed", "#0891b2",
 type Source = { title: string; labels: string[]; take: (frame: Frame) => ArrayLike<number> };
 
 /** What can be plotted of a joint's coordinates, or of all. */
+/** A number as it is read. */
+function shortOf(x: number): string {
+  return String(Number(x.toPrecision(3))).replace("-", "−");
+}
+
 export class Plots {
   private kept: { t: number; rows: ArrayLike<number>[] }[] = [];
   private shown: { source: Source; canvas: HTMLCanvasElement; box: HTMLElement }[] = [];
@@ -116,7 +121,15 @@ export class Plots {
       }
       if (!(high > low)) [low, high] = [low - 1, high + 1];
       const x = (t: number) => ((t - first) / Math.max(last - first, 1e-9)) * (width - 4) + 2;
-      const y = (value: number) => height - 4 - ((value - low) / (high - low)) * (height - 18);
+      const y = (value: number) => height - 15 - ((value - low) / (high - low)) * (height - 30);
+      pen.strokeStyle = "#98a2b355";
+      // The ends of the scale, and zero.
+      for (const level of new Set([low, high, Math.min(Math.max(0, low), high)])) {
+        pen.beginPath();
+        pen.moveTo(0, Math.round(y(level)) + 0.5);
+        pen.lineTo(width, Math.round(y(level)) + 0.5);
+        pen.stroke();
+      }
       columns.forEach(([, i], k) => {
         pen.beginPath();
         pen.strokeStyle = LINES[k];
@@ -125,7 +138,10 @@ export class Plots {
       });
       pen.fillStyle = "#667085";
       pen.font = "10px system-ui";
-      pen.fillText(`${low.toPrecision(3)} … ${high.toPrecision(3)}, ${first.toFixed(2)} … ${last.toFixed(2)} s`, 4, 10);
+      pen.fillText(shortOf(high), 4, 10);
+      pen.fillText(shortOf(low), 4, height - 4);
+      pen.textAlign = "right";
+      pen.fillText(`${first.toFixed(2)} … ${last.toFixed(2)} s`, width - 4, height - 4);
     }
   }
 }

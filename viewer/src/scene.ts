@@ -83,6 +83,28 @@ export interface Task {
   layers: string[];
 }
 
+/** A line of a level: pieces with the steps they stand for, and the steps and links of the whole line. */
+export interface LevelLine {
+  left: string;
+  right: [string, number[]][];
+  steps: number[];
+  links: number[];
+}
+
+export interface LevelPart {
+  heading: string;
+  link: string | null;
+  lines: LevelLine[];
+}
+
+/** An expression on its way to code; see crates/linkwork-cli/src/view/levels.rs. */
+export interface LevelsInfo {
+  expression: string;
+  steps: { name: string; sweep: number | null; inward: boolean; reads: number[] }[];
+  links: string[];
+  levels: { name: string; note: string; parts: LevelPart[] }[];
+}
+
 export interface Scene {
   name: string;
   nq: number;
@@ -104,6 +126,7 @@ export interface Scene {
   files?: string[];
   motion?: { frames: number; states: string; poses: string; arrows: string; counts: number[] };
   task?: Task;
+  levels?: LevelsInfo;
 }
 
 /** A moment of a motion. */

@@ -2,12 +2,14 @@
 
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { BOUND, colourOf, fieldOf, floorOf, framed, gridOf, halfOf, marker, materialOf, outlined, unitForm, unitOf, upright } from "./forms";
 import { Instances, at, between } from "./instances";
-import { Layers, type LayerName } from "./layers";
+import { Layers, type ColourName, type LayerName } from "./layers";
 import { Meshes } from "./meshes";
-import { bytesOf, type Frame, type Pose, type Scene, type Shape } from "./scene";
+import { type Frame, type Pose, type Scene, type Shape } from "./scene";
 
-const PLAIN = 0xb9c2cf;
+/** More shapes than these are drawn together. */
+const MANY = 400;
 
 export function matrixOf(pose: ArrayLike<number>, start = 0): THREE.Matrix4 {
   const place = new THREE.Vector3(pose[start], pose[start + 1], pose[start + 2]);
@@ -48,6 +50,10 @@ export class Stage {
   private wanted = true;
   private fitted = false;
   private posed = false;
+  /** What was shown last. */
+  private frame: Frame | null = null;
+  /** Whether it moves by itself, and so to other sides too. */
+  private swings = false;
   private chosen = -1;
   /** Whether the eye goes along with a robot that no joint holds. */
   follow: boolean;
@@ -182,9 +188,34 @@ export class Stage {
   private async shapes() {
     this.meshes = new Meshes(this.scene);
     const drawn = this.scene.geometry.filter((shape) => shape !== this.level && !this.isBound(shape));
-    await this.draws(drawn);
+    const alike = drawn.filter((shape) => shape.link >= 0 && unitOf(shape) !== null);
+    const many = alike.length > MANY ? new Set(alike) : new Set<Shape>();
+    this.together(many);
+    await this.draws(drawn.filter((shape) => !many.has(shape)));
     this.place();
     if (this.posed) this.fit();
+  }
+
+  /** Boxes, balls and rods of a robot with very many: as copies of one each. */
+  private together(shapes: Set<Shape>) {
+    if (shapes.size === 0) return;
+    const fine = shapes.size < 2000 ? 1 : 0.4;
+    const kinds = new Map<string, Instances>();
+    for (const shape of shapes) {
+      const { kind, scale } = unitOf(shape)!;
+      if (!kinds.has(kind)) kinds.set(kind, new Instances(unitForm(kind, fine), materialOf(null)));
+      const local = matrixOf(shape.pose).scale(new THREE.Vector3(...scale));
+      kinds.get(kind)!.add(shape.link, local, colourOf(shape.colour));
+    }
+    for (const part of kinds.values()) {
+      part.finish();
+      const look = part.mesh!.material as THREE.MeshStandardMaterial;
+      // Each copy has its own.
+      look.color.set(0xffffff);
+      part.mesh!.castShadow = part.mesh!.receiveShadow = true;
+      this.skeleton.push(part);
+      this.root.add(part.group);
+    }
   }
 
   /** Whether a shape is one of the layer of shapes to be touched. */
@@ -315,6 +346,7 @@ export class Stage {
     for (let i = 0; i < this.worlds.length; i++) this.worlds[i].copy(matrixOf(frame.poses, 7 * i));
     if (this.follow && before) this.goAlong(new THREE.Vector3().setFromMatrixPosition(this.worlds[this.leader]).sub(before));
     this.place();
+    this.frame = frame;
     this.layers.show(frame, this.worlds, this.chosen);
     this.posed = true;
     if (!this.fitted) this.fit();
@@ -359,9 +391,37 @@ export class Stage {
     return box;
   }
 
-  /** Looks at the whole robot from ahead and aside. */
+  /** Looks at the whole robot from ahead and aside, and at the other side of what holds it, where it can swing there. */
   fit() {
-    this.fitTo(this.bounds());
+    const box = this.bounds();
+    const held = this.scene.joints.filter((j) => j.parent < 0 && j.child >= 0);
+    if (this.swings && held.length === 1 && held[0].kind !== "free" && !box.isEmpty()) {
+      const { x, y } = new THREE.Vector3().setFromMatrixPosition(this.worlds[held[0].child]);
+      for (const corner of [box.min.clone(), box.max.clone()]) {
+        box.expandByPoint(new THREE.Vector3(2 * x - corner.x, 2 * y - corner.y, corner.z));
+      }
+    }
+    this.fitTo(box);
+  }
+
+  /** Tells whether it moves by itself; until then it was looked at as it stands. */
+  moves(swings: boolean) {
+    if (swings === this.swings) return;
+    this.swings = swings;
+    if (this.fitted) this.fit();
+  }
+
+  /** Colours the joints by something. */
+  paint(name: ColourName) {
+    this.layers.paint(name);
+    this.glass(name !== "none");
+    this.again();
+  }
+
+  /** Shows the last frame again, with what was not shown before. */
+  private again() {
+    if (this.frame) this.layers.show(this.frame, this.worlds, this.chosen);
+    this.draw();
   }
 
   fitTo(box: THREE.Box3) {
@@ -369,9 +429,9 @@ export class Stage {
     this.fitted = true;
     const centre = box.getCenter(new THREE.Vector3());
     const radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-3);
-    const narrow = Math.min(1, this.camera.aspect);
-    const far = (1.05 * radius) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
-    this.camera.position.set(1, -1.25, 0.62).normalize().multiplyScalar(far).add(centre);
+    const way = new THREE.Vector3(1, -1.25, 0.62).normalize();
+    const far = Math.max(this.distance(box, centre, way), 1.2 * radius);
+    this.camera.position.copy(way).multiplyScalar(far).add(centre);
     this.camera.near = far / 200;
     this.camera.far = far * 40;
     this.camera.updateProjectionMatrix();
@@ -381,6 +441,21 @@ export class Stage {
     this.draw();
   }
 
+  /** From how far all corners of a box are seen, with some room around. */
+  private distance(box: THREE.Box3, centre: THREE.Vector3, way: THREE.Vector3): number {
+    const right = new THREE.Vector3().crossVectors(this.camera.up, way).normalize();
+    const up = new THREE.Vector3().crossVectors(way, right);
+    const tall = 0.82 * Math.tan((this.camera.fov * Math.PI) / 360);
+    let far = 0;
+    for (let i = 0; i < 8; i++) {
+      const pick = (bit: number, k: "x" | "y" | "z") => ((i >> bit) & 1 ? box.max[k] : box.min[k]);
+      const corner = new THREE.Vector3(pick(0, "x"), pick(1, "y"), pick(2, "z")).sub(centre);
+      const [x, y] = [Math.abs(corner.dot(right)), Math.abs(corner.dot(up))];
+      far = Math.max(far, corner.dot(way) + Math.max(x / (tall * this.camera.aspect), y / tall));
+    }
+    return far;
+  }
+
   private floor(height: number, centre: THREE.Vector3, radius: number) {
     this.ground.clear();
     // Lines one, a tenth or a hundredth of a metre apart, as the robot is large.
@@ -388,7 +463,9 @@ export class Stage {
     const count = Math.min(Math.ceil((6 * radius) / step), 60);
     // What can be stood on has a colour; what is only there to see the robot by has none.
     const solid = this.level !== undefined || this.scene.ground !== undefined;
-    const lines = solid ? [0x5b6472, 0x8b95a5] : [0x8b95a5, 0xc3cad5];
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const light = solid ? [0x5b6472, 0x8b95a5] : [0x8b95a5, 0xc3cad5];
+    const lines = dark ? [0x596373, 0x39414e] : light;
     const grid = gridOf(step, count, lines);
     const wide = 4 * count * step;
     const look = solid ? floorOf(this.level?.colour ?? null) : new THREE.ShadowMaterial({ opacity: 0.22 });
@@ -425,7 +502,7 @@ export class Stage {
       this.layers.toggle(name, on);
     }
     this.place();
-    this.draw();
+    this.again();
   }
 
   /** Settles when all shapes to be touched are drawn. */
@@ -436,7 +513,7 @@ export class Stage {
   }
 
   /** Lets joints be seen through the robot. */
-  glass(on: boolean) {
+  private glass(on: boolean) {
     const each = (object: THREE.Object3D) => {
       if (!(object instanceof THREE.Mesh)) return;
       for (const material of [object.material].flat() as THREE.Material[]) {
@@ -488,105 +565,6 @@ export class Stage {
     this.groups[link].matrixWorld.decompose(place, turn, scale);
     return [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w];
   }
-}
-
-/** Lines of a square grid, in short parts: some draw a long line wrongly that begins behind the eye. */
-function gridOf(step: number, count: number, [axis, other]: number[]): THREE.LineSegments {
-  const [points, colours]: [number[], number[]] = [[], []];
-  for (let i = -count; i <= count; i++) {
-    const { r, g, b } = new THREE.Color(i === 0 ? axis : other);
-    for (let k = -count; k < count; k++) {
-      const [a, from, to] = [i * step, k * step, (k + 1) * step];
-      points.push(a, from, 0, a, to, 0, from, a, 0, to, a, 0);
-      for (let end = 0; end < 4; end++) colours.push(r, g, b);
-    }
-  }
-  const form = new THREE.BufferGeometry();
-  form.setAttribute("position", new THREE.Float32BufferAttribute(points, 3));
-  form.setAttribute("color", new THREE.Float32BufferAttribute(colours, 3));
-  const look = new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.55 });
-  return new THREE.LineSegments(form, look);
-}
-
-/** Ground over a grid: two triangles to a cell, the one at its least x and y first. */
-function fieldOf({ rows, columns, size, heights }: Shape["shape"]): THREE.BufferGeometry {
-  const z = new Float32Array(bytesOf(heights!).buffer);
-  const [n, m, [x, y]] = [rows!, columns!, size!];
-  const points = new Float32Array(3 * n * m);
-  const corners: number[] = [];
-  for (let r = 0; r < n; r++) {
-    for (let c = 0; c < m; c++) {
-      const i = r * m + c;
-      points.set([x * (c / (m - 1) - 0.5), y * (r / (n - 1) - 0.5), z[i]], 3 * i);
-      if (r > 0 && c > 0) corners.push(i - m - 1, i - m, i - 1, i - 1, i - m, i);
-    }
-  }
-  const form = new THREE.BufferGeometry();
-  form.setAttribute("position", new THREE.BufferAttribute(points, 3));
-  form.setIndex(corners);
-  form.computeVertexNormals();
-  return form;
-}
-
-/** Whether a plane is level. */
-function upright([, , , x, y]: Pose): boolean {
-  return x * x + y * y < 1e-12;
-}
-
-function floorOf(colour: [number, number, number, number] | null): THREE.Material {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const material = new THREE.MeshStandardMaterial({ color: dark ? 0x2a3039 : 0xdfe4ea, roughness: 0.95, metalness: 0 });
-  if (colour) material.color.setRGB(colour[0], colour[1], colour[2], THREE.SRGBColorSpace);
-  return material;
-}
-
-function materialOf(colour: [number, number, number, number] | null): THREE.Material {
-  const material = new THREE.MeshStandardMaterial({ color: PLAIN, roughness: 0.6, metalness: 0.08, side: THREE.DoubleSide });
-  if (colour) {
-    material.color.setRGB(colour[0], colour[1], colour[2], THREE.SRGBColorSpace);
-    material.opacity = colour[3];
-    material.transparent = colour[3] < 1;
-  }
-  return material;
-}
-
-/** Half the edges of a box about a shape. */
-function halfOf({ shape }: Shape): [number, number, number] {
-  const { size, radius = 0, length = 0, radii } = shape;
-  if (size) return [size[0] / 2, size[1] / 2, size[2] / 2];
-  if (radii) return radii;
-  return [radius, radius, shape.type === "sphere" ? radius : length / 2 + (shape.type === "capsule" ? radius : 0)];
-}
-
-const ABSENT = 0xd946ef;
-const BOUND = 0x0ea5e9;
-
-/** Adds the edges between faces that meet at an angle. */
-function outlined(object: THREE.Object3D, look: THREE.Material) {
-  const parts: THREE.Mesh[] = [];
-  object.traverse((part) => part instanceof THREE.Mesh && parts.push(part));
-  for (const part of parts) {
-    const edges = new THREE.LineSegments(new THREE.EdgesGeometry(part.geometry, 12), look);
-    edges.raycast = () => {};
-    part.add(edges);
-  }
-}
-
-/** A box with its edges, that can be seen through and picked. */
-function framed(size: THREE.Vector3): THREE.Object3D {
-  const form = new THREE.BoxGeometry(size.x, size.y, size.z);
-  const look = new THREE.MeshStandardMaterial({ color: ABSENT, transparent: true, opacity: 0.18, depthWrite: false });
-  const box = new THREE.Mesh(form, look);
-  const edges = new THREE.LineSegments(new THREE.EdgesGeometry(form), new THREE.LineBasicMaterial({ color: ABSENT }));
-  // Lines would be picked from a metre away.
-  edges.raycast = () => {};
-  box.add(edges);
-  return box;
-}
-
-function marker(size: number): THREE.Object3D {
-  const material = new THREE.MeshBasicMaterial({ color: ABSENT, wireframe: true });
-  return new THREE.Mesh(new THREE.OctahedronGeometry(size), material);
 }
 
 /** Whether the processor draws. */

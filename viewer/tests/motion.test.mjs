@@ -30,7 +30,12 @@ test("a slider moves its joint, and the page shows the library's poses", async (
   await served.page.waitForSelector("#info:not([hidden])");
   const info = await served.page.locator("#info").innerText();
   assert.ok(info.includes(name) && info.includes("kg") && info.includes("T"), info);
-  await served.shot("slider");
+  // Colours are on the joints, and nowhere else, though nothing moves.
+  const corners = await Promise.all([[20, 60], [20, 700], [400, 30]].map((p) => served.onPage(p)));
+  const plain = await served.shot("slider", corners);
+  await served.page.locator("input[data-colour=moments]").check();
+  await served.page.waitForTimeout(300);
+  assert.deepEqual(await served.shot("slider-moments", corners), plain);
   await served.close();
 });
 
@@ -231,7 +236,8 @@ test("a robot with 10,000 links opens, and its joints are found by name", { time
   let text = '<robot name="many"><link name="l0"/>';
   for (let i = 1; i < 10_000; i++) {
     const [parent, x, y] = [i % 100 === 1 ? 0 : i - 1, i % 100 === 1 ? 0.2 * Math.floor(i / 100) : 0, i % 100 === 1 ? 0 : 0.2];
-    text += `<link name="l${i}"><inertial><origin xyz="0 0.1 0"/><mass value="0.1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    text += `<link name="l${i}"><inertial><origin xyz="0 0.1 0"/><mass value="0.1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+      <visual><origin xyz="0 0.1 0"/><geometry><box size="0.08 0.18 0.03"/></geometry><material name="c${i % 7}"><color rgba="${(i % 7) / 7} 0.5 0.6 1"/></material></visual></link>
       <joint name="j${i}" type="continuous"><parent link="l${parent}"/><child link="l${i}"/><origin xyz="${x} ${y} 0"/><axis xyz="1 0 0"/></joint>`;
   }
   writeFileSync(file, `${text}</robot>`);
@@ -240,6 +246,10 @@ test("a robot with 10,000 links opens, and its joints are found by name", { time
   await served.page.fill("#filter", "j9990");
   await slide(served, "j9990", 1);
   await served.until(() => window.linkwork.frame().q.some((x) => x === 1), null, 120_000);
+  // Ten thousand boxes are drawn in one call, and each can be picked.
+  const spot = await served.ask(() => window.linkwork.project("l5050", [0, 0.1, 0]));
+  assert.match(await served.ask(([x, y]) => window.linkwork.pick(x, y), spot), /^l\d+$/);
+  assert.ok((await served.ask(() => window.linkwork.calls())) < 100, "few calls");
   await served.shot("many");
   await served.close();
 });

@@ -76,6 +76,35 @@ test("things stand on a table: points where they touch, forces that bear them, a
   await served.close();
 });
 
+test("`simulate --view`: things on a floor that is a link are held up, step, go on, and go back", { timeout: 300_000 }, async () => {
+  const file = join(here, "floor.xml");
+  writeFileSync(file, `<mujoco><worldbody>
+    <body name="floor"><geom type="plane" size="3 3 0.1" rgba="0.8 0.85 0.9 1"/></body>
+    <body name="slab" pos="0 0 0.1"><freejoint/><geom type="box" size="0.2 0.2 0.1" mass="3" rgba="0.3 0.5 0.9 1"/></body>
+    <body name="cube" pos="0 0 0.31"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="1" rgba="0.9 0.4 0.3 1"/></body>
+  </worldbody></mujoco>`);
+  const served = await Served.open(browser, [file, "--seconds", "2"], { command: ["simulate", "--view"] });
+  assert.equal(await served.time(), 0);
+  await served.page.locator("#speed").selectOption("0.5");
+  await served.page.click("#step");
+  await served.until(() => window.linkwork.frame().t > 0);
+  assert.ok((await served.time()) < 0.02, "one step");
+  await served.page.click("#run");
+  await served.until(() => window.linkwork.frame().t > 0.5);
+  await served.page.click("#run");
+  await served.until(() => !window.linkwork.status().running && window.linkwork.status().speed === 0.5);
+  await served.page.waitForTimeout(200);
+  const felt = await arrows(served);
+  assert.ok(felt.every((a) => a[6] > 0), "every arrow leads to what is held up");
+  const under = (low, high) => felt.filter((a) => a[3] > low && a[3] < high).reduce((sum, a) => sum + a[6], 0);
+  assert.ok(Math.abs(under(-0.05, 0.05) - 4 * 9.81) < 0.05, `the floor holds ${under(-0.05, 0.05)} N`);
+  assert.ok(Math.abs(under(0.15, 0.25) - 9.81) < 0.05, `the slab holds ${under(0.15, 0.25)} N`);
+  await served.shot("floor-link");
+  await served.page.click("#reset");
+  await served.until(() => window.linkwork.frame().t === 0);
+  await served.close();
+});
+
 test("a loop falls on uneven ground, stays closed, and is pulled up from it", { timeout: 400_000 }, async () => {
   const file = join(here, "loop.xml");
   // A four-bar above a ramp that rises along x.

@@ -35,7 +35,8 @@ process.on("exit", () => running.forEach((child) => child.kill()));
 export class Served {
   static async open(browser, words, options = {}) {
     const served = new Served();
-    served.child = spawn(program, ["view", ...words, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+    const { command = ["view"] } = options;
+    served.child = spawn(program, [...command, ...words, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
     // A test that fails leaves its program to the end, and does not wait for it.
     const child = served.child;
     running.add(child);

@@ -54,9 +54,10 @@ pub(crate) struct Arguments {
     latex: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Emitted {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emitted {
     /// A function in Rust.
+    #[default]
     Rust,
     /// The same without the standard library.
     BareRust,
@@ -112,6 +113,7 @@ Examples:
   linkwork derive \"(I - H psi K) T\" --robot double_pendulum --bind q=0.3,-0.5 --bind T=1,2
   linkwork derive \"inv(Mass) (T - C)\" --robot puma560 --emit rust > forward.rs
   linkwork derive \"inv(Mass) T\" --level 3
+  linkwork view arm7 --levels \"inv(Mass) T\"
   linkwork derive \"inv(Mass) T\" --explain kalman
   linkwork derive \"d(inv(Mass) (T - C), w)\"
   linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7 --bind T=1,2,3,4,3,2,1";
@@ -249,7 +251,7 @@ fn levels(arguments: &Arguments, expression: &Expression, number: usize, on: Opt
 }
 
 /// An expression that cannot be read, as wrong usage.
-fn misread(error: &linkwork::Error) -> anyhow::Error {
+pub(crate) fn misread(error: &linkwork::Error) -> anyhow::Error {
     let hint = "`linkwork derive --help` lists operators and vectors";
     Complaint::usage(format!("the expression, {error}"), hint)
 }
@@ -370,7 +372,7 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
     names
 }
 
-fn has_rotors(mechanism: &Mechanism) -> bool {
+pub(crate) fn has_rotors(mechanism: &Mechanism) -> bool {
     mechanism.joints().iter().any(|j| j.armature.iter().any(|&a| a != 0.0))
 }
 
@@ -425,7 +427,21 @@ fn frames(arguments: &Arguments, expression: &Expression, mechanism: &Mechanism)
         Sight::World => Reference::World,
         Sight::Aligned => Reference::Aligned,
     };
-    let mut names: Vec<&str> = arguments.frame.iter().map(String::as_str).collect();
+    named_frames(&arguments.frame, reference, expression, mechanism)
+}
+
+/// The frames of an expression where none are asked for.
+pub(crate) fn frames_of(expression: &Expression, mechanism: &Mechanism) -> Result<Vec<(FrameId, Reference)>> {
+    named_frames(&[], Reference::Local, expression, mechanism)
+}
+
+fn named_frames(
+    asked: &[String],
+    reference: Reference,
+    expression: &Expression,
+    mechanism: &Mechanism,
+) -> Result<Vec<(FrameId, Reference)>> {
+    let mut names: Vec<&str> = asked.iter().map(String::as_str).collect();
     let named = expression.frames();
     for name in &named {
         if !names.contains(&name.as_str()) {

@@ -3,7 +3,10 @@
 use crate::complaint::Complaint;
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::Ranged;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 use std::path::Path;
 use std::sync::Once;
@@ -49,6 +52,8 @@ const WIDTH: u32 = 960;
 const HEIGHT: u32 = 300;
 const TITLE: u32 = 56;
 const LEGEND: i32 = 190;
+/// About so many numbers beside the axis.
+const Y_LABELS: usize = 6;
 /// In an SVG the reader's own font; in a PNG the embedded one, which stands for all.
 pub(crate) const FONT: &str = "sans-serif";
 
@@ -184,13 +189,18 @@ impl Panel {
         };
         let (begin, end) = (t.first().copied().unwrap_or(0.0), t.last().copied().unwrap_or(1.0));
         let end = if end > begin { end } else { begin + 1.0 };
+        let rows: Vec<String> = RangedCoordf64::from(low..high)
+            .key_points(Y_LABELS)
+            .into_iter()
+            .map(|y| tick(y, high - low))
+            .collect();
         let mut chart = ChartBuilder::on(&left)
             .margin_top(8)
             .margin_right(12)
             .margin_left(12)
             .margin_bottom(10)
             .x_label_area_size(44)
-            .y_label_area_size(72)
+            .y_label_area_size(room_for(&rows))
             .build_cartesian_2d(begin..end, low..high)?;
         chart
             .configure_mesh()
@@ -202,7 +212,7 @@ impl Panel {
             .light_line_style(TRANSPARENT)
             .axis_style(RGBColor(90, 90, 90))
             .x_labels(11)
-            .y_labels(6)
+            .y_labels(Y_LABELS)
             .y_label_formatter(&|y| tick(*y, high - low))
             .x_label_formatter(&|x| tick(*x, end - begin))
             .draw()?;
@@ -212,24 +222,32 @@ impl Panel {
             22
         };
         let at = |i: usize| 22 + spacing * i as i32;
+        let beside = Pos::new(HPos::Left, VPos::Center);
         for (i, curve) in self.curves.iter().enumerate() {
             let colour = COLOURS[i % COLOURS.len()];
             let points = t.iter().copied().zip(curve.y.iter().copied());
             chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
             right.draw(&PathElement::new(vec![(2, at(i)), (26, at(i))], colour.stroke_width(3)))?;
+            let name = shortened(&curve.name);
             right.draw(&Text::new(
-                shortened(&curve.name),
-                (34, at(i) - 7),
-                (FONT, 14).into_font(),
+                name,
+                (34, at(i)),
+                TextStyle::from((FONT, 14).into_font()).pos(beside),
             ))?;
         }
         if self.more > 0 {
             let grey = (FONT, 14).into_font().color(&RGBColor(110, 110, 110));
             let note = format!("and {} more", self.more);
-            right.draw(&Text::new(note, (34, at(self.curves.len()) - 7), grey))?;
+            right.draw(&Text::new(note, (34, at(self.curves.len())), grey.pos(beside)))?;
         }
         Ok(())
     }
+}
+
+/// How wide numbers and the title beside an axis are, in pixels: each letter of the embedded font is as wide as the next.
+fn room_for(labels: &[String]) -> u32 {
+    let longest = labels.iter().map(|l| l.chars().count()).max().unwrap_or(0) as u32;
+    (9 * longest + 40).max(72)
 }
 
 /// A name that fits into the legend.
@@ -288,6 +306,38 @@ mod tests {
         assert_eq!(plain(3e10, 2), "3.00e10");
         assert_eq!(prefixed(3e-8), (1e-9, "n"));
         assert_eq!(prefixed(0.0), (1e-15, "f"));
+    }
+
+    /// Numbers of nine letters end before the axis' title begins.
+    #[test]
+    fn long_numbers_leave_room_for_the_title() {
+        let of = |label: &str| Panel {
+            label: label.to_owned(),
+            curves: vec![Curve {
+                name: "a".to_owned(),
+                y: vec![-1.23456e7, -1.23450e7],
+            }],
+            more: 0,
+        };
+        let columns = |label: &str| -> Vec<usize> {
+            let figure = Figure {
+                title: String::new(),
+                t: &[0.0, 1.0],
+                columns: 1,
+                panels: vec![of(label)],
+            };
+            let bytes = figure.png().unwrap();
+            let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut pixels).unwrap();
+            let dark = |x: usize| pixels[3 * x..].iter().step_by(3 * WIDTH as usize).any(|p| *p < 200);
+            (0..WIDTH as usize).filter(|&x| dark(x)).collect()
+        };
+        let (bare, titled) = (columns(""), columns("torque"));
+        let title: Vec<usize> = titled.iter().copied().filter(|x| !bare.contains(x)).collect();
+        assert!(!title.is_empty(), "the title is drawn");
+        let number = bare.iter().min().unwrap();
+        assert!(title.iter().max().unwrap() + 2 < *number, "{title:?} reaches {number}");
     }
 
     /// Letters leave ink where the system has no fonts at all.

@@ -121,6 +121,8 @@ pub(crate) struct Arguments {
     /// Show it in the browser while it runs: pause, step, drag links; nothing is logged.
     #[arg(long, conflicts_with_all = ["log", "plot", "json", "contact_log"])]
     view: bool,
+    #[command(flatten)]
+    page: crate::view::Page,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -207,7 +209,7 @@ impl Arguments {
         let simulation = linkwork_view::Simulation::new(mechanism, physics, start, Box::new(driver), run)?
             .hearing(Box::new(move |from, until| stretch.set(from, until)));
         let home = (&*self.chosen.robot, self.surroundings.ground());
-        crate::view::show_simulation(loaded, home, closed, simulation)
+        crate::view::show_simulation(&self.page, loaded, home, closed, simulation)
     }
 }
 
@@ -303,6 +305,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         .tolerance(Tolerance { relative, absolute })
         .samples(arguments.log_rate)
         .changes(changes(&pushes, &machinery));
+    if !arguments.view {
+        arguments.page.only_with_view()?;
+    }
     if arguments.view {
         let physics = match (scene, &closed) {
             (Some(scene), closed) => Physics::touching(scene, closed.clone(), arguments.settings(plan.dt)),

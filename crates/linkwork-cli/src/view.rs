@@ -1,6 +1,7 @@
 //! `linkwork view`: a robot in the browser.
 
 mod export;
+mod levels;
 mod live;
 mod log;
 
@@ -37,6 +38,7 @@ Examples:
   linkwork view robot.urdf --export robot.html
   linkwork view double_pendulum --q 2,0 --simulate --video swing.mp4 --seconds 5
   linkwork view robot.urdf --snapshot robot.png --size 1600x1200
+  linkwork view arm7 --levels \"inv(Mass) (T - C)\" --export levels.html
 
 The page is served on this machine alone, at an address that holds a secret. From another machine: forward the port, as in
 `ssh -L 8765:127.0.0.1:8765 there`, and open the same address here. --listen 0.0.0.0 lets others in who know the address.
@@ -79,6 +81,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 10.0, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     seconds: f64,
     #[command(flatten)]
+    levels: levels::Levels,
+    #[command(flatten)]
     page: Page,
     #[command(flatten)]
     output: export::Output,
@@ -99,6 +103,20 @@ pub(crate) struct Page {
     /// Do not open a browser; only print the address.
     #[arg(long)]
     no_open: bool,
+}
+
+impl Page {
+    /// An error if something is said of a page where none is served.
+    pub(crate) fn only_with_view(&self) -> Result<()> {
+        let said = self.port != 0 || self.listen.is_some() || !self.host.is_empty() || self.no_open;
+        match said {
+            true => Err(Complaint::usage(
+                "--port, --listen, --host and --no-open are of the page that --view shows",
+                "add --view, or leave them out",
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Everything on the stage.
@@ -134,6 +152,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut stage = Stage::new(&loaded, home.as_deref(), closed.as_ref(), state)?;
     stage.ground(arguments.surroundings.ground());
+    if let Some(levels) = arguments.levels.told(&stage.mechanism)? {
+        stage.scene.insert("levels".into(), levels);
+    }
     let recording = recording.map(|log| log.fitted(&stage.mechanism)).transpose()?;
     let source = match recording {
         Some(recording) => Source::Recording(recording),
@@ -265,6 +286,7 @@ impl Stage {
 
 /// `linkwork simulate --view`: shows a simulation that was set up there.
 pub(crate) fn show_simulation(
+    page: &Page,
     loaded: &Loaded,
     (robot, ground): (&str, Option<f64>),
     closed: Option<&ClosedMechanism>,
@@ -275,7 +297,7 @@ pub(crate) fn show_simulation(
     let state = simulation.state().clone();
     let mut stage = Stage::new(loaded, home, closed, state)?;
     stage.ground(ground);
-    live::serve(&Page::default(), stage, Source::Simulation(Box::new(simulation)))
+    live::serve(page, stage, Source::Simulation(Box::new(simulation)))
 }
 
 /// The page, without a scene.
@@ -308,5 +330,10 @@ fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
         simulation
             .step()
             .map_err(|problem| Complaint::failure(problem.to_string(), HINT))?;
+        // At the start T is what the first step takes.
+        if out.t.len() == 1 {
+            out.tau.clear();
+            out.tau.extend(simulation.torques());
+        }
     }
 }

@@ -21,6 +21,7 @@ mod recording;
 mod scene;
 mod server;
 mod show;
+mod sides;
 mod simulation;
 mod websocket;
 
@@ -36,4 +37,5 @@ pub use recording::{Recording, Row};
 pub use scene::describe;
 pub use server::{Content, Listen, Running, Server};
 pub use show::{Show, Source};
-pub use simulation::{Physics, Simulation, force};
+pub use sides::Sides;
+pub use simulation::{Physics, Simulation};

@@ -1,9 +1,10 @@
 //! A simulation that can be stopped, stepped, set back, and pulled at with a spring.
 
 use crate::frame::{Arrow, ArrowKind, compliance_at, principal};
+use crate::sides::Sides;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
-use linkwork::contact::{Impulse, Settings};
-use linkwork::model::{FrameId, LinkId};
+use linkwork::contact::Settings;
+use linkwork::model::LinkId;
 use linkwork::simulate::{Advance, Course, Drive, Dynamics, Integrated, Listener, Now, PassiveForces, Run, State};
 use linkwork::spatial::{Force, Vec3};
 use linkwork::workspace::Moving;
@@ -117,12 +118,13 @@ impl Moves for Touching<Pulled> {
     }
 
     fn contacts(&self) -> Vec<Arrow> {
+        let sides = Sides::new(self.scene().mechanism());
         let bearing = self.report().contacts.iter().filter(|c| c.along > 0.0);
         bearing
             .map(|c| Arrow {
                 kind: ArrowKind::Contact,
                 point: c.point,
-                force: force(c, self.step()),
+                force: sides.force(c, self.step()),
             })
             .collect()
     }
@@ -130,12 +132,6 @@ impl Moves for Touching<Pulled> {
     fn touches(&mut self, q: &[f64]) -> Result<Vec<Arrow>> {
         touches(self.scene_mut(), q)
     }
-}
-
-/// The force of a contact on the first of its bodies, or on the second where the first is the world.
-pub fn force(contact: &Impulse, step: f64) -> Vec3 {
-    let force = contact.force(step);
-    if contact.a == FrameId::WORLD { -force } else { force }
 }
 
 /// Bodies nearer than this touch, in metres.

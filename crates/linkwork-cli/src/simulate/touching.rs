@@ -13,6 +13,7 @@ use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Mechanism, Workspace};
 use linkwork_formats::{Robot, Sensors};
 use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, colliders};
+use linkwork_view::Sides;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -124,6 +125,7 @@ impl Touching {
             None => None,
         };
         Ok(Self {
+            sides: Sides::new(scene.mechanism()),
             inner: match closed {
                 Some(closed) => linkwork_scene::Touching::closed(scene, closed, settings, driver)?,
                 None => linkwork_scene::Touching::new(scene, settings, driver)?,
@@ -200,6 +202,7 @@ pub(crate) struct Touching {
     pub(crate) summary: Summary,
     steps: u64,
     forces: Forces,
+    sides: Sides,
     /// The widest gap of loops, if there are some.
     open: Option<f64>,
     measuring: Option<Measuring>,
@@ -283,12 +286,12 @@ impl Advance for Touching {
         let report = self.inner.report();
         self.summary.add(report, h, self.steps);
         self.summary.crossed += usize::from(crossed);
-        self.forces.set(report, h);
+        self.forces.set(&self.sides, report, h);
         self.open = self.open.map(|most| most.max(report.residuals.closure));
         self.steps += 1;
         // A log that cannot be written any longer ends with what it has.
         if let Some(log) = &mut self.log
-            && write(log, self.inner.scene(), t, h, report).is_err()
+            && write(log, (self.inner.scene(), &self.sides), t, h, report).is_err()
         {
             self.log = None;
         }
@@ -309,7 +312,7 @@ impl Advance for Touching {
 pub(crate) struct Bearing {
     /// Where, in the world.
     pub(crate) point: Vec3,
-    /// On the first of the two, or on the other where the first is the world; along the world's axes.
+    /// On the one that can move, or that the other holds up; along the world's axes.
     pub(crate) force: Vec3,
     /// The distance before the step; negative inside.
     pub(crate) gap: f64,
@@ -323,13 +326,13 @@ pub(crate) struct Forces(Arc<Mutex<Told>>);
 type Told = (Vec<Bearing>, Option<Vec<f64>>);
 
 impl Forces {
-    fn set(&self, report: &Report, dt: f64) {
+    fn set(&self, sides: &Sides, report: &Report, dt: f64) {
         let inside = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).0;
         inside.clear();
         let bearing = report.contacts.iter().filter(|c| c.along > 0.0);
         inside.extend(bearing.map(|c| Bearing {
             point: c.point,
-            force: linkwork_view::force(c, dt),
+            force: sides.force(c, dt),
             gap: c.gap,
         }));
     }
@@ -345,11 +348,17 @@ impl Forces {
     }
 }
 
-/// A row per contact that bears something: the force on a, which is not the world.
-fn write(log: &mut impl Write, scene: &Scene, t: f64, dt: f64, report: &Report) -> std::io::Result<()> {
+/// A row per contact that bears something: the force on a, which can move.
+fn write(
+    log: &mut impl Write,
+    (scene, sides): (&Scene, &Sides),
+    t: f64,
+    dt: f64,
+    report: &Report,
+) -> std::io::Result<()> {
     for c in report.contacts.iter().filter(|c| c.along > 0.0) {
-        let turned = c.a == FrameId::WORLD;
-        let (f, p) = (linkwork_view::force(c, dt), c.point);
+        let turned = sides.is_turned(c);
+        let (f, p) = (sides.force(c, dt), c.point);
         let n = if turned { -c.normal } else { c.normal };
         let name = |i: usize| {
             let i = if turned { 1 - i } else { i };

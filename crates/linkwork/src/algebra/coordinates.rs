@@ -175,7 +175,7 @@ fn joint(teller: &Teller<'_>, id: Id) -> String {
     }
 }
 
-fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> Told {
+pub(super) fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> Told {
     let way = if sweep.inward { "inward" } else { "outward" };
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut line = |left: &str, right: String| lines.push((left.to_owned(), right));

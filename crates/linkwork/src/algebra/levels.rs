@@ -151,7 +151,7 @@ impl Algorithm {
 }
 
 /// One sweep, as whole operators.
-fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> Told {
+pub(super) fn sweep_of(teller: &Teller<'_>, number: usize, sweep: &Sweep, rotors: bool) -> Told {
     let way = if sweep.inward {
         "inward, by causal operators"
     } else {

@@ -196,6 +196,8 @@ pub(crate) struct Program {
     pub(crate) keeps: Keeps,
     pub(crate) room: Room,
     pub(crate) results: Vec<(Space, Slot)>,
+    /// Where each node of the graph is kept, if it is.
+    pub(crate) slots: Vec<Option<Slot>>,
 }
 
 struct Writer<'a> {
@@ -231,6 +233,7 @@ impl Program {
                 ..Room::default()
             },
             results: Vec::new(),
+            slots: Vec::new(),
         }
     }
 
@@ -283,6 +286,7 @@ impl Program {
             keeps: schedule.keeps,
             results,
             room: writer.room,
+            slots: writer.slots,
         };
         program.fuse();
         program

@@ -308,7 +308,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn sweep(&self, number: usize, sweep: &Sweep, rotors: bool) -> Told {
+    pub(super) fn sweep(&self, number: usize, sweep: &Sweep, rotors: bool) -> Told {
         let heading = if sweep.inward {
             format!("sweep {number}, inward: from the tips to the base")
         } else {

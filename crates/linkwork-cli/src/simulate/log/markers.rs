@@ -36,11 +36,13 @@ const PLANE: [f64; 2] = [20.0, 1e-3];
 const GREY: [f64; 4] = [0.7, 0.73, 0.77, 1.0];
 const GREEN: [f64; 4] = [0.09, 0.64, 0.29, 1.0];
 
-/// The shapes that a description in URDF does not draw: those of the world, all where there is no such description, and a ground.
+/// The shapes that a description in URDF does not draw: those of the world, those that URDF has no word for, all where there is no
+/// such description, and a ground.
 pub(crate) fn surroundings(robot: &Robot, described: bool, ground: Option<f64>) -> Vec<Marker> {
     let seen = |link: &str| robot.geometry.iter().any(|g| g.link == link && g.role == Role::Visual);
     let drawn = |g: &&Geometry| {
-        let wanted = !described || g.link == WORLD;
+        let unknown = matches!(g.shape, Shape::Plane | Shape::Ellipsoid { .. } | Shape::Capsule { .. });
+        let wanted = !described || unknown || g.link == WORLD;
         wanted && (g.role == Role::Visual || !seen(&g.link))
     };
     let mut out: Vec<Marker> = robot.geometry.iter().filter(drawn).flat_map(markers).collect();

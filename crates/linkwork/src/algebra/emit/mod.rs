@@ -1,11 +1,13 @@
 //! Expressions as source code: the algorithm is run once on numbers that write down what is done to them.
 
+mod origin;
 mod trace;
 mod write;
 
 use super::{Evaluator, Expression, Look, Notation};
 use crate::model::FrameId;
 use crate::{Error, Mechanism, Reference, Result};
+use origin::{Origin, Origins};
 use trace::Traced;
 use write::{Argument, Function};
 
@@ -20,6 +22,35 @@ pub enum Language {
     C,
     /// A function in Python with NumPy, of one state or of many in the rows of arrays: to read and to teach by.
     Python,
+}
+
+/// A line of source code, which knows the steps and links that it computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenLine {
+    /// What is written.
+    pub text: String,
+    /// The steps, and the places of their links in link space.
+    pub(crate) made: Vec<Origin>,
+}
+
+/// An algorithm that was run once.
+struct Traces {
+    tape: trace::Tape,
+    arguments: Vec<Argument>,
+    results: Vec<Traced>,
+    about: String,
+    origins: Origins,
+}
+
+impl Traces {
+    fn function(&self) -> Function<'_> {
+        Function {
+            tape: &self.tape,
+            arguments: &self.arguments,
+            results: &self.results,
+            about: &self.about,
+        }
+    }
 }
 
 impl Expression {
@@ -46,6 +77,43 @@ impl Expression {
         bound: &[&str],
         language: Language,
     ) -> Result<String> {
+        let traces = self.traced(mechanism, frames, bound, false)?;
+        Ok(write::write(&traces.function(), language))
+    }
+
+    /// The same line by line, for [`Algorithm::followed`](super::Algorithm::followed).
+    #[inline]
+    pub fn written_lines(
+        &self,
+        mechanism: &Mechanism,
+        frames: &[(FrameId, Reference)],
+        bound: &[&str],
+        language: Language,
+    ) -> Result<Vec<WrittenLine>> {
+        let traces = self.traced(mechanism, frames, bound, true)?;
+        let lines = write::write_lines(&traces.function(), language);
+        let line = |(text, numbers, result): write::Computing| {
+            let mut made: Vec<Origin> = Vec::new();
+            let numbers = numbers.iter().flat_map(|&id| &traces.origins.numbers[id as usize]);
+            for origin in numbers.chain(result.map(|i| &traces.origins.results[i])) {
+                if !made.contains(origin) {
+                    made.push(*origin);
+                }
+            }
+            WrittenLine { text, made }
+        };
+        Ok(lines.into_iter().map(line).collect())
+    }
+
+    /// Runs the algorithm on numbers that write down what is done to them; `follow`: and what each was made for.
+    #[inline]
+    fn traced(
+        &self,
+        mechanism: &Mechanism,
+        frames: &[(FrameId, Reference)],
+        bound: &[&str],
+        follow: bool,
+    ) -> Result<Traces> {
         let refused = |needs: &'static str| Error::Unsupported {
             mechanism: mechanism.name().to_owned(),
             what: "source code for this expression",
@@ -103,13 +171,24 @@ impl Expression {
             algorithm.rewritten().written(Notation::Symbols),
             algorithm.explain(Look::Plain)
         );
-        let function = Function {
-            tape: &trace::taken(),
-            arguments: &arguments,
-            results: &out,
-            about: &about,
+        let tape = trace::taken();
+        let origins = match follow {
+            true => origin::origins(
+                &tape,
+                &evaluator,
+                &mechanism.compiled,
+                moving.access(false).stages,
+                &out,
+            ),
+            false => Origins::default(),
         };
-        Ok(write::write(&function, language))
+        Ok(Traces {
+            tape,
+            arguments,
+            results: out,
+            about,
+            origins,
+        })
     }
 }
 

@@ -33,17 +33,51 @@ struct Writer<'a> {
     /// How many operations the expression of a number has.
     sizes: Vec<usize>,
     angles: Vec<u32>,
+    /// Where a line of the body begins, and the number that it computes.
+    starts: Vec<(usize, Computed)>,
 }
+
+/// What a line computes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Computed {
+    Number(u32),
+    /// A result, by its place.
+    Result(usize),
+}
+
+/// A line of text, the numbers that it computes, and the place of the result that it gives.
+pub(crate) type Computing = (String, Vec<u32>, Option<usize>);
 
 /// The source text.
 pub(crate) fn write(of: &Function<'_>, language: Language) -> String {
     let mut writer = Writer::new(of, language);
     let body = writer.body();
-    match language {
-        Language::Rust | Language::BareRust => writer.rust(&body),
-        Language::C => writer.c(&body),
-        Language::Python => writer.python(&body),
+    writer.around(&body)
+}
+
+/// The source text line by line, each with what it computes.
+pub(crate) fn write_lines(of: &Function<'_>, language: Language) -> Vec<Computing> {
+    let mut writer = Writer::new(of, language);
+    let body = writer.body();
+    let text = writer.around(&body);
+    let begin = text.find(&body).unwrap_or(0);
+    let mut at = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let computed = writer.starts.iter().find(|s| s.0 + begin == at).map(|s| s.1);
+        let (numbers, result) = match computed {
+            Some(Computed::Number(id)) => (writer.computed(id), None),
+            // What has a line of its own is computed there.
+            Some(Computed::Result(i)) => match of.results[i].0 {
+                id if writer.names[id as usize].is_some() => (Vec::new(), Some(i)),
+                id => (writer.computed(id), Some(i)),
+            },
+            None => (Vec::new(), None),
+        };
+        lines.push((line.trim_end_matches('\n').to_owned(), numbers, result));
+        at += line.len();
     }
+    lines
 }
 
 impl<'a> Writer<'a> {
@@ -71,7 +105,32 @@ impl<'a> Writer<'a> {
             names: vec![None; n],
             sizes: vec![0; n],
             angles,
+            starts: Vec::new(),
         }
+    }
+
+    /// The function around its statements.
+    fn around(&self, body: &str) -> String {
+        match self.language {
+            Language::Rust | Language::BareRust => self.rust(body),
+            Language::C => self.c(body),
+            Language::Python => self.python(body),
+        }
+    }
+
+    /// A number, and those that are written out where it is computed.
+    fn computed(&self, id: u32) -> Vec<u32> {
+        let (mut found, mut waiting) = (vec![id], self.of.tape.reads(id));
+        while let Some(id) = waiting.pop() {
+            let named = self.names[id as usize].is_some();
+            if !named && !found.contains(&id) {
+                found.push(id);
+                if !matches!(self.of.tape.made[id as usize], From::Sin(_) | From::Cos(_)) {
+                    waiting.extend(self.of.tape.reads(id));
+                }
+            }
+        }
+        found
     }
 
     fn text(&self, id: u32) -> String {
@@ -196,12 +255,16 @@ impl<'a> Writer<'a> {
         }
         self.statements(&mut out, &mut count, |id| !early[id]);
         if self.language == Language::Python {
-            let list: Vec<String> = self.of.results.iter().map(|r| self.text(r.0)).collect();
-            let list = list.join(",\n        ");
-            out += &format!("    results = [\n        {list},\n    ]\n");
+            out += "    results = [\n";
+            for (i, result) in self.of.results.iter().enumerate() {
+                self.starts.push((out.len(), Computed::Result(i)));
+                writeln!(out, "        {},", self.text(result.0)).unwrap_or(());
+            }
+            out += "    ]\n";
             return out;
         }
         for (i, result) in self.of.results.iter().enumerate() {
+            self.starts.push((out.len(), Computed::Result(i)));
             writeln!(out, "    out[{i}] = {};", self.text(result.0)).unwrap_or(());
         }
         out
@@ -224,6 +287,7 @@ impl<'a> Writer<'a> {
             if self.uses[id] > 1 || size >= LONGEST || matches!(from, From::Below(..) | From::Recip(_)) {
                 let name = format!("x{count}");
                 let formula = self.formula(id as u32);
+                self.starts.push((out.len(), Computed::Number(id as u32)));
                 match self.language {
                     Language::Rust | Language::BareRust => writeln!(out, "    let {name} = {formula};"),
                     Language::C => writeln!(out, "    const double {name} = {formula};"),

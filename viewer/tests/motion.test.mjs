@@ -23,7 +23,10 @@ test("a slider moves its joint, and the page shows the library's poses", async (
     assert.ok(apart(await served.pose(link), libraryPose([UR5], link, q)) < 2e-6, link);
   }
   // A click chooses the link that is there, and tells what is known of it.
-  const [x, y] = await served.ask(() => window.linkwork.project("forearm_link", [0, 0, 0.2]));
+  const [x, y] = await served.ask(() => {
+    const { scene, project } = window.linkwork;
+    return project("forearm_link", scene.links.find((l) => l.name === "forearm_link").com);
+  });
   const name = await served.ask(([x, y]) => window.linkwork.pick(x, y), [x, y]);
   assert.ok(name);
   await served.page.mouse.click(...(await served.onPage([x, y])));

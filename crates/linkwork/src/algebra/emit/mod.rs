@@ -95,7 +95,7 @@ impl Expression {
         let line = |(text, numbers, result): write::Computing| {
             let mut made: Vec<Origin> = Vec::new();
             let numbers = numbers.iter().flat_map(|&id| &traces.origins.numbers[id as usize]);
-            for origin in numbers.chain(result.map(|i| &traces.origins.results[i])) {
+            for origin in numbers.chain(result.and_then(|i| traces.origins.results.get(i))) {
                 if !made.contains(origin) {
                     made.push(*origin);
                 }

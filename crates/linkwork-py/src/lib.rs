@@ -12,6 +12,7 @@ mod held;
 mod inertia;
 mod inverse_kinematics;
 mod linear;
+mod load;
 mod methods;
 mod model;
 mod motion;
@@ -49,9 +50,10 @@ mod _linkwork {
     #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
     #[pymodule_export]
-    use crate::methods::method;
+    use crate::load::{examples, load, read};
     #[pymodule_export]
-    use crate::model::{Model, examples, load, read};
+    use crate::methods::method;
+    use crate::model::Model;
     #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};
     #[pymodule_export]

@@ -46,6 +46,7 @@ mod coulomb;
 mod felt;
 mod find;
 mod free;
+mod free_motion;
 mod linear;
 mod loops;
 mod meeting;

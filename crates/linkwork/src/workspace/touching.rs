@@ -5,10 +5,18 @@ use crate::Result;
 use crate::dynamics::forward::Gains;
 use crate::dynamics::operational::{Compliances, HomeGains};
 use crate::scalar::Scalar;
+use crate::simd::Instructions;
 use crate::spatial::{Force, Vec3};
 use crate::stage::crossing::{AnyJoint, Crossing};
+use crate::stage::world::World;
 
 impl<S: Scalar> Configured<'_, S> {
+    /// Where links are in the world, and the motions that joints allow.
+    pub(crate) fn world(&mut self) -> (&World<S>, Instructions) {
+        self.prepare_jacobians();
+        (&self.view.stages.world, self.view.instructions)
+    }
+
     /// What pushes a link from outside, in its compiled frame.
     pub(crate) fn load(&self, body: usize) -> Force<S> {
         self.view.stages.loads[body]

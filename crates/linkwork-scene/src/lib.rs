@@ -29,6 +29,7 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod bodies;
 mod broad;
 mod combine;
 mod field;

@@ -12,7 +12,7 @@ use super::rows::check;
 use super::{Contact, Friction, Settings, Start};
 use crate::closed::{ClosedMechanism, Target};
 use crate::model::Mechanism;
-use crate::spatial::{Force, Motion, Vec3};
+use crate::spatial::{Force, Vec3};
 use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
 use crate::{Error, Result, Workspace};
 

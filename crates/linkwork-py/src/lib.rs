@@ -53,6 +53,7 @@ mod _linkwork {
     use crate::load::{examples, load, read};
     #[pymodule_export]
     use crate::methods::method;
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};

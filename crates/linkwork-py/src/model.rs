@@ -4,15 +4,15 @@ use crate::arrays;
 use crate::errors::{Error, findings, raised, refused};
 use crate::evaluate::Spare;
 use crate::inertia::Inertia;
-use crate::load::format_of;
+use crate::load::{examples, format_of};
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
 use linkwork::model::{Base, Joint, examples as built_in};
-use linkwork_formats::{Options, Robot};
+use linkwork_formats::{Format, Robot};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 

@@ -70,17 +70,30 @@ fn wave(n: usize, phase: f64) -> Vec<f64> {
     (0..n).map(|i| (phase + 1.7 * i as f64).sin()).collect()
 }
 
-fn check(what: &str, got: &[f64], expect: &[f64]) {
+/// Tendons through a ring, and what pulls at them. The point at which they touch it is found to a millionth of an angle only,
+/// there as here, and so is all that comes of it.
+const RINGED: [&str; 5] = ["within", "through", "curved", "classed", "servo"];
+
+fn check(what: &str, got: &[f64], expect: &[f64], near: f64) {
     let error = error(got, expect);
-    assert!(error < 1e-9, "{what} differs by {error:e}:\n{got:?}\n{expect:?}");
+    assert!(error < near, "{what} differs by {error:e}:\n{got:?}\n{expect:?}");
 }
 
 #[test]
 fn muscles_and_what_tendons_go_around_are_as_in_mujoco() {
+    let ringed = |line: &&str| RINGED.iter().any(|name| line.contains(&format!("name=\"{name}\"")));
+    let plain: Vec<&str> = ROBOT.lines().filter(|line| !ringed(line)).collect();
+    agrees("muscles_plain", &plain.join("\n"), 1e-9);
+    agrees("muscles", ROBOT, 1e-6);
+}
+
+/// Compares everything; what rings have to do with is as near as `near`, all else to 1e-9.
+fn agrees(test: &str, text: &str, near: f64) {
     let Some(mut reference) = Reference::start() else {
         return;
     };
-    let path = written("muscles", ROBOT);
+    let path = written(test, text);
+    let of = |name: &str| if RINGED.contains(&name) { near } else { 1e-9 };
     let robot = loaded(&path);
     let m = &robot.mechanism;
     let (mut drives, mut sensors) = (Drivetrain::new(&robot).unwrap(), Sensors::new(&robot).unwrap());
@@ -118,32 +131,40 @@ fn muscles_and_what_tendons_go_around_are_as_in_mujoco() {
         let list = |value: &Value| value.as_array().unwrap().iter().map(numbers).collect::<Vec<_>>();
         let lengths = list(&expect["tendons"]);
         for (i, expect) in lengths.iter().enumerate() {
-            check(&robot.tendons[i].name, &drives.tendon(i).unwrap(), expect);
+            let name = &robot.tendons[i].name;
+            check(name, &drives.tendon(i).unwrap(), expect, of(name));
         }
         // The ball is in the way, or not; and a side makes a difference, or none.
-        bent[0] += usize::from((lengths[0][0] - lengths[2][0]).abs() > 1e-9);
-        bent[1] += usize::from((lengths[0][0] - lengths[1][0]).abs() > 1e-9);
+        let differs = |i: usize| {
+            lengths[0]
+                .first()
+                .zip(lengths[i].first())
+                .is_some_and(|(a, b)| (a - b).abs() > 1e-9)
+        };
+        bent[0] += usize::from(differs(1));
+        bent[1] += usize::from(differs(2));
         for (i, expect) in list(&expect["actuators"]).iter().enumerate() {
-            check(&robot.actuators[i].name, &drives.actuator(i).unwrap(), expect);
+            let name = &robot.actuators[i].name;
+            check(name, &drives.actuator(i).unwrap(), expect, of(name));
         }
-        check("qfrc_actuator", &tau, &numbers(&expect["torques"]));
+        check("qfrc_actuator", &tau, &numbers(&expect["torques"]), near);
         let rates = robot.actuators.iter().enumerate();
         let rates: Vec<f64> = rates.map(|(i, a)| a.activation_rate(ctrl[i], inputs[i])).collect();
-        check("act_dot", &rates, &numbers(&expect["rates"]));
+        check("act_dot", &rates, &numbers(&expect["rates"]), 1e-9);
         let mut passive = vec![0.0; m.nv()];
         moving.passive_torque(&mut passive).unwrap();
         drives.pull(&mut passive);
-        check("qfrc_passive", &passive, &numbers(&expect["passive"]));
+        check("qfrc_passive", &passive, &numbers(&expect["passive"]), near);
         tau.iter_mut().zip(&passive).for_each(|(tau, x)| *tau += x);
         let mut qdd = vec![0.0; m.nv()];
         moving.forward_dynamics(&tau, &mut qdd).unwrap();
-        check("accelerations", &qdd, &numbers(&expect["accelerations"]));
+        check("accelerations", &qdd, &numbers(&expect["accelerations"]), near);
         let now = linkwork::simulate::Now { t: 0.25, q: &q, v: &v };
         let mut measured = vec![0.0; sensors.width()];
         sensors
             .measure(now, &mut moving, &drives, &qdd, &[], &mut measured)
             .unwrap();
-        check("sensors", &measured, &numbers(&expect["sensors"]));
+        check("sensors", &measured, &numbers(&expect["sensors"]), near);
     }
     assert!(bent.iter().all(|n| (5..=40).contains(n)), "{bent:?}");
 }

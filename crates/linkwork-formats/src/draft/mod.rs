@@ -352,23 +352,40 @@ impl Draft {
 }
 
 /// Gives joints the springs and dampers that a time constant and a damping ratio tell, at the inertia that they show as the
-/// file is written: k = I/(Tζ)², c = 2I/T.
+/// file is written, all other joints free: k = I/(Tζ)², c = 2I/T, 1/I being the mean of their places on the diagonal of 𝓜⁻¹.
 fn tune(robot: &mut Robot, tuned: &[(String, [f64; 2])]) -> linkwork::Result<()> {
     if tuned.is_empty() {
         return Ok(());
     }
     let m = &robot.mechanism;
-    let mass = m.mass_matrix(&robot.written_configuration())?;
-    let mut changed = m.clone();
+    let (mut changed, mut workspace) = (m.clone(), m.workspace());
+    let q = robot.written_configuration();
+    let mut posed = workspace.at(&q)?;
+    let (mut force, mut answer) = (vec![0.0; m.nv()], vec![0.0; m.nv()]);
     for (name, [time, ratio]) in tuned {
         let at = m.v_range(m.joint(name)?)?;
         if at.is_empty() {
             continue;
         }
-        let inertia = at.clone().map(|i| mass[i * m.nv() + i]).sum::<f64>() / at.len() as f64;
+        let mut yields = 0.0;
+        for i in at.clone() {
+            force.fill(0.0);
+            force[i] = 1.0;
+            posed.inverse_mass_times(&force, &mut answer)?;
+            yields += answer[i] / at.len() as f64;
+        }
+        let inertia = 1.0 / yields;
         changed = changed.with_joint(name, |mut joint| {
-            joint.stiffness = vec![inertia / (time * ratio).powi(2)];
-            joint.damping = vec![2.0 * inertia / time];
+            let both = [&mut joint.stiffness, &mut joint.damping];
+            for (list, x) in both
+                .into_iter()
+                .zip([inertia / (time * ratio).powi(2), 2.0 * inertia / time])
+            {
+                match list.is_empty() {
+                    true => list.push(x),
+                    false => list.iter_mut().for_each(|own| *own += x),
+                }
+            }
             joint
         })?;
     }

@@ -129,13 +129,17 @@ pub(super) struct Table(Vec<[f64; 3]>);
 /// The largest error of a step, and of what is between two entries.
 const STEP_ERROR: f64 = 1e-12;
 const BETWEEN_ERROR: f64 = 1e-10;
+/// Muscles are no quicker, in seconds, and are followed no longer after the last change.
+const SHORTEST: f64 = 1e-4;
+const LATEST: f64 = 1e6;
 /// Longer tables are not made: after their end activations stay.
 const LONGEST: usize = 4_000_000;
 
 impl Table {
     /// Follows a control from zero activation: `(t, u, u̇)` from each time on, the last for ever.
     pub(super) fn follow(times: [f64; 3], controls: &[(f64, f64, f64)]) -> Self {
-        let shortest = times[0].min(times[1]).max(1e-9);
+        let times = [times[0].max(SHORTEST), times[1].max(SHORTEST), times[2].max(0.0)];
+        let shortest = times[0].min(times[1]);
         let mut table = Vec::new();
         let mut a = 0.0;
         for (i, &(from, u, slope)) in controls.iter().enumerate() {
@@ -146,7 +150,7 @@ impl Table {
             while table.len() < LONGEST {
                 let left = end.map_or(f64::INFINITY, |end| end - t);
                 let settled = (u.clamp(0.0, 1.0) - a).abs() < STEP_ERROR;
-                if left <= 0.0 || (end.is_none() && settled) {
+                if left <= 0.0 || (end.is_none() && (settled || t - from > LATEST)) {
                     break;
                 }
                 let step = h.min(left);

@@ -1,4 +1,4 @@
-//! Ways of tendons around balls and cylinders, as MuJoCo finds them: the shortest one over the surface on one side, or
+//! Ways of tendons around balls and cylinders, as MuJoCo 3 finds them: the shortest one over the surface on one side, or
 //! through a ring where the point that tells the side is inside.
 
 use linkwork::spatial::{Pose, Vec3};
@@ -43,7 +43,11 @@ pub(super) fn around(round: Round, at: &Pose, ends: [Vec3; 2], side: Option<Vec3
             let point = through(flat(from), flat(to), radius)?;
             ([point; 2], 0.0)
         }
-        _ => over([flat(from), flat(to)], side.map(flat), radius)?,
+        _ => over(
+            [flat(from), flat(to)],
+            side.map(|s| scaled(unit(flat(s)), radius)),
+            radius,
+        )?,
     };
     let mut points = points.map(|[a, b]| x * a + y * b);
     if let Round::Cylinder { .. } = round {
@@ -79,11 +83,6 @@ fn plane(from: Vec3, to: Vec3) -> [Vec3; 2] {
 
 fn dot(a: Flat, b: Flat) -> f64 {
     a[0] * b[0] + a[1] * b[1]
-}
-
-/// The area that two arrows span, with its sign.
-fn wedge(a: Flat, b: Flat) -> f64 {
-    a[0] * b[1] - a[1] * b[0]
 }
 
 fn minus(a: Flat, b: Flat) -> Flat {
@@ -123,16 +122,10 @@ fn over([a, b]: [Flat; 2], side: Option<Flat>, radius: f64) -> Option<([Flat; 2]
     if far_a < square || far_b < square || radius < SMALL || apart < SMALL {
         return None;
     }
-    // Round the back, if what is opposite to the side lies between both points; else the short way.
-    let turn = wedge(a, b);
-    let back = side.is_some_and(|s| {
-        let opposite = scaled(s, -1.0);
-        wedge(a, opposite) * turn > 0.0 && wedge(opposite, b) * turn > 0.0
-    });
-    // The point of the straight way nearest to the centre: if it is outside, nothing is in the short way.
+    // The point of the straight way nearest to the centre: if it is outside, and on the right side, nothing is in the way.
     let part = (-dot(way, a) / apart).clamp(0.0, 1.0);
     let nearest = [a[0] + part * way[0], a[1] + part * way[1]];
-    if dot(nearest, nearest) > square && !back {
+    if dot(nearest, nearest) > square && side.is_none_or(|s| dot(s, nearest) >= 0.0) {
         return None;
     }
     let [root_a, root_b] = [far_a, far_b].map(|far| radius * (far - square).max(0.0).sqrt());
@@ -141,14 +134,19 @@ fn over([a, b]: [Flat; 2], side: Option<Flat>, radius: f64) -> Option<([Flat; 2]
             |p: Flat, root: f64, far: f64| [(p[0] * square + root * p[1]) / far, (p[1] * square - root * p[0]) / far];
         [turned(a, sign * root_a, far_a), turned(b, -sign * root_b, far_b)]
     });
-    let better = usize::from((turn >= 0.0) != back);
+    let merit = ways.map(|[p, q]| match side {
+        _ if cross([a, p], [b, q]) => -1e4,
+        Some(side) => dot(unit([p[0] + q[0], p[1] + q[1]]), side),
+        None => -dot(minus(p, q), minus(p, q)),
+    });
+    let better = usize::from(merit[0] <= merit[1]);
     let [p, q] = ways[better];
     if cross([a, p], [b, q]) {
         return None;
     }
     let mut angle = dot(unit(p), unit(q)).clamp(-1.0, 1.0).acos();
-    let sense = wedge(q, p);
-    if (sense > 0.0 && better == 1) || (sense < 0.0 && better == 0) {
+    let turn = p[1] * q[0] - p[0] * q[1];
+    if (turn > 0.0 && better == 1) || (turn < 0.0 && better == 0) {
         angle = 2.0 * core::f64::consts::PI - angle;
     }
     Some(([p, q], angle * radius))
@@ -197,7 +195,7 @@ fn through(a: Flat, b: Flat, radius: f64) -> Option<Flat> {
             return middle;
         }
     }
-    let (first, share) = match wedge(a, b) > 0.0 {
+    let (first, share) = match a[0] * b[1] - a[1] * b[0] > 0.0 {
         true => (unit(a), alpha),
         false => (unit(b), beta),
     };

@@ -126,6 +126,9 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
     let tuned = numbers::several::<2>(f, d.with("springdamper"), "springdamper", at);
     let tuned = tuned.filter(|both| both.iter().all(|x| *x > 0.0));
     if tuned.is_some() {
+        // They stand in the place of the joint's own.
+        joint.stiffness.clear();
+        joint.damping.clear();
         joint.rest = Some(spring).filter(|x| *x != 0.0).into_iter().collect();
     }
     Some(Read {

@@ -35,7 +35,7 @@ j of arms whose axes are parallel or perpendicular (--arm perpendicular). δq̈ 
 P, D and G, as published. Conventional ways are run with the library's own sweeps and dense factors, and counted: Walker and
 Orin's four, and Algorithms 3 and 4 of Jain and Rodriguez. Sines and cosines are not counted. Where ours are above, the
 reason stands below the table. Kozłowski's counts of 1992 are not among them: the papers that this follows cite them without
-the numbers. Matrices are counted as they are made for numbers: of short arms tile by tile.")]
+the numbers.")]
 pub(crate) struct Arguments {
     /// A built-in robot or a file; general arms if left out.
     robot: Option<String>,

@@ -144,8 +144,6 @@ fn stars_that_touch_are_adjoints_and_between_spaces_products() {
         ("T --C", "T + C"),
         ("Mass * -T", "-Mass T"),
         ("D^-1 / 2 T", "0.5 inv(D) T"),
-        ("I I", "I_q"),
-        ("2 I - I", "I_q"),
     ] {
         assert_eq!(parse(text), parse(same), "{text}");
     }

@@ -63,7 +63,7 @@ pub(super) const OF_UPSILON: (usize, usize) = (
     RICCATI.additions + UPSILON.additions,
 );
 /// r; Ṗ, and the gradient by the joints' rates of what is linear in it.
-const COMPOSITE: Cost = operations(84, 90);
+const COMPOSITE: Cost = operations(120, 138);
 const P_RATE: Cost = operations(300, 303);
 const P_RATE_ADJOINT: Cost = operations(426, 345);
 

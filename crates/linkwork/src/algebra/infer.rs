@@ -87,7 +87,6 @@ pub(crate) fn typed(all: &[&Ast]) -> Result<Vec<Sum>, Fault> {
     for ast in all {
         inference.kind(ast)?;
     }
-    inference.settle();
     let mut sums = Vec::with_capacity(all.len());
     for ast in all {
         let sum = inference.build(ast)?;

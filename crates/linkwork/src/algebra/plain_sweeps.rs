@@ -86,7 +86,7 @@ pub(super) fn all_outward<S: Scalar, const SPECIAL: bool>(
                     true => coriolis::<S, true>(body, v, here.few::<true>(body, qd)),
                     false => coriolis::<S, false>(body, v, here.few::<false>(body, qd)),
                 };
-                if base && body.parent.is_none() {
+                if base {
                     a += base_acceleration(m, &known!(s), k);
                 }
                 here.own[to] = a.to_array();

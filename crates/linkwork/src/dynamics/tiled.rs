@@ -2,13 +2,14 @@
 
 use crate::model::Compiled;
 use crate::plan::Tiles;
-use crate::scalar::{MOST_COLUMNS, Pack, Scalar};
+use crate::scalar::{Builds, MOST_COLUMNS, Pack, Scalar};
 use crate::stage::linear::{LANES, bits};
 
-/// The tiles of a mechanism, where matrices are made of them. Where numbers are slow, sweeps are as good.
+/// The tiles of a mechanism, where matrices are made of them. Where operations count, and where numbers are slow, sweeps are
+/// as good.
 #[inline(always)]
 pub(crate) fn tiled<S: Scalar>(m: &Compiled) -> Option<&Tiles> {
-    if const { S::SPECIAL } {
+    if const { S::SPECIAL && !matches!(S::BUILDS, Builds::Once) } {
         m.columns.tiles.as_ref()
     } else {
         None

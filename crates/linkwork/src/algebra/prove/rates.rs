@@ -176,6 +176,6 @@ impl RateLaw {
 /// A law of rates that fits, and what it makes of a sum.
 pub(super) fn step(sum: &Sum) -> Option<(&'static RateLaw, Sum)> {
     let along = directions(sum);
-    let tried = LAWS.iter().flat_map(|law| along.iter().map(move |w| (law, w)));
-    tried.into_iter().find_map(|(law, w)| Some((law, law.apply(sum, w)?)))
+    let mut tried = LAWS.iter().flat_map(|law| along.iter().map(move |w| (law, w)));
+    tried.find_map(|(law, w)| Some((law, law.apply(sum, w)?)))
 }

@@ -22,6 +22,7 @@ Usage: cargo xtask test         format, lints, tests, docs and the repository's 
        cargo xtask viewer       builds the page of `linkwork view`, with npm
        cargo xtask race         linkwork against Pinocchio and MuJoCo: installs and compiles them, prints one table
        cargo xtask race python  the Python package beside pin, mujoco and torch, in one table
+       cargo xtask race motion  inverse kinematics beside pytracik, pin-pink and mink, in one table
        cargo xtask contact      steps with contact beside MuJoCo's, on scenes of its own format
        cargo xtask check        paths in the guides, order of the rooms, length of the files: in a second
        cargo xtask count        writes the baseline of instructions that `test` compares with";
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ["viewer"] => viewer::build(&root()),
         ["race"] => race::run(&root()),
         ["race", "python"] => python::race(&root()),
+        ["race", "motion"] => race::motion::run(&root()),
         ["contact"] => contact::run(&root()),
         ["check"] => {
             let mut score = test::Score::default();

@@ -11,7 +11,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
+use linkwork::contact::Surface;
 use linkwork::motion::{InverseKinematics, Options, Residual, Solution, Task};
+use linkwork::spatial::Pose;
+use linkwork_formats::Robot;
+use linkwork_scene::{ClosedForm, Collider, Scene, colliders};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,6 +30,7 @@ A task is KIND [FRAME] NUMBERS [relative=FRAME] [weight=W] [level=N] [preferred]
   direction FRAME ax,ay,az x,y,z       an axis of the frame, and the direction it is to point in
   distance FRAME d relative=FRAME      also at-least, at-most
   com x,y,z                            posture q1,q2,…
+  clear d                              collision shapes at least so far apart, in metres
 Tasks of one level are traded off by their weights; a later level has only the freedom that earlier ones leave. A preferred task
 need not be met. Limits of joints always hold, and loops of the robot are closed. If the targets cannot be
 reached, the nearest configuration that was found is printed, and the exit code is 1.
@@ -37,7 +42,8 @@ Examples:
   linkwork ik puma560 --frame link6_dh --position 0.4,0.2,0.3
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,3.14,0,0
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,1,0,0,0 --json
-  linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 preferred\"")]
+  linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 preferred\"
+  linkwork ik panda.urdf --frame panda_hand --position 0.4,0.2,0.1 --avoid 0.02 --ground")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
@@ -58,6 +64,12 @@ pub(crate) struct Arguments {
     /// Another task; may be given several times.
     #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
     task: Vec<String>,
+    /// Keep collision shapes so far from each other and from the surroundings, in metres: the same as --task "clear MARGIN".
+    #[arg(long, value_name = "MARGIN", value_parser = margin)]
+    avoid: Option<f64>,
+    /// Add a ground to keep clear of, at a height in metres: 0 if none is given.
+    #[arg(long, value_name = "Z", num_args = 0..=1, default_missing_value = "0", allow_negative_numbers = true)]
+    ground: Option<f64>,
     /// A file of many targets, in JSON.
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["task", "target"])]
     targets: Option<PathBuf>,
@@ -77,6 +89,13 @@ pub(crate) struct Arguments {
 
 fn tolerance(text: &str) -> Result<f64, String> {
     crate::numbers::positive(text, 1.0)
+}
+
+fn margin(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(margin) if (0.0..f64::INFINITY).contains(&margin) => Ok(margin),
+        _ => Err("it must be a distance in metres, zero or more".to_owned()),
+    }
 }
 
 /// One of many targets.
@@ -113,6 +132,7 @@ struct Left {
 /// A robot to solve for.
 struct Asked<'a> {
     arguments: &'a Arguments,
+    robot: &'a Robot,
     mechanism: &'a Mechanism,
     closed: Option<&'a ClosedMechanism>,
 }
@@ -123,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let closed = crate::simulate::closed::close(&loaded.robot)?;
     let asked = Asked {
         arguments,
+        robot: &loaded.robot,
         mechanism: closed
             .as_ref()
             .map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism),
@@ -134,9 +155,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         writeln!(anstream::stdout(), "{}", serde_json::to_string(&answers)?)?;
         return Ok(code(found.iter().all(|f| f.reached)));
     }
-    let tasks = asked.tasks()?;
+    let wanted = asked.wanted()?;
+    let tasks = asked.tasks(&wanted)?;
     let start = asked.start(arguments.q.as_ref())?;
-    let found = asked.solver(tasks)?.solve_from(&start).map_err(wrong)?;
+    let found = asked.solver(&wanted, tasks)?.solve_from(&start).map_err(wrong)?;
     match arguments.json {
         true => {
             let answer = answer(&loaded.name, &found);
@@ -156,8 +178,8 @@ fn wrong(e: linkwork::Error) -> anyhow::Error {
 }
 
 impl Asked<'_> {
-    /// The tasks of the command line.
-    fn tasks(&self) -> Result<Vec<Task>> {
+    /// What the command line wants.
+    fn wanted(&self) -> Result<Vec<Wanted>> {
         let given = self.arguments;
         let mut all = Vec::new();
         for (kind, numbers) in [("position", &given.position), ("pose", &given.pose)] {
@@ -178,10 +200,42 @@ impl Asked<'_> {
             let hint = "give --frame with --position or --pose, --task, or --targets";
             return Err(Complaint::usage("no target is given", hint));
         }
-        all.iter().map(|wanted| wanted.task(self.mechanism)).collect()
+        Ok(all)
     }
 
-    fn solver(&self, tasks: Vec<Task>) -> Result<InverseKinematics> {
+    /// The tasks of one target, with what --avoid adds.
+    fn tasks(&self, wanted: &[Wanted]) -> Result<Vec<Task>> {
+        let given = wanted.iter().map(|wanted| wanted.task(self.mechanism));
+        let avoid = self.arguments.avoid.map(|margin| Ok(Task::clear(margin)));
+        given.chain(avoid).collect()
+    }
+
+    /// The robot's collision shapes and its surroundings.
+    fn scene(&self) -> Result<Scene> {
+        // Frames are those of the mechanism that is solved for.
+        let robot = Robot {
+            mechanism: self.mechanism.clone(),
+            ..self.robot.clone()
+        };
+        let (mut all, _, notes) = colliders(&robot)?;
+        for note in &notes {
+            anstream::eprintln!("{}: {note}", style::paint(style::HEAD, "note"));
+        }
+        if let Some(height) = self.arguments.ground {
+            let at = Pose::from_translation([0.0, 0.0, height]);
+            all.push(Collider::ground(at, Surface::default()));
+        }
+        let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(ClosedForm))?;
+        if scene.pairs() == 0 {
+            return Err(Complaint::usage(
+                "--avoid: no two shapes of this robot and its surroundings could touch",
+                "give its links <collision> shapes or geoms, and a --ground if it has none to avoid",
+            ));
+        }
+        Ok(scene)
+    }
+
+    fn solver(&self, wanted: &[Wanted], tasks: Vec<Task>) -> Result<InverseKinematics> {
         let options = Options {
             tolerance: self.arguments.tolerance,
             restarts: self.arguments.restarts,
@@ -191,7 +245,16 @@ impl Asked<'_> {
             Some(closed) => InverseKinematics::closed(closed, tasks),
             None => InverseKinematics::new(self.mechanism, tasks),
         };
-        made.and_then(|ik| ik.options(options)).map_err(wrong)
+        let made = made.and_then(|ik| ik.options(options)).map_err(wrong)?;
+        let avoids = self.arguments.avoid.is_some() || wanted.iter().any(|wanted| wanted.kind == "clear");
+        match avoids {
+            true => Ok(made.avoiding(Box::new(self.scene()?))),
+            false if self.arguments.ground.is_some() => Err(Complaint::usage(
+                "--ground has no part without something that keeps clear of it",
+                "give --avoid MARGIN too",
+            )),
+            false => Ok(made),
+        }
     }
 
     /// A given start, or neutral within limits.
@@ -214,8 +277,7 @@ impl Asked<'_> {
         })?;
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
         for (i, target) in targets.iter().enumerate() {
-            let own = target.tasks.iter().map(|w| w.task(self.mechanism));
-            let own: Result<Vec<Task>> = own.collect();
+            let own = self.tasks(&target.tasks);
             tasks.push(own.with_context(|| format!("{shown}, target number {i} (from zero)"))?);
             let start = self.start(target.q.as_ref().or(self.arguments.q.as_ref()))?;
             if start.len() != self.mechanism.nq() {
@@ -227,10 +289,10 @@ impl Asked<'_> {
             }
             starts.extend(start);
         }
-        let Some(first) = tasks.first() else {
+        let (Some(first), Some(target)) = (tasks.first(), targets.first()) else {
             return Ok(Vec::new());
         };
-        let solver = self.solver(first.clone())?;
+        let solver = self.solver(&target.tasks, first.clone())?;
         solver.solve_many(&tasks, &starts).map_err(wrong)
     }
 }

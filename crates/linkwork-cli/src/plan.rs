@@ -1,5 +1,7 @@
 //! `linkwork plan`: a trajectory through waypoints of the joints or of a frame, as a file.
 
+mod bands;
+
 use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds, significant};
 use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
@@ -29,6 +31,7 @@ Examples:
   linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --out reach.json
   linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --to 1,0,0,-0.5,0,0,0 --kind fastest --max-acceleration 10 --out fast.csv
   linkwork plan arm7 --from 0,0.5,0,-1.2,0,0.9,0 --frame flange --pose 0.65,0.15,0.6,0,2.6,0 --seconds 2 --plot line.svg
+  linkwork plan arm7 --to 0.5,0.4,0,-1,0,0.8,0 --mass-error 0.05 --bands bands.svg
   linkwork simulate arm7 -c track:reach.json --seconds 2")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -77,6 +80,13 @@ pub(crate) struct Arguments {
     /// Draw position, velocity, acceleration and torque: .svg or .png; may be given several times.
     #[arg(long, value_name = "FILE")]
     plot: Vec<PathBuf>,
+    /// How well masses and inertias of all links are known, as a part: tells how far the robot may be from its trajectory, to
+    /// first order and by robots that are drawn. Joints are held by springs and dampers of 10 rad/s.
+    #[arg(long, value_name = "PART", value_parser = |s: &str| positive(s, 1.0))]
+    mass_error: Option<f64>,
+    /// Draw those bands: .svg or .png; may be given several times.
+    #[arg(long, value_name = "FILE", requires = "mass_error")]
+    bands: Vec<PathBuf>,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -105,6 +115,9 @@ struct Summary<'a> {
     limit_share: f64,
     limit_joint: &'a str,
     limit_quantity: &'a str,
+    /// How far errors of masses may lead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    off_course: Option<bands::Worst>,
     written: Vec<String>,
 }
 
@@ -114,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Format::of(path)?;
         atomic_file::check(path)?;
     }
-    for path in &arguments.plot {
+    for path in arguments.plot.iter().chain(&arguments.bands) {
         plot::Format::of(path)?;
         atomic_file::check(path)?;
     }
@@ -136,10 +149,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for path in &arguments.plot {
         draw(&loaded.name, &course)?.write(path)?;
     }
+    let bands = arguments.mass_error.map(|error| bands::Bands::new(&course, error));
+    let bands = bands.transpose()?;
+    for path in &arguments.bands {
+        if let Some(bands) = &bands {
+            bands.draw(&loaded.name, path)?;
+        }
+    }
     let written = arguments
         .out
         .iter()
         .chain(&arguments.plot)
+        .chain(&arguments.bands)
         .map(|p| p.display().to_string())
         .collect();
     let summary = Summary {
@@ -149,6 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         limit_share: most.share,
         limit_joint: &most.joint,
         limit_quantity: most.quantity,
+        off_course: bands.as_ref().map(bands::Bands::worst),
         written,
     };
     let mut out = anstream::stdout();
@@ -159,6 +181,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     writeln!(out, "{}: {} s", loaded.name, significant(summary.seconds, 6))?;
     if most.share > 0.0 && most.share < 1e3 {
         writeln!(out, "{most}")?;
+    }
+    if let Some(bands) = &bands {
+        writeln!(out, "{}", bands.sentence())?;
     }
     summary
         .written

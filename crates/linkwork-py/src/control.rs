@@ -202,7 +202,8 @@ impl Controller {
 
     /// Frames to their targets, in order of priority, each with the dynamics of its own directions undone; what they leave brings the
     /// joints to a posture. Tasks are pairs of a frame's name and a target, a place of three numbers or a pose of 4 × 4.
-    /// `quickness` is in rad/s: k_p = ω², k_d = 2ω.
+    /// `quickness` is in rad/s: k_p = ω², k_d = 2ω. Where motors drive some joints alone, as of a floating base, frames are moved by
+    /// those; `standing_on` names links that do not move, such as feet.
     ///
     /// >>> import numpy as np, linkwork as lw
     /// >>> m = lw.Model.example("arm7")
@@ -212,7 +213,7 @@ impl Controller {
     /// >>> bool(np.linalg.norm(m.pose(path.q[-1], "flange")[:3, 3] - there) < 1e-3)
     /// True
     #[staticmethod]
-    #[pyo3(signature = (model, tasks, posture, *, quickness=10.0, posture_quickness=5.0, gravity=true))]
+    #[pyo3(signature = (model, tasks, posture, *, quickness=10.0, posture_quickness=5.0, gravity=true, standing_on=Vec::new()))]
     fn operational_space(
         model: &Bound<'_, Model>,
         tasks: Vec<(String, Bound<'_, PyAny>)>,
@@ -220,6 +221,7 @@ impl Controller {
         quickness: f64,
         posture_quickness: f64,
         gravity: bool,
+        standing_on: Vec<String>,
     ) -> PyResult<Self> {
         let m = model.get().mechanism();
         let mut all = Vec::new();
@@ -232,7 +234,9 @@ impl Controller {
             all.push(FrameTask { quickness, ..task });
         }
         let law = OperationalSpace::new(m, all, &vector("posture", posture)?);
-        let law = law.and_then(|law| law.posture_quickness(posture_quickness));
+        let held: linkwork::Result<Vec<_>> = standing_on.iter().map(|name| m.frame(name)).collect();
+        let held = held.map_err(raised)?;
+        let law = law.and_then(|law| law.posture_quickness(posture_quickness)?.standing_on(&held));
         Self::of(model, law.map(|c| Kind::Operational(Box::new(c))), gravity)
     }
 

@@ -42,7 +42,7 @@ mod _linkwork {
     #[pymodule_export]
     use crate::inertia::Inertia;
     #[pymodule_export]
-    use crate::inverse_kinematics::inverse_kinematics;
+    use crate::inverse_kinematics::{inverse_kinematics, task_velocities};
     #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
 use linkwork::contact::{Change, Contact, Friction, Region, Report, Settings, Stepper, Surface};
+use linkwork::motion::Clearance;
 use linkwork::spatial::{Pose, Vec3};
 use linkwork_scene::{ClosedForm, Collider, Ground, Shape, Worlds, colliders};
 use numpy::PyArray1;
@@ -87,6 +88,11 @@ fn three<'py>(py: Python<'py>, list: impl Iterator<Item = Vec3>) -> PyResult<Bou
 }
 
 impl _Scene {
+    /// What inverse kinematics keeps clear of.
+    pub(crate) fn shapes(&self) -> Box<dyn Clearance> {
+        Box::new(self.scene.clone())
+    }
+
     fn names(&self, id: u64) -> (String, String) {
         let pair = self.scene.colliders_of(id);
         pair.map_or_else(Default::default, |[a, b]| (a.name.clone(), b.name.clone()))

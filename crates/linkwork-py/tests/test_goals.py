@@ -47,6 +47,38 @@ def test_levels_and_relative_frames():
     assert "contradict" in found.message
 
 
+def test_shapes_are_kept_clear_of_each_other(arm):
+    there = np.array([0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0])
+    hand, elbow = arm.pose(there, "flange"), arm.pose(there, "link4")[:3, 3]
+    at = np.eye(4)
+    at[:3, 3] = elbow + [0.0, 0.06, 0.0]
+    shapes = [lw.Shape.sphere("link4", 0.04), lw.Shape.sphere("world", 0.04, at=at)]
+    scene = lw.Scene(arm, shapes=shapes, ground=None)
+    tasks = [lw.Task.pose("flange", hand), lw.Task.clear(0.02)]
+    found = arm.inverse_kinematics(tasks, there, scene=scene)
+    assert found.reached, found.message
+    np.testing.assert_allclose(arm.pose(found.q, "flange"), hand, atol=1e-7)
+    gap = np.linalg.norm(arm.pose(found.q, "link4")[:3, 3] - at[:3, 3]) - 0.08
+    assert gap > 0.02 - 1e-8
+    with pytest.raises(lw.Error, match="give them by `scene`"):
+        arm.inverse_kinematics(tasks, there)
+    with pytest.raises(lw.Error, match="another model"):
+        lw.Model.example("arm7").inverse_kinematics(tasks, there, scene=scene)
+
+
+def test_velocities_of_tasks_keep_to_limits(arm):
+    q = arm.random(5, count=6)
+    task = lw.Task.position("flange", np.zeros(3)).moving([0, 0, 0, 0.05, 0, 0])
+    v = arm.task_velocity(q, task, gain=0.0, damping=1e-9)
+    assert v.shape == (6, 7)
+    speed = np.einsum("nij,nj->ni", arm.jacobian(q, "flange", "aligned"), v)
+    np.testing.assert_allclose(speed[:, 3:], np.tile([0.05, 0, 0], (6, 1)), atol=1e-6)
+    far = arm.task_velocity(q, lw.Task.position("flange", [9.0, 0, 0]), gain=1e3)
+    assert (np.abs(far) <= np.array(arm.velocity_limit) + 1e-9).all()
+    with pytest.raises(lw.Error, match="velocity has shape"):
+        lw.Task.position("flange", np.zeros(3)).moving([1, 2])
+
+
 def test_every_kind_of_task_is_met(arm):
     there = arm.pose(arm.random(4), "flange")
     for task, error in (

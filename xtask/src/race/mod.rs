@@ -6,6 +6,7 @@
 
 mod arms;
 mod emitted;
+pub(crate) mod motion;
 mod rival;
 
 use crate::test::cargo;

@@ -12,9 +12,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// pose, position, orientation, direction, distance, at-least, at-most, com or posture.
+    /// pose, position, orientation, direction, distance, at-least, at-most, com, clear or posture.
     pub(super) kind: String,
-    /// The frame, of all but com and posture.
+    /// The frame, of all but com, clear and posture.
     pub(super) frame: Option<String>,
     /// The frame that the target is seen from, or that a distance is measured to.
     pub(super) relative_to: Option<String>,
@@ -77,7 +77,7 @@ impl Wanted {
     }
 
     fn needs_frame(&self) -> bool {
-        !matches!(self.kind.as_str(), "com" | "posture")
+        !matches!(self.kind.as_str(), "com" | "clear" | "posture")
     }
 
     /// For a mechanism.
@@ -116,10 +116,18 @@ impl Wanted {
                 }
             }
             "com" => Task::centre_of_mass(three("com", &self.target)?),
+            "clear" => {
+                let [margin] = self.target[..] else {
+                    let problem = format!("clear has {} numbers but needs 1", self.target.len());
+                    return Err(Complaint::usage(problem, "write the margin in metres"));
+                };
+                Task::clear(margin)
+            }
             "posture" => Task::posture(self.target.clone()),
             other => {
                 let problem = format!("`{other}` is not a kind of task");
-                let hint = "pose, position, orientation, direction, distance, at-least, at-most, com and posture are";
+                let hint =
+                    "pose, position, orientation, direction, distance, at-least, at-most, com, clear and posture are";
                 return Err(Complaint::usage(problem, hint));
             }
         };

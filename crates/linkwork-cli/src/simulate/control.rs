@@ -47,6 +47,10 @@ pub(crate) struct Control {
     /// separated by commas, in order of priority.
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
+    /// Links that stand on something and do not move, such as feet, apart by commas: what the operational controller reckons
+    /// with where a base floats.
+    #[arg(long, value_name = "NAMES")]
+    standing_on: Option<String>,
     /// The torques of the file controller: lines of a time and nv torques, separated by commas; torques between two lines are
     /// interpolated.
     #[arg(long, value_name = "FILE.csv")]
@@ -367,7 +371,12 @@ impl Control {
                         ..FrameTask::pose(frame, pose)
                     });
                 }
-                self.limited(mechanism, OperationalSpace::new(mechanism, tasks, &target)?)?
+                let mut law = OperationalSpace::new(mechanism, tasks, &target)?;
+                if let Some(names) = &self.standing_on {
+                    let frames: linkwork::Result<Vec<_>> = names.split(',').map(|name| mechanism.frame(name)).collect();
+                    law = law.standing_on(&frames.map_err(|e| Complaint::usage(e.to_string(), FRAMES))?)?;
+                }
+                self.limited(mechanism, law)?
             }
             Kind::Adaptive => {
                 let law = self.adaptive(mechanism)?;

@@ -327,6 +327,11 @@ fn joint(out: &mut String, robot: &Robot, j: &Joint, geared: f64, f: &mut Findin
     }
     if passive.iter().any(|(_, x)| x.is_some()) {
         *out += "<dynamics";
+        // Other readers refuse an element that has neither.
+        let has = |wanted: &str| passive.iter().any(|(name, x)| *name == wanted && x.is_some());
+        if !has("damping") && !has("friction") {
+            *out += " damping=\"0.0\"";
+        }
         for (name, x) in passive.iter().filter_map(|(name, x)| Some((name, (*x)?))) {
             let _ = write!(out, " {name}=\"{x:?}\"");
         }

@@ -127,6 +127,7 @@ class Controller:
         quickness: float = 10.0,
         posture_quickness: float = 5.0,
         gravity: bool = True,
+        standing_on: Sequence[str] = (),
     ) -> Controller: ...
     @staticmethod
     def tracking(trajectory: Trajectory, kp: ArrayLike, kd: ArrayLike, *, plant: Model | None = None) -> Controller: ...
@@ -443,7 +444,18 @@ class Model:
         iterations: int = 100,
         restarts: int = 100,
         seed: int = 1,
+        scene: _Scene | None = None,
     ) -> Solution: ...
+    def task_velocity(
+        self,
+        q: ArrayLike,
+        tasks: Task | Sequence[Task],
+        *,
+        period: float = 0.01,
+        gain: float = 10.0,
+        damping: float = 1e-6,
+        scene: _Scene | None = None,
+    ) -> NDArray[np.float64]: ...
     # Quantities, from the library's list:
     def pose(self, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array: ...
     def link_poses(self, q: ArrayLike, *, out: Array | None = None) -> Array: ...
@@ -594,6 +606,15 @@ def simulate(
 def linearize(model: Model, q: Any, qd: Any = None, tau: Any = None) -> StateSpace: ...
 def linearize_step(model: Model, q: Any, qd: Any, tau: Any, dt: float, method: str) -> StateSpace: ...
 def assemble(model: Model, q: Any, held: list[str]) -> list[float]: ...
+def task_velocities(
+    model: Model,
+    tasks: Sequence[Task],
+    targets: Sequence[Any],
+    count: int,
+    q: Any,
+    rates: tuple[float, float, float],
+    scene: _Scene | None = None,
+) -> tuple[Any, Any]: ...
 def inverse_kinematics(
     model: Model,
     tasks: Sequence[Task],
@@ -601,4 +622,5 @@ def inverse_kinematics(
     count: int,
     starts: Any,
     options: tuple[float, int, int, int],
+    scene: _Scene | None = None,
 ) -> tuple[Any, Any, Any, Any, Any, Any, list[str], list[list[tuple[str, float, bool]]]]: ...

@@ -13,7 +13,7 @@ import numpy as np
 from . import _arrays, _linkwork
 from ._linkwork import Controller, Error, Model, StateSpace
 from ._models import spread
-from ._tasks import inverse_kinematics
+from ._tasks import inverse_kinematics, task_velocity
 
 
 def _pair(model: Model, a: tuple[str, Any, str], b: tuple[str, Any, str]) -> Any:
@@ -337,6 +337,7 @@ for method in (
     linearize,
     assemble,
     inverse_kinematics,
+    task_velocity,
 ):
     method.__qualname__ = f"Model.{method.__name__}"
     method.__module__ = "linkwork"

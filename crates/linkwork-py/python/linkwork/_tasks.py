@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "distance": (),
     "distance_at_least": (),
     "distance_at_most": (),
+    "clear": (),
 }
 """What one target has; of a posture nq numbers."""
 
@@ -53,6 +54,14 @@ class Task:
     axis_weights: Any = (1.0, 1.0, 1.0)
     level: int = 0
     preferred: bool = False
+    target_velocity: Any = None
+
+    def moving(self, velocity: Any) -> Task:
+        """The same with the target's own velocity [ω; v], six numbers in the axes that it is in, for `task_velocity`."""
+        array = _arrays.numbers("velocity", velocity)
+        if array.shape != (6,):
+            raise Error(f"velocity has shape {array.shape}, but it must have (6,): turning, then moving")
+        return replace(self, target_velocity=array.astype(np.float64).tolist())
 
     @staticmethod
     def pose(
@@ -153,6 +162,11 @@ class Task:
         )
 
     @staticmethod
+    def clear(margin: Any, *, weight: float = 1.0, level: int = 0, preferred: bool = False) -> Task:
+        """The shapes of a scene are to be at least so far apart (…) in metres, those of the robot and of its surroundings."""
+        return Task("clear", margin, weight=weight, level=level, preferred=preferred)
+
+    @staticmethod
     def posture(q: Any, *, weight: float = 1.0, level: int = 0, preferred: bool = False) -> Task:
         """The joints are to be at q (…, nq); free and planar joints are left out."""
         return Task("posture", q, weight=weight, level=level, preferred=preferred)
@@ -200,6 +214,49 @@ def _objects(items: list[Any], batch: tuple[int, ...]) -> Any:
     return array.reshape(batch)
 
 
+def _prepared(
+    self: Model, tasks: Task | Sequence[Task], name: str, q: Any, scene: _linkwork._Scene | None
+) -> tuple[list[Task], list[Any], tuple[int, ...], int]:
+    """Tasks, then configurations and the targets of each task as flat arrays, their leading dimensions and how many there are."""
+    if isinstance(tasks, Task):
+        tasks = [tasks]
+    tasks = list(tasks)
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise TypeError(f"tasks must be made by `Task.pose` and the like, not {type(task).__name__}")
+    if not tasks:
+        raise Error("there are no tasks; give one")
+    if scene is not None and scene.model is not self:
+        raise Error(f"the scene is of another model, {scene.model.name!r}; make it of the one that is solved for")
+    given = [_arrays.numbers(name, q).astype(np.float64)]
+    shapes: list[tuple[int, ...]] = [(self.nq,)]
+    for i, task in enumerate(tasks):
+        shape = (self.nq,) if task.kind == "posture" else SHAPES.get(task.kind)
+        if shape is None:
+            raise Error(f"task {i} (from zero) is of kind {task.kind!r}; make it by `Task.pose` and the like")
+        target = _arrays.numbers(f"the target of task {i} (from zero)", task.target).astype(np.float64)
+        given.append(target)
+        shapes.append(shape)
+    names = [name] + [f"the target of task {i} (from zero), a {t.kind}," for i, t in enumerate(tasks)]
+    leading = []
+    for what, array, shape in zip(names, given, shapes):
+        at = array.ndim - len(shape)
+        if at < 0 or array.shape[at:] != shape:
+            wanted = "(…" + "".join(f", {n}" for n in shape) + ")"
+            raise Error(f"{what} has shape {array.shape}, but it must have {wanted}")
+        if not np.isfinite(array).all():
+            where = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
+            raise Error(f"{what} is not finite at {where}")
+        leading.append(array.shape[:at])
+    try:
+        batch = np.broadcast_shapes(*leading)
+    except ValueError:
+        raise Error(f"the leading dimensions of {name} and targets do not fit together: {leading}") from None
+    count = int(np.prod(batch, dtype=np.int64))
+    flat = [np.ascontiguousarray(np.broadcast_to(a, batch + s)) for a, s in zip(given, shapes)]
+    return tasks, flat, batch, count
+
+
 def inverse_kinematics(
     self: Model,
     tasks: Task | Sequence[Task],
@@ -209,11 +266,13 @@ def inverse_kinematics(
     iterations: int = 100,
     restarts: int = 100,
     seed: int = 1,
+    scene: _linkwork._Scene | None = None,
 ) -> Solution:
     """Configurations that meet tasks, from `start` (…, nq) on, or from the neutral one.
 
     Targets and starts have leading dimensions, which broadcast: there is an answer for each, found on all threads, and the same whatever
     else is asked for. Loops are closed in every answer, and limits are kept. `restarts` are other starts, drawn within limits from `seed`.
+    `scene` has the shapes that a task `Task.clear` is about.
 
     >>> import numpy as np, linkwork as lw
     >>> m = lw.Model.example("arm7")
@@ -226,40 +285,7 @@ def inverse_kinematics(
     >>> m.inverse_kinematics(lw.Task.position("flange", [9, 0, 0]), restarts=2).message[:30]
     'not reachable: nearest is the '
     """
-    if isinstance(tasks, Task):
-        tasks = [tasks]
-    tasks = list(tasks)
-    for task in tasks:
-        if not isinstance(task, Task):
-            raise TypeError(f"tasks must be made by `Task.pose` and the like, not {type(task).__name__}")
-    if not tasks:
-        raise Error("there are no tasks; give one")
-    given = [_arrays.numbers("start", self.neutral() if start is None else start).astype(np.float64)]
-    shapes: list[tuple[int, ...]] = [(self.nq,)]
-    for i, task in enumerate(tasks):
-        shape = (self.nq,) if task.kind == "posture" else SHAPES.get(task.kind)
-        if shape is None:
-            raise Error(f"task {i} (from zero) is of kind {task.kind!r}; make it by `Task.pose` and the like")
-        target = _arrays.numbers(f"the target of task {i} (from zero)", task.target).astype(np.float64)
-        given.append(target)
-        shapes.append(shape)
-    names = ["start"] + [f"the target of task {i} (from zero), a {t.kind}," for i, t in enumerate(tasks)]
-    leading = []
-    for name, array, shape in zip(names, given, shapes):
-        at = array.ndim - len(shape)
-        if at < 0 or array.shape[at:] != shape:
-            wanted = "(…" + "".join(f", {n}" for n in shape) + ")"
-            raise Error(f"{name} has shape {array.shape}, but it must have {wanted}")
-        if not np.isfinite(array).all():
-            where = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
-            raise Error(f"{name} is not finite at {where}")
-        leading.append(array.shape[:at])
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        raise Error(f"the leading dimensions of start and targets do not fit together: {leading}") from None
-    count = int(np.prod(batch, dtype=np.int64))
-    flat = [np.ascontiguousarray(np.broadcast_to(a, batch + s)) for a, s in zip(given, shapes)]
+    tasks, flat, batch, count = _prepared(self, tasks, "start", self.neutral() if start is None else start, scene)
     n = len(tasks)
     if count == 0:
         nothing = np.zeros((*batch, n))
@@ -269,7 +295,7 @@ def inverse_kinematics(
         )
     options = (float(tolerance), int(iterations), int(restarts), int(seed))
     q, reached, left, closure, steps, again, said, bound = _linkwork.inverse_kinematics(
-        self, tasks, flat[1:], count, flat[0], options
+        self, tasks, flat[1:], count, flat[0], options, scene
     )
     left = left.reshape(*batch, n, 2)
     limits = [[(joint, at, "upper" if up else "lower") for joint, at, up in each] for each in bound]
@@ -284,3 +310,34 @@ def inverse_kinematics(
         _objects(said, batch),
         _objects(limits, batch),
     )
+
+
+def task_velocity(
+    self: Model,
+    q: Any,
+    tasks: Task | Sequence[Task],
+    *,
+    period: float = 0.01,
+    gain: float = 10.0,
+    damping: float = 1e-6,
+    scene: _linkwork._Scene | None = None,
+) -> Any:
+    """Velocities q̇ (…, nv) at q (…, nq) that give tasks theirs: `gain` times what is left of each, and its target's own velocity.
+
+    Within limits of velocity, and of position for a `period` in seconds. `damping` makes joints slower near singular configurations.
+
+    >>> import numpy as np, linkwork as lw
+    >>> m = lw.Model.example("arm7")
+    >>> q = np.array([0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0])
+    >>> goal = m.pose(q, "flange")[:3, 3] + [0.05, 0.1, 0.0]
+    >>> for _ in range(200):
+    ...     q = m.integrate(q, 0.01 * m.task_velocity(q, lw.Task.position("flange", goal)))
+    >>> bool(np.linalg.norm(m.pose(q, "flange")[:3, 3] - goal) < 1e-6)
+    True
+    """
+    tasks, flat, batch, count = _prepared(self, tasks, "q", q, scene)
+    if count == 0:
+        return np.zeros((*batch, self.nv))
+    rates = (float(period), float(gain), float(damping))
+    v, _ = _linkwork.task_velocities(self, tasks, flat[1:], count, flat[0], rates, scene)
+    return v.reshape(*batch, self.nv)

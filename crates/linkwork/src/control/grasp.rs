@@ -1,7 +1,7 @@
 //! Several hands and one object: its motion and the forces inside it, controlled at once.
 
 use super::operational::{FrameTarget, Posture, add_transposed, check_target};
-use super::priority::{Priorities, damped_inverse, times, unit_diagonal};
+use super::priority::{Priorities, damped_inverse, times, unit_means};
 use super::{Controller, positive};
 use crate::model::{FrameId, JointKind};
 use crate::simulate::Now;
@@ -39,7 +39,7 @@ pub struct Grasp {
     gravity: Vec<f64>,
 }
 
-/// Directions in which a hand can hardly move are released below this eigenvalue of Λ⁻¹, scaled to a unit diagonal.
+/// Directions in which a hand can hardly move are released below this eigenvalue of Λ⁻¹, scaled to a mean of one.
 const SINGULAR: f64 = 1e-8;
 
 impl Grasp {
@@ -184,7 +184,7 @@ impl Grasp {
                 }
             }
         }
-        let (inverse, _) = damped_inverse(&gram, [true; 6], unit_diagonal(&gram), 1e-12);
+        let (inverse, _) = damped_inverse(&gram, [true; 6], unit_means(&gram), 1e-12);
         let y = Force::from_array(times(&inverse, left.to_array()));
         for i in 0..self.holds.len() {
             let r = arm(self.holds[i], moving);

@@ -1,5 +1,6 @@
 //! Operational-space control: moves frames to targets, in order of priority.
 
+use super::partly::Partly;
 use super::priority::Priorities;
 use super::{Controller, positive};
 use crate::model::FrameId;
@@ -105,14 +106,15 @@ pub struct OperationalSpace {
     posture: Posture,
     singular: f64,
     priorities: Priorities,
+    partly: Option<Partly>,
     jacobian: Vec<f64>,
     gravity: Vec<f64>,
 }
 
 impl OperationalSpace {
-    /// Tasks in order of priority, and a posture. Motors must drive all joints.
+    /// Tasks in order of priority, and a posture. Where motors drive some joints alone, as of a robot with a floating base,
+    /// frames are moved by those, and the others follow; see [`OperationalSpace::standing_on`].
     pub fn new(mechanism: &Mechanism, tasks: Vec<FrameTask>, posture: &[f64]) -> Result<Self> {
-        mechanism.need_driven(|_| true, "operational-space control")?;
         if tasks.is_empty() {
             return Err(Error::Unsolved {
                 what: "operational-space control",
@@ -135,10 +137,34 @@ impl OperationalSpace {
             priorities: Priorities::new(rows.collect()),
             posture: Posture::new(mechanism, posture, 5.0)?,
             singular: 1e-3,
+            partly: Partly::new(mechanism, tasks.len(), Vec::new())?,
             jacobian: vec![0.0; 6 * mechanism.nv()],
             gravity: vec![0.0; mechanism.nv()],
             tasks,
         })
+    }
+
+    /// Links that stand on something and do not move, such as feet: whatever pushes at them there, tasks are met by what is
+    /// left. That they are only pushed, and within friction, is not looked at.
+    ///
+    /// ```
+    /// use linkwork::control::{FrameTask, OperationalSpace};
+    /// let robot = linkwork::model::examples::humanoid();
+    /// let (foot, head) = (robot.frame("left_foot")?, robot.frame("head")?);
+    /// let q = robot.neutral();
+    /// let there = robot.workspace().at(&q)?.pose(head)?;
+    /// let law = OperationalSpace::new(&robot, vec![FrameTask::position(head, there.translation)], &q)?;
+    /// let law = law.standing_on(&[foot])?;
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    #[doc(alias = "contact")]
+    #[doc(alias = "floating base")]
+    pub fn standing_on(mut self, frames: &[FrameId]) -> Result<Self> {
+        for frame in frames {
+            self.mechanism.own_frame(*frame)?;
+        }
+        self.partly = Partly::new(&self.mechanism, self.tasks.len(), frames.to_vec())?;
+        Ok(self)
     }
 
     /// How quick the posture is in what tasks leave, in rad/s; 5 at first.
@@ -148,7 +174,7 @@ impl OperationalSpace {
         Ok(self)
     }
 
-    /// Below which eigenvalue of Λ⁻¹, scaled to a unit diagonal, a direction is released; 10⁻³ by default.
+    /// Below which eigenvalue of Λ⁻¹, scaled to a mean of one, a direction is released; 10⁻³ by default.
     pub fn singular_below(mut self, part: f64) -> Result<Self> {
         positive("part", &[part], 1)?;
         self.singular = part;
@@ -171,7 +197,7 @@ impl OperationalSpace {
         }
     }
 
-    /// Per task: the least eigenvalue of what earlier tasks leave of Λ⁻¹, scaled to a unit diagonal, at the last call. Zero
+    /// Per task: the least eigenvalue of what earlier tasks leave of Λ⁻¹, scaled to a mean of one, at the last call. Zero
     /// where it can not accelerate in some direction that counts.
     pub fn reach(&self) -> &[f64] {
         self.priorities.reach()
@@ -181,6 +207,15 @@ impl OperationalSpace {
 impl Controller for OperationalSpace {
     fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         moving.mechanism().check_same(&self.mechanism, "controller")?;
+        if let Some(partly) = &mut self.partly {
+            let (priorities, posture) = (&mut self.priorities, &mut self.posture);
+            partly.torques(&self.tasks, posture, priorities, self.singular, (now, moving), tau)?;
+            moving.gravity_torque(&mut self.gravity)?;
+            for &dof in &partly.driven {
+                tau[dof] -= self.gravity[dof];
+            }
+            return Ok(());
+        }
         let wanted = &mut self.priorities.wanted;
         for (task, out) in self.tasks.iter().zip(wanted.chunks_exact_mut(6)) {
             let (pose, velocity) = (

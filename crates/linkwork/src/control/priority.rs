@@ -21,7 +21,7 @@ pub(super) struct Priorities {
     rows: Vec<[bool; 6]>,
     inertias: Vec<Six>,
     reach: Vec<f64>,
-    /// What scales each frame's own Ω to a unit diagonal.
+    /// What scales each frame's own Ω to a unit mean of turning and of moving.
     scales: Vec<[f64; 6]>,
 }
 
@@ -39,7 +39,7 @@ impl Priorities {
         }
     }
 
-    /// Per level: the least eigenvalue of what earlier levels leave of Λ⁻¹, scaled to a unit diagonal; 0 where a direction is
+    /// Per level: the least eigenvalue of what earlier levels leave of Λ⁻¹, scaled to a unit mean; 0 where a direction is
     /// lost.
     pub(super) fn reach(&self) -> &[f64] {
         &self.reach
@@ -76,7 +76,7 @@ impl Priorities {
                 }
                 self.set_block(i, j, &x);
             }
-            self.scales[i] = unit_diagonal(&self.block(i, i));
+            self.scales[i] = unit_means(&self.block(i, i));
             for r in 0..6 {
                 self.wanted[6 * i + r] *= f64::from(self.rows[i][r]);
             }
@@ -117,9 +117,15 @@ impl Priorities {
     }
 }
 
-/// What scales a symmetric matrix to a unit diagonal; 1 where there is nothing.
-pub(super) fn unit_diagonal(x: &Six) -> [f64; 6] {
-    core::array::from_fn(|i| if x[i][i] > 0.0 { x[i][i].sqrt().recip() } else { 1.0 })
+/// What scales turning and moving each to a mean of one on the diagonal; 1 where there is nothing. One number for all three
+/// axes: a direction that is lost stays small, along an axis as between them.
+pub(super) fn unit_means(x: &Six) -> [f64; 6] {
+    let scale = |first: usize| {
+        let mean = (first..first + 3).map(|i| x[i][i]).sum::<f64>() / 3.0;
+        if mean > 0.0 { mean.sqrt().recip() } else { 1.0 }
+    };
+    let (turning, moving) = (scale(0), scale(3));
+    [turning, turning, turning, moving, moving, moving]
 }
 
 /// The inverse of a symmetric matrix on some rows, scaled, damped where eigenvalues are below a floor: σ/(σ² + ρ²) with ρ that

@@ -1,10 +1,10 @@
 //! The solver of inverse kinematics: what it is made of, and what it says.
 
 use super::bounds::Limits;
-use super::outcome::{Binding, Solution};
+use super::outcome::{Binding, Outcome, Solution};
 use super::seen::Residual;
 use super::step::Step;
-use super::task::{Goal, Task, unsolved};
+use super::task::{Goal, Task, frame_name, unsolved};
 use crate::closed::ClosedMechanism;
 use crate::model::Mechanism;
 use crate::spatial::Vec3;
@@ -108,11 +108,16 @@ impl InverseKinematics {
         for task in &mut tasks {
             task.check(mechanism)?;
         }
-        let centres = tasks.iter().filter(|t| matches!(t.goal, Goal::Com { .. })).count();
-        if centres > 1 {
-            return Err(unsolved(format!(
-                "{centres} tasks are about the centre of mass; give one"
-            )));
+        let count = |is: fn(&Goal) -> bool| tasks.iter().filter(|t| is(&t.goal)).count();
+        let centres = count(|goal| matches!(goal, Goal::Com { .. }));
+        let clears = count(|goal| matches!(goal, Goal::Clear { .. }));
+        for (count, what) in [
+            (centres, "about the centre of mass"),
+            (clears, "about being clear of shapes"),
+        ] {
+            if count > 1 {
+                return Err(unsolved(format!("{count} tasks are {what}; give one")));
+            }
         }
         if tasks.iter().all(|t| t.is_preferred) {
             return Err(unsolved(
@@ -170,6 +175,48 @@ impl InverseKinematics {
         self.options = options;
         self.set_tolerances();
         Ok(self)
+    }
+
+    /// With the shapes that [`Task::clear`] is about. What is in it must be of this mechanism.
+    ///
+    /// ```
+    /// use linkwork::motion::{Clearance, InverseKinematics, Near, Task};
+    /// use linkwork::model::FrameId;
+    /// use linkwork::spatial::Vec3;
+    /// /// A ball in the world, and a point on a link.
+    /// #[derive(Clone)]
+    /// struct Ball(linkwork::Workspace, FrameId, Vec3, f64);
+    /// impl Clearance for Ball {
+    ///     fn near(&mut self, q: &[f64], margin: f64, out: &mut Vec<Near>) -> linkwork::Result<()> {
+    ///         let point = self.0.at(q)?.pose(self.1)?.translation;
+    ///         let away = point - self.2;
+    ///         let (gap, normal) = (away.norm() - self.3, away * away.norm().recip());
+    ///         if gap < margin {
+    ///             out.push(Near { a: self.1, b: FrameId::WORLD, point, normal, gap });
+    ///         }
+    ///         Ok(())
+    ///     }
+    ///     fn another(&self) -> Box<dyn Clearance> {
+    ///         Box::new(self.clone())
+    ///     }
+    /// }
+    /// let arm = linkwork::model::examples::arm7();
+    /// let (hand, elbow) = (arm.frame("flange")?, arm.frame("link4")?);
+    /// let q = [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0];
+    /// let mut workspace = arm.workspace();
+    /// let (target, at) = (workspace.at(&q)?.pose(hand)?, workspace.at(&q)?.pose(elbow)?.translation);
+    /// // The hand stays, and the elbow gives way to a ball.
+    /// let ball = Ball(arm.workspace(), elbow, at + [0.0, 0.02, 0.0].into(), 0.05);
+    /// let tasks = vec![Task::pose(hand, target), Task::clear(0.01)];
+    /// let mut ik = InverseKinematics::new(&arm, tasks)?.avoiding(Box::new(ball));
+    /// let found = ik.solve_from(&q)?;
+    /// assert!(found.reached, "{found}");
+    /// # Ok::<(), linkwork::Error>(())
+    /// ```
+    #[doc(alias = "collision avoidance")]
+    pub fn avoiding(mut self, shapes: Box<dyn super::Clearance>) -> Self {
+        self.step.avoid(shapes);
+        self
     }
 
     fn set_tolerances(&mut self) {
@@ -231,6 +278,11 @@ impl InverseKinematics {
     pub fn solve_from(&mut self, start: &[f64]) -> Result<Solution> {
         let mut q = start.to_vec();
         let outcome = self.solve(&mut q)?;
+        Ok(self.tell(q, &outcome))
+    }
+
+    /// All that there is to say about a configuration that was found, from the residuals that were kept.
+    pub(super) fn tell(&self, q: Vec<f64>, outcome: &Outcome) -> Solution {
         let m = self.workspace.mechanism();
         let bindings = self.limits.binding(m, &q);
         let bindings = bindings.into_iter().map(|(joint, at, is_upper)| Binding {
@@ -240,7 +292,10 @@ impl InverseKinematics {
         });
         let name = |i: usize| match self.loops.get(i) {
             Some(constraint) => format!("the loop `{constraint}`"),
-            None => self.tasks[i].name(m),
+            None => match self.step.gaps.nearest(|f| frame_name(m, f)) {
+                Some(pair) if matches!(self.tasks[i].goal, Goal::Clear { .. }) => format!("the clearance of {pair}"),
+                _ => self.tasks[i].name(m),
+            },
         };
         let goals = (0..self.tasks.len()).filter(|i| !self.tasks[*i].is_preferred);
         let unmet: Vec<usize> = goals
@@ -256,7 +311,7 @@ impl InverseKinematics {
                 }
             }
         }
-        Ok(Solution {
+        Solution {
             reached: outcome.reached,
             residuals: self.residuals().to_vec(),
             closure: self.closure(),
@@ -266,6 +321,6 @@ impl InverseKinematics {
             unmet: unmet.iter().map(|&i| (name(i), self.residuals[i])).collect(),
             contradictions,
             q,
-        })
+        }
     }
 }

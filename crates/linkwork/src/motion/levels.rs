@@ -6,7 +6,7 @@
 use super::inverse_kinematics::InverseKinematics;
 use super::outcome::Outcome;
 use super::seen::Seen;
-use super::task::Task;
+use super::task::{Goal, Task};
 use crate::Result;
 use crate::model::Generator;
 
@@ -53,7 +53,7 @@ impl InverseKinematics {
             reached: false,
             iterations: 0,
             restarts: 0,
-            cost: f64::INFINITY,
+            cost: 0.0,
         };
         self.best_costs.fill(f64::INFINITY);
         loop {
@@ -71,22 +71,27 @@ impl InverseKinematics {
             self.limits
                 .draw(m, &mut random, &self.start, &mut self.draw, &mut self.q);
         }
-        if !outcome.reached {
-            // The nearest, exactly.
-            self.q.copy_from_slice(&self.best);
-            outcome.reached = self.climb(Until::Still, &mut outcome.iterations)?;
+        match outcome.reached {
+            true => self.keep_residuals(),
+            false => self.settle(&mut outcome)?,
         }
-        outcome.cost = self.costs.iter().sum();
         q.copy_from_slice(&self.q);
-        self.keep_residuals();
         Ok(outcome)
+    }
+
+    /// The nearest, exactly: from the best on until nothing moves.
+    pub(super) fn settle(&mut self, outcome: &mut Outcome) -> Result<()> {
+        self.q.copy_from_slice(&self.best);
+        outcome.reached = self.climb(Until::Still, &mut outcome.iterations)?;
+        outcome.cost = self.costs.iter().sum();
+        self.keep_residuals();
+        Ok(())
     }
 
     /// Whether the last costs are below the best, the first level that differs deciding.
     fn is_better(&self) -> bool {
-        let pairs = self.costs.iter().zip(&self.best_costs);
-        let mut differ = pairs.filter(|(a, b)| (*a - *b).abs() > 1e-9 * (*a).min(**b));
-        differ.next().is_some_and(|(a, b)| a < b)
+        let mut pairs = self.costs.iter().zip(&self.best_costs);
+        pairs.find(|(a, b)| differ(**a, **b)).is_some_and(|(a, b)| a < b)
     }
 
     /// All levels from q on: whether all goals are met, with the costs and residuals there.
@@ -180,8 +185,9 @@ impl InverseKinematics {
                 break;
             }
             let all = self.step.shares.iter_mut().zip(&self.step.seen).zip(&self.ranks);
-            for ((share, seen), r) in all {
-                if *r < rank && self.met[*r] {
+            for (((share, seen), r), task) in all.zip(&self.tasks) {
+                // Pairs of shapes come and go: they stay springs.
+                if *r < rank && self.met[*r] && !matches!(task.goal, Goal::Clear { .. }) {
                     // The error as seen has the old pull in it.
                     share.pull = seen.e.map(|e| seen.axes.inverse_mul(e));
                     share.joints_pull.copy_from_slice(&share.joints);
@@ -195,25 +201,18 @@ impl InverseKinematics {
     /// The first level, from afar: steps that are always taken, with λ in proportion to the cost. Where that leads nowhere
     /// another start is cheaper than patience.
     fn approach(&mut self, iterations: &mut usize) -> Result<()> {
-        let (mut best, mut waited, mut left) = (f64::INFINITY, 0, self.options.iterations);
+        let mut progress = Progress::new(self.options.iterations);
         loop {
             let mut posed = self.workspace.at(&self.q)?;
             let cost = self.step.look(&mut posed, &self.q, &self.tasks)?;
-            if cost < SINKS * best {
-                (best, waited) = (cost, 0);
-            } else {
-                waited += 1;
-            }
-            if left == 0 || waited == WAIT || met(&self.tasks, &self.step.seen, &self.ranks, 0) {
+            if !progress.goes_on(cost, met(&self.tasks, &self.step.seen, &self.ranks, 0)) {
                 return Ok(());
             }
             *iterations += 1;
-            left -= 1;
-            let lambda = AFAR * cost + NEAR;
-            let moved = self
-                .step
+            let lambda = progress.lambda(cost);
+            self.step
                 .solve(&mut posed, &self.q, &self.tasks, &self.limits, lambda)?;
-            if moved < STILL {
+            if is_still(&self.step.numbers.dq) {
                 return Ok(());
             }
             let m = self.workspace.mechanism();
@@ -252,10 +251,9 @@ impl InverseKinematics {
                 break;
             }
             *iterations += 1;
-            let moved = self
-                .step
+            self.step
                 .solve(&mut posed, &self.q, &self.tasks, &self.limits, lambda)?;
-            if moved < STILL {
+            if is_still(&self.step.numbers.dq) {
                 break;
             }
             let m = self.workspace.mechanism();
@@ -263,6 +261,55 @@ impl InverseKinematics {
             self.limits.clamp(&mut self.trial);
         }
         Ok(())
+    }
+}
+
+/// Whether costs are further apart than rounding.
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > 1e-9 * a.min(b)
+}
+
+/// Whether a cost is below another by more than rounding.
+pub(super) fn is_better(a: f64, b: f64) -> bool {
+    differ(a, b) && a < b
+}
+
+/// Whether a step moves nothing that matters.
+pub(super) fn is_still(dq: &[f64]) -> bool {
+    dq.iter().fold(0.0, |most: f64, x| most.max(x.abs())) < STILL
+}
+
+/// How a climb from afar gets on.
+pub(super) struct Progress {
+    best: f64,
+    waited: usize,
+    left: usize,
+}
+
+impl Progress {
+    pub(super) fn new(iterations: usize) -> Self {
+        Self {
+            best: f64::INFINITY,
+            waited: 0,
+            left: iterations,
+        }
+    }
+
+    /// Whether another step is worth it at a cost.
+    pub(super) fn goes_on(&mut self, cost: f64, met: bool) -> bool {
+        if cost < SINKS * self.best {
+            (self.best, self.waited) = (cost, 0);
+        } else {
+            self.waited += 1;
+        }
+        let goes = !met && self.left > 0 && self.waited < WAIT;
+        self.left -= usize::from(goes);
+        goes
+    }
+
+    /// λ at a cost.
+    pub(super) fn lambda(&self, cost: f64) -> f64 {
+        AFAR * cost + NEAR
     }
 }
 

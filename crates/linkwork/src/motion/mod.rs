@@ -23,13 +23,16 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod abreast;
 mod bounds;
 mod centre;
+mod clearance;
 mod inverse_kinematics;
 mod levels;
 mod loops;
 mod many;
 mod outcome;
+mod reach;
 mod seen;
 mod step;
 mod task;
@@ -37,6 +40,7 @@ mod tracking;
 mod trajectory;
 mod velocity;
 
+pub use clearance::{Clearance, Near};
 pub use inverse_kinematics::{InverseKinematics, Options};
 pub use outcome::{Binding, Outcome, Solution};
 pub use seen::Residual;

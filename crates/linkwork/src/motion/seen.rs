@@ -1,5 +1,6 @@
 //! How far a configuration is from a task.
 
+use super::reach::Look;
 use super::task::{Goal, Side, Task};
 use crate::spatial::{Pose, Rotation, Vec3};
 use crate::workspace::Configured;
@@ -59,6 +60,16 @@ impl Seen {
         0.5 * (f[0].dot(self.e[0]) + f[1].dot(self.e[1]))
     }
 
+    /// What a step takes of it, where it counts so much.
+    pub(super) fn look(&self, scale: f64) -> Look<f64> {
+        let six = |g: &Three| [g[0][0], g[0][1], g[0][2], g[1][1], g[1][2], g[2][2]].map(|x| x * scale);
+        Look {
+            at: self.at,
+            g: [six(&self.g[0]), six(&self.g[1])],
+            force: self.force().map(|f| f * scale),
+        }
+    }
+
     /// G as six by six.
     pub(super) fn weight(&self) -> [[f64; 6]; 6] {
         let mut out = [[0.0; 6]; 6];
@@ -78,13 +89,16 @@ impl Task {
 
     /// Errors, weights and what is left of a task about a frame or the centre of mass.
     pub(super) fn see(&self, posed: &mut Configured<'_>) -> Seen {
-        let base = self.other.map(|other| posed.pose_of(other));
-        let here = match (self.frame(), &self.goal) {
-            (Some(frame), _) => posed.pose_of(frame),
-            (None, Goal::Com { .. }) => Pose::from_translation(posed.com()),
-            _ => return Seen::NOTHING,
-        };
-        let base = base.unwrap_or(Pose::IDENTITY);
+        let base = self.other.map_or(Pose::IDENTITY, |other| posed.pose_of(other));
+        match (self.frame(), &self.goal) {
+            (Some(frame), _) => self.see_at(posed.pose_of(frame), base),
+            (None, Goal::Com { .. }) => self.see_at(Pose::from_translation(posed.com()), base),
+            _ => Seen::NOTHING,
+        }
+    }
+
+    /// The same of a frame that is here, with the target seen from a base.
+    pub(super) fn see_at(&self, here: Pose, base: Pose) -> Seen {
         let mut seen = Seen {
             at: here.translation,
             axes: base.rotation,
@@ -101,14 +115,14 @@ impl Task {
                 self.point(&mut seen, here.rotation * *axis, base.rotation * *target)
             }
             Goal::Distance { length, side, .. } => self.stand_off(&mut seen, base.translation, *length, *side),
-            Goal::Posture { .. } => {}
+            Goal::Clear { .. } | Goal::Posture { .. } => {}
         }
         seen
     }
 
     /// e = log(R_target R*), whose square changes by −2e·ω.
     fn turn(&self, seen: &mut Seen, here: &Pose, target: Rotation, more: f64) {
-        let e = here.rotation * (here.rotation.inverse() * target).log();
+        let e = between(&here.rotation, &target).log();
         let w = self.weight * more;
         seen.e[0] = e;
         seen.g[0] = [[w, 0.0, 0.0], [0.0, w, 0.0], [0.0, 0.0, w]];
@@ -201,6 +215,23 @@ pub(super) fn axes_along(x: Vec3) -> Rotation {
     let y = x.cross(other);
     let y = y * y.norm().recip();
     Rotation { x, y, z: x.cross(y) }
+}
+
+/// R_to R_from*, not fused: outside of sweeps a fused product is a call.
+fn between(from: &Rotation, to: &Rotation) -> Rotation {
+    let column = |a: f64, b: f64, c: f64| {
+        let row = |x: f64, y: f64, z: f64| x * a + y * b + z * c;
+        Vec3::new(
+            row(to.x.x, to.y.x, to.z.x),
+            row(to.x.y, to.y.y, to.z.y),
+            row(to.x.z, to.y.z, to.z.z),
+        )
+    };
+    Rotation {
+        x: column(from.x.x, from.y.x, from.z.x),
+        y: column(from.x.y, from.y.y, from.z.y),
+        z: column(from.x.z, from.y.z, from.z.z),
+    }
 }
 
 /// w nn*.

@@ -2,28 +2,34 @@
 
 use super::bounds::Limits;
 use super::centre::Centre;
+use super::clearance::Gaps;
+use super::reach::{Look, Reach};
 use super::seen::Seen;
 use super::task::{Goal, Task};
 use crate::Result;
 use crate::model::{FrameId, Mechanism};
 use crate::spatial::{Force, Reference, Vec3};
-use crate::workspace::{Augmented, AugmentedMass, Configured, Masses};
+use crate::workspace::{Augmented, Configured, Masses};
 
 /// A on a joint that is held: what moves it is below the last digit.
-const HELD: f64 = 1e30;
+pub(super) const HELD: f64 = 1e30;
 /// How often joints that would leave their limits are held and the rest solved again.
-const PASSES: usize = 4;
+pub(super) const PASSES: usize = 4;
 /// The same where the step goes no further than the first limit it meets.
 const BLOCKS: usize = 12;
 
 /// A step, and what it is made from.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
+    /// The joints that move tasks, where these are about one link each; the operator of all joints else.
+    reach: Option<Reach<f64>>,
+    looks: Vec<Look<f64>>,
     memory: Augmented,
     /// Per task: how much it counts now, and what is added to its error.
     pub(super) shares: Vec<Share>,
     pub(super) seen: Vec<Seen>,
     pub(super) numbers: Numbers,
+    pub(super) gaps: Gaps,
 }
 
 /// Numbers per degree of freedom.
@@ -51,7 +57,7 @@ pub(super) struct Share {
     pub(super) scale: f64,
     /// Turning and moving, in the axes that the target is in.
     pub(super) pull: [Vec3; 2],
-    /// Of a posture, per degree of freedom: the pull, and what is left.
+    /// Of a posture per degree of freedom, of gaps per pair of shapes: the pull, and what is left.
     pub(super) joints_pull: Vec<f64>,
     pub(super) joints: Vec<f64>,
 }
@@ -83,6 +89,8 @@ impl Step {
             }
         };
         Self {
+            reach: Reach::new(m, tasks),
+            looks: vec![Look::NOTHING; tasks.len()],
             memory: m.augmented(),
             shares: tasks.iter().map(share).collect(),
             seen: vec![Seen::NOTHING; tasks.len()],
@@ -97,6 +105,7 @@ impl Step {
                 centre: centre.map(|task| Centre::new(task, nv)),
                 dq: vec![0.0; nv],
             },
+            gaps: Gaps::default(),
         }
     }
 
@@ -114,6 +123,11 @@ impl Step {
                     *e += pull;
                 }
             }
+            if let Goal::Clear { margin } = task.goal {
+                seen.residual.distance = self.gaps.look(q, margin, &mut share.joints)?;
+                share.joints_pull.clear();
+                share.joints_pull.resize(share.joints.len(), 0.0);
+            }
             seen.e = [0, 1].map(|i| seen.e[i] + seen.axes * share.pull[i]);
         }
         Ok(self.weigh(m, tasks))
@@ -129,6 +143,11 @@ impl Step {
                 continue;
             }
             cost += share.scale * seen.cost();
+            if matches!(task.goal, Goal::Clear { .. }) {
+                let squares: f64 = share.joints.iter().map(|e| e * e).sum();
+                cost += 0.5 * share.scale * task.weight * squares;
+                continue;
+            }
             if share.joints.is_empty() {
                 continue;
             }
@@ -144,7 +163,7 @@ impl Step {
     }
 
     /// dq = (λI + ΣJ*GJ)⁻¹ ΣJ*Ge with what limits hold welded, from what was seen here. Where a joint would leave its limits
-    /// it goes as far as it may, and the others make up for it. How much it would move at most.
+    /// it goes as far as it may, and the others make up for it.
     pub(super) fn solve(
         &mut self,
         posed: &mut Configured<'_>,
@@ -152,16 +171,17 @@ impl Step {
         tasks: &[Task],
         limits: &Limits,
         lambda: f64,
-    ) -> Result<f64> {
+    ) -> Result<()> {
         let m = posed.mechanism();
-        let (mut operator, n) = self.operator(posed, tasks)?;
+        self.prepare(posed, tasks)?;
+        let n = &mut self.numbers;
         for (dof, held) in n.held.iter_mut().enumerate() {
             *held = limits.holds(q, dof, n.gradient[dof]);
             n.dq[dof] = 0.0;
         }
         for pass in 0..PASSES {
-            n.damped(&mut operator, lambda)?;
-            let mut shortened = false;
+            self.damped(posed, lambda)?;
+            let (n, mut shortened) = (&mut self.numbers, false);
             for dof in 0..n.held.len() {
                 if n.held[dof] {
                     continue;
@@ -177,7 +197,7 @@ impl Step {
                 break;
             }
         }
-        Ok(n.dq.iter().fold(0.0, |most: f64, x| most.max(x.abs())))
+        Ok(())
     }
 
     /// The same from the step in dq, which is within limits, towards the best: up to the first limit on the way, which is then
@@ -191,10 +211,11 @@ impl Step {
         lambda: f64,
     ) -> Result<()> {
         let m = posed.mechanism();
-        let (mut operator, n) = self.operator(posed, tasks)?;
-        n.held.fill(false);
+        self.prepare(posed, tasks)?;
+        self.numbers.held.fill(false);
         for _ in 0..BLOCKS {
-            n.damped(&mut operator, lambda)?;
+            self.damped(posed, lambda)?;
+            let n = &mut self.numbers;
             // How much of the way each can go.
             let mut whole = 1.0_f64;
             for dof in 0..n.held.len() {
@@ -218,9 +239,19 @@ impl Step {
 
     /// What a step does for a task, turning and moving, in the world's axes: Jdq.
     pub(super) fn effect(&mut self, posed: &mut Configured<'_>, tasks: &[Task], out: &mut [[Vec3; 2]]) {
-        let m = posed.mechanism();
+        let (m, dq) = (posed.mechanism(), &self.numbers.dq);
+        if let Some(reach) = &mut self.reach {
+            reach.move_links(dq);
+            let (world, _) = posed.world();
+            for (i, (seen, out)) in self.seen.iter().zip(out).enumerate() {
+                let moved = reach.motion(i);
+                let arm = reach.body(i).map_or(Vec3::ZERO, |k| seen.at - world.homes[k]);
+                *out = [moved.angular, moved.linear + moved.angular.cross(arm)];
+            }
+            return;
+        }
         let mut operator = posed.resume(&mut self.memory);
-        operator.move_links(&self.numbers.dq);
+        operator.move_links(dq);
         for ((task, seen), out) in tasks.iter().zip(&self.seen).zip(out) {
             *out = match task.frame() {
                 Some(frame) => {
@@ -245,14 +276,37 @@ impl Step {
                 }
             };
         }
+        for (task, share) in tasks.iter().zip(&mut self.shares) {
+            if matches!(task.goal, Goal::Clear { .. }) {
+                share.joints_pull.copy_from_slice(self.gaps.effects(m, &mut operator));
+            }
+        }
     }
 
-    /// 𝓐 with the weights of what counts, and J*Ge.
-    fn operator<'a>(
-        &'a mut self,
-        posed: &'a mut Configured<'_>,
-        tasks: &[Task],
-    ) -> Result<(AugmentedMass<'a>, &'a mut Numbers)> {
+    /// The weights of what counts, and J*Ge.
+    fn prepare(&mut self, posed: &mut Configured<'_>, tasks: &[Task]) -> Result<()> {
+        match &mut self.reach {
+            Some(reach) => {
+                for ((look, seen), share) in self.looks.iter_mut().zip(&self.seen).zip(&self.shares) {
+                    *look = seen.look(share.scale);
+                }
+                let (world, instructions) = posed.world();
+                reach.take(instructions, world, &self.looks, &mut self.numbers.gradient);
+            }
+            None => self.weigh_all(posed, tasks)?,
+        }
+        let n = &mut self.numbers;
+        for (g, posture) in n.gradient.iter_mut().zip(&n.posture) {
+            *g += posture;
+        }
+        if let Some(centre) = &mut n.centre {
+            centre.pull(&self.seen[centre.task], self.shares[centre.task].scale, &mut n.gradient);
+        }
+        Ok(())
+    }
+
+    /// The same by the operator of all joints, but for postures and the centre of mass.
+    fn weigh_all(&mut self, posed: &mut Configured<'_>, tasks: &[Task]) -> Result<()> {
         let (m, n) = (posed.mechanism(), &mut self.numbers);
         if let Some(centre) = &mut n.centre {
             centre.look(posed)?;
@@ -260,6 +314,10 @@ impl Step {
         let mut operator = posed.augment(&mut self.memory, Masses::None)?;
         operator.memory().forces.fill(Force::ZERO);
         for ((task, seen), share) in tasks.iter().zip(&self.seen).zip(&self.shares) {
+            if share.scale > 0.0 && matches!(task.goal, Goal::Clear { .. }) {
+                self.gaps
+                    .weigh(m, share.scale * task.weight, &share.joints, &mut operator)?;
+            }
             let Some(frame) = task.frame().filter(|_| share.scale > 0.0) else {
                 continue;
             };
@@ -286,32 +344,30 @@ impl Step {
             }
         }
         operator.gather(&mut n.gradient);
-        for (g, posture) in n.gradient.iter_mut().zip(&n.posture) {
-            *g += posture;
-        }
-        if let Some(centre) = &mut n.centre {
-            centre.pull(&self.seen[centre.task], self.shares[centre.task].scale, &mut n.gradient);
-        }
-        Ok((operator, n))
+        Ok(())
     }
-}
 
-impl Numbers {
     /// (λI + ΣJ*GJ)⁻¹ ΣJ*Ge with what is held where dq has it.
-    fn damped(&mut self, operator: &mut AugmentedMass<'_>, lambda: f64) -> Result<()> {
-        for dof in 0..self.held.len() {
-            let free = lambda + self.posture_weights[dof];
-            self.diagonal[dof] = if self.held[dof] { HELD } else { free };
-            self.rhs[dof] = match self.held[dof] {
-                true => HELD * self.dq[dof],
-                false => self.gradient[dof],
+    fn damped(&mut self, posed: &mut Configured<'_>, lambda: f64) -> Result<()> {
+        let n = &mut self.numbers;
+        for dof in 0..n.held.len() {
+            let free = lambda + n.posture_weights[dof];
+            n.diagonal[dof] = if n.held[dof] { HELD } else { free };
+            n.rhs[dof] = match n.held[dof] {
+                true => HELD * n.dq[dof],
+                false => n.gradient[dof],
             };
         }
-        operator.set_diagonal(&self.diagonal);
+        if let Some(reach) = &mut self.reach {
+            reach.solve(posed.world().1, &n.diagonal, &n.rhs, &mut n.wide);
+            return Ok(());
+        }
+        let mut operator = posed.resume(&mut self.memory);
+        operator.set_diagonal(&n.diagonal);
         operator.factor()?;
-        operator.solve_pushed(Some(&self.rhs), false, &mut self.wide);
-        if let Some(centre) = &mut self.centre {
-            centre.correct(operator, &mut self.wide);
+        operator.solve_pushed(Some(&n.rhs), false, &mut n.wide);
+        if let Some(centre) = &mut n.centre {
+            centre.correct(&mut operator, &mut n.wide);
         }
         Ok(())
     }

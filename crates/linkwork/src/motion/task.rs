@@ -48,6 +48,7 @@ pub(super) enum Goal {
     Direction { frame: FrameId, axis: Vec3, target: Vec3 },
     Distance { frame: FrameId, length: f64, side: Side },
     Com { target: Vec3 },
+    Clear { margin: f64 },
     Posture { q: Vec<f64> },
 }
 
@@ -132,6 +133,14 @@ impl Task {
         Self::new(Goal::Com { target: target.into() })
     }
 
+    /// Shapes are to be at least so far from each other, in metres, those of the robot and of its surroundings that
+    /// [`super::InverseKinematics::avoiding`] knows: two links, or a link and the world. As a goal it is met where no pair is
+    /// nearer; [`Task::preferred`], it leads apart where goals leave room.
+    #[doc(alias = "collision avoidance")]
+    pub fn clear(margin: f64) -> Self {
+        Self::new(Goal::Clear { margin })
+    }
+
     /// The joints are to be at q, nq numbers. Free and planar joints are left out: a posture says nothing of where a robot is.
     pub fn posture(q: Vec<f64>) -> Self {
         Self::new(Goal::Posture { q })
@@ -203,7 +212,7 @@ impl Task {
             | Goal::Orientation { frame, .. }
             | Goal::Direction { frame, .. }
             | Goal::Distance { frame, .. } => Some(frame),
-            Goal::Com { .. } | Goal::Posture { .. } => None,
+            Goal::Com { .. } | Goal::Clear { .. } | Goal::Posture { .. } => None,
         }
     }
 
@@ -216,6 +225,7 @@ impl Task {
             Goal::Direction { .. } => "direction",
             Goal::Distance { .. } => "distance",
             Goal::Com { .. } => return "the centre of mass".to_owned(),
+            Goal::Clear { .. } => return "the clearance".to_owned(),
             Goal::Posture { .. } => return "the posture".to_owned(),
         };
         let name = |frame: FrameId| frame_name(m, frame);
@@ -281,6 +291,13 @@ impl Task {
                 }
                 Ok(())
             }
+            Goal::Clear { margin } => match *margin >= 0.0 && margin.is_finite() {
+                true => Ok(()),
+                false => Err(Error::Negative {
+                    argument: "margin",
+                    value: *margin,
+                }),
+            },
             Goal::Posture { q } => m.check_configuration("q of the posture", q),
         }
     }
@@ -318,7 +335,7 @@ impl Task {
     }
 }
 
-fn frame_name(m: &Mechanism, frame: FrameId) -> String {
+pub(super) fn frame_name(m: &Mechanism, frame: FrameId) -> String {
     let links = m.links().len();
     match frame.index() {
         0 => "world".to_owned(),

@@ -147,6 +147,9 @@ impl InverseKinematics {
                 step.effect(&mut posed, tasks, has);
                 for i in (0..tasks.len()).filter(|&i| ranks[i] < rank && round + 1 < ROUNDS) {
                     step.seen[i].e = [0, 1].map(|k| step.seen[i].e[k] + had[i][k] - has[i][k]);
+                    if !matches!(tasks[i].goal, Goal::Posture { .. }) {
+                        continue;
+                    }
                     let share = &mut step.shares[i];
                     for ((e, had), dq) in share.joints.iter_mut().zip(&share.joints_pull).zip(&step.numbers.dq) {
                         *e += had - dq;

@@ -11,6 +11,7 @@ use crate::simd::Instructions;
 use crate::spatial::{Articulated, Force, Pose, Reference};
 use crate::stage::Stages;
 use crate::stage::crossing::{AnyJoint, Crossing};
+use crate::stage::world::World;
 use crate::{Error, Result};
 
 /// Memory for [`Configured::augment`], made once for a mechanism.
@@ -118,6 +119,12 @@ impl<S: Scalar> Configured<'_, S> {
             *sum += *load;
         }
         stages.loaded = true;
+    }
+
+    /// Where links are in the world, and the motions that joints allow.
+    pub(crate) fn world(&mut self) -> (&World<S>, Instructions) {
+        self.prepare_jacobians();
+        (&self.view.stages.world, self.view.instructions)
     }
 
     /// J𝓜⁻¹J* of every link at its home, in the world's axes; not of mechanisms with couplings.

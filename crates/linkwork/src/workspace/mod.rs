@@ -140,6 +140,20 @@ impl<S: Scalar> Workspace<S> {
         view
     }
 
+    /// A configuration known to be right.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn at_unchecked(&mut self, q: &[S]) -> Configured<'_, S> {
+        let view = self.view_with(q);
+        Configured { view }
+    }
+
+    /// The configuration that is there.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn at_again(&mut self) -> Configured<'_, S> {
+        let view = self.view();
+        Configured { view }
+    }
+
     /// Takes in velocities for configurations to come.
     pub(crate) fn set_velocity(&mut self, qd: &[S]) {
         self.view().set_moving(qd);

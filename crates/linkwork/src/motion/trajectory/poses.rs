@@ -171,10 +171,8 @@ impl PoseTrajectory {
                     parts *= 2;
                     continue;
                 }
-                return Err(unfollowed(
-                    t,
-                    "cannot be reached from where the joints are: it is out of reach, beyond a limit, or past a singularity; move the path, or start from another configuration",
-                ));
+                let whole = ik.options(options(Options::default().restarts))?;
+                return Err(unfollowed(t, &why_not(whole, &found[found.len() - 1])?));
             }
             let course = join(&times, &found)?;
             worst = self.farthest(&course, mechanism, frame, parts)?;
@@ -246,4 +244,26 @@ fn unfollowed(t: f64, problem: &str) -> Error {
         what: "a course of the joints",
         problem: format!("the pose at t = {t:.6} s {problem}"),
     }
+}
+
+/// Why joints do not get from a configuration to the next pose of a course, and what to do.
+fn why_not(mut ik: InverseKinematics, last: &[f64]) -> Result<String> {
+    let anywhere = ik.solve_from(last)?;
+    if !anywhere.reached {
+        return Ok(format!("is {anywhere}; move the path"));
+    }
+    // It can be reached, but not from here: what is in the way here?
+    let mut near = ik.options(Options {
+        restarts: 0,
+        ..Options::default()
+    })?;
+    let stuck = near.solve_from(last)?;
+    let held: Vec<String> = stuck.bindings.iter().map(|b| format!("`{}`", b.joint)).collect();
+    Ok(match held.is_empty() {
+        false => format!(
+            "cannot be reached from where the joints are, for {} would have to pass a limit; another configuration reaches it: start from one that leads there, or move the path",
+            held.join(" and ")
+        ),
+        true => "cannot be reached from where the joints are, for a singularity is between; another configuration reaches it: start from one that leads there, or move the path".to_owned(),
+    })
 }

@@ -128,13 +128,11 @@ impl<'a> Course<'a> {
         let mut workspace = path.mechanism.workspace();
         for k in 0..path.times.len() - 1 {
             let seconds = path.times[k + 1] - path.times[k];
-            let own = ((pieces as f64 * seconds / path.duration()).ceil() as usize).max(4);
-            for i in 0..own {
-                let at = |i: usize| i as f64 / own as f64;
-                let both = [at(i), at(i + 1)].map(|s| course.end(&mut workspace, k, s, seconds));
+            for piece in parts(path, k, pieces).windows(2) {
+                let both = [piece[0], piece[1]].map(|s| course.end(&mut workspace, k, s, seconds));
                 let [left, right] = both;
                 course.ends.push([left?, right?]);
-                course.s.push(path.times[k] + at(i + 1) * seconds);
+                course.s.push(path.times[k] + piece[1] * seconds);
             }
         }
         Ok(course)
@@ -406,6 +404,25 @@ impl<'a> Course<'a> {
             "no speed at s = {s:.6} of the path keeps to its limits: {word} contradict each other there; make the path less bent near there, or raise limits"
         ))
     }
+}
+
+/// The points of the grid on a segment, from 0 to 1. They stand closer where the path starts and ends at rest, as 3τ² − 2τ³: from
+/// rest the speed grows as the root of the way, and so by as much in each piece.
+fn parts(path: &Trajectory, k: usize, pieces: usize) -> Vec<f64> {
+    const LEAST: usize = 4;
+    let (start, seconds) = (path.times[k], path.times[k + 1] - path.times[k]);
+    let near = 1e-3 * (1.0 / pieces as f64).powi(2);
+    let of = |i: usize| {
+        let tau = i as f64 / pieces as f64;
+        (path.start_time() + path.duration() * tau * tau * (3.0 - 2.0 * tau) - start) / seconds
+    };
+    let mut parts = vec![0.0];
+    parts.extend((1..pieces).map(of).filter(|s| *s > near && *s < 1.0 - near));
+    if parts.len() < LEAST {
+        parts = (0..LEAST).map(|i| i as f64 / LEAST as f64).collect();
+    }
+    parts.push(1.0);
+    parts
 }
 
 fn unsolved(problem: String) -> Error {

@@ -616,6 +616,7 @@ impl Model {
         )
     }
 
+    #[allow(clippy::type_complexity)]
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Vec<String>))> {
         let restore = py.import("linkwork")?.getattr("_restored")?;
         Ok((restore, (self.text(py, "native")?, self.off.clone())))

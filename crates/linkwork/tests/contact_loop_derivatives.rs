@@ -87,12 +87,12 @@ impl Case {
         }
     }
 
-    /// The foot on the ground below it, a little inside.
+    /// The foot on the ground below it, inside, so that no difference leaves it.
     fn contacts(&self, q: &[f64]) -> (Vec<Contact>, Vec<Meeting>) {
         let m = self.closed.mechanism();
         let at = |q: &[f64]| m.workspace().at(q).unwrap().pose(m.frame("base").unwrap()).unwrap();
         let below = |q: &[f64]| at(q).point(Vec3::new(0.0, 0.05, -0.1));
-        let (centre, height) = (below(q), below(&self.q).z - FOOT + 1e-4);
+        let (centre, height) = (below(q), below(&self.q).z - FOOT + 1e-2);
         let n = Vec3::new(0.0, 0.0, 1.0);
         let contact = Contact {
             id: 1,

@@ -8,6 +8,7 @@ mod control;
 mod errors;
 mod evaluate;
 mod expression;
+mod files;
 mod held;
 mod inertia;
 mod inverse_kinematics;
@@ -41,6 +42,8 @@ mod _linkwork {
     #[pymodule_export]
     use crate::expression::{Compiled, Expression};
     #[pymodule_export]
+    use crate::files::{load, read};
+    #[pymodule_export]
     use crate::held::Held;
     #[pymodule_export]
     use crate::inertia::Inertia;
@@ -51,7 +54,7 @@ mod _linkwork {
     #[pymodule_export]
     use crate::methods::method;
     #[pymodule_export]
-    use crate::model::{Model, examples, load, read};
+    use crate::model::{Model, examples};
     #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};
     #[pymodule_export]

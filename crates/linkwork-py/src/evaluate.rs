@@ -15,6 +15,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 /// Memory that no call uses at the moment. It is locked only while the interpreter's lock is held, and never across its release.
 #[derive(Default)]
 pub(crate) struct Spare {
+    /// Boxed: a workspace is some kilobytes, and is taken out and put back at every call.
+    #[allow(clippy::vec_box)]
     ones: Vec<Box<One>>,
     /// For states that are held.
     pub(crate) workspaces: Vec<Workspace>,

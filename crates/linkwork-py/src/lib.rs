@@ -8,11 +8,11 @@ mod control;
 mod errors;
 mod evaluate;
 mod expression;
+mod files;
 mod held;
 mod inertia;
 mod inverse_kinematics;
 mod linear;
-mod load;
 mod methods;
 mod model;
 mod motion;
@@ -42,6 +42,8 @@ mod _linkwork {
     #[pymodule_export]
     use crate::expression::{Compiled, Expression};
     #[pymodule_export]
+    use crate::files::{load, read};
+    #[pymodule_export]
     use crate::held::Held;
     #[pymodule_export]
     use crate::inertia::Inertia;
@@ -50,11 +52,9 @@ mod _linkwork {
     #[pymodule_export]
     use crate::linear::{StateSpace, linearize, linearize_step};
     #[pymodule_export]
-    use crate::load::{examples, load, read};
-    #[pymodule_export]
     use crate::methods::method;
     #[pymodule_export]
-    use crate::model::Model;
+    use crate::model::{Model, examples};
     #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};
     #[pymodule_export]

@@ -3,8 +3,8 @@
 use crate::arrays;
 use crate::errors::{Error, findings, raised, refused};
 use crate::evaluate::Spare;
+use crate::files::format_of;
 use crate::inertia::Inertia;
-use crate::load::{examples, format_of};
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
 use linkwork::model::{Base, Joint, examples as built_in};
@@ -118,6 +118,16 @@ fn spread<T: Copy>(given: &[T], n: usize, none: T) -> Vec<T> {
         [one] => vec![*one; n],
         each => each.iter().copied().take(n).collect(),
     }
+}
+
+/// The names of the built-in examples.
+///
+/// >>> import linkwork as lw
+/// >>> "humanoid" in lw.examples()
+/// True
+#[pyfunction]
+pub(crate) fn examples() -> Vec<&'static str> {
+    built_in::all().into_iter().map(|(name, _)| name).collect()
 }
 
 #[pymethods]
@@ -521,6 +531,7 @@ impl Model {
         )
     }
 
+    #[allow(clippy::type_complexity)]
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Vec<String>))> {
         let restore = py.import("linkwork")?.getattr("_restored")?;
         Ok((restore, (self.text(py, "native")?, self.off.clone())))

@@ -110,6 +110,43 @@ def test_jax_finds_the_same_gradients_by_differences(name):
     np.testing.assert_allclose(slopes, whole, rtol=1e-9, atol=1e-9)
 
 
+def test_xla_calls_the_library_as_python_does():
+    jax = needed("jax")
+    jax.config.update("jax_enable_x64", True)
+    import jax.numpy as jnp
+
+    import linkwork.jax as lj
+
+    if not lj.called_by_xla:
+        pytest.skip("XLA's interface is another one")
+    m, g = lw.Model.example("quadruped"), np.random.default_rng(3)
+    for dtype in (np.float64, np.float32):
+        q = jnp.asarray(m.random(1, count=200).reshape(4, 50, m.nq), dtype)
+        qd, tau = (jnp.asarray(g.normal(size=(50, m.nv)), dtype) for _ in range(2))
+
+        def loss(q, qd, tau):
+            return (lj.forward_dynamics(m, q, qd, tau) ** 2).mean() + lj.pose(m, q, m.link_names[-1])[..., 2, 3].sum()
+
+        results = []
+        for direct in (True, False):
+            lj.called_by_xla = direct
+            try:
+                results.append(jax.jit(jax.value_and_grad(lambda *x: loss(*x), argnums=(0, 1, 2)))(q, qd, tau))
+            finally:
+                lj.called_by_xla = True
+        (value, slopes), (other, others) = results
+        assert value.dtype == dtype and slopes[0].dtype == dtype
+        close = 1e-12 if dtype == np.float64 else 1e-5
+        np.testing.assert_allclose(value, other, rtol=close)
+        for slope, same in zip(slopes, others):
+            np.testing.assert_allclose(slope, same, rtol=close, atol=close * float(jnp.abs(same).max()))
+    with pytest.raises(Exception, match="NaN"):
+        jax.block_until_ready(lj.forward_dynamics(m, q.at[1, 2, 3].set(jnp.nan), qd, tau))
+    with pytest.raises(Exception, match="last dimension"):
+        lj.forward_dynamics(m, q[..., :3], qd, tau)
+    assert lj.forward_dynamics(m, q[:0], qd, tau).shape == (0, 50, m.nv)
+
+
 def test_nothing_optional_is_imported_by_the_package():
     import subprocess
     import sys

@@ -68,13 +68,11 @@ def _called(function: Any, dimensions: tuple[int, ...], *inputs: Any) -> Any:
     shape = jax.ShapeDtypeStruct((*batch, *dimensions), dtype)
 
     def host(*arrays: Any) -> Any:
-        given = [np.asarray(a, dtype) for a in arrays]
-        # Dimensions that `vmap` added stand in front of all others.
-        most = max(a.ndim for a in given)
-        given = [a.reshape(a.shape[:1] + (1,) * (most - a.ndim) + a.shape[1:]) if a.ndim > 1 else a for a in given]
-        return np.asarray(function(*given), dtype)
+        return np.asarray(function(*(np.asarray(a, dtype) for a in arrays)), dtype)
 
-    return jax.pure_callback(host, shape, *inputs, vmap_method="broadcast_all")
+    # All have the same dimensions, in front of which `vmap` puts its own.
+    whole = [jnp.broadcast_to(x, (*batch, x.shape[-1])) for x in inputs]
+    return jax.pure_callback(host, shape, *whole, vmap_method="broadcast_all")
 
 
 def _quantity(model: Model, name: str, dimensions: tuple[int, ...], *inputs: Any, frame: str | None = None) -> Any:

@@ -1,13 +1,13 @@
-//! Models from files, from text, and from the built-in examples.
+//! Models from files and text.
 
 use crate::errors::{Error, refused};
 use crate::model::Model;
-use linkwork::model::examples as built_in;
 use linkwork_formats::{Format, Mode, Options};
 use pyo3::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
+/// A format by its name.
 pub(crate) fn format_of(word: &str) -> PyResult<Format> {
     match word {
         "urdf" => Ok(Format::Urdf),
@@ -119,14 +119,4 @@ pub(crate) fn read(
     let options = options(mode, &packages, arguments, false, anywhere, ignore_couplings, None)?;
     let robot = linkwork_formats::read(file, text.as_bytes(), format_of(format)?, &options);
     robot.map(Model::of).map_err(|r| refused(py, &r))
-}
-
-/// The names of the built-in examples.
-///
-/// >>> import linkwork as lw
-/// >>> "humanoid" in lw.examples()
-/// True
-#[pyfunction]
-pub(crate) fn examples() -> Vec<&'static str> {
-    built_in::all().into_iter().map(|(name, _)| name).collect()
 }

@@ -270,6 +270,7 @@ fn differ(a: f64, b: f64) -> bool {
 }
 
 /// Whether a cost is below another by more than rounding.
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
 pub(super) fn is_better(a: f64, b: f64) -> bool {
     differ(a, b) && a < b
 }

@@ -50,7 +50,7 @@ impl Plain {
             }
         }
         let known = sweep.inward && !rest.is_empty();
-        (!known && !sweep.upsilon && !(sweep.riccati && !sweep.inward)).then_some(plain)
+        (!known && !sweep.upsilon && (sweep.inward || !sweep.riccati)).then_some(plain)
     }
 }
 

@@ -124,10 +124,10 @@ impl Mesh {
     /// What MuJoCo takes for the volume of a mesh that is not closed: pyramids from the centre of its triangles tell the
     /// centre of mass, and pyramids from there volume and moments. Those of [`Mesh::solid`] where it is closed.
     pub fn solid_if_closed(&self) -> Moments {
-        self.from_twice(|x| x)
+        self.of_twice(|x| x)
     }
 
-    fn from_twice(&self, sign: fn(f64) -> f64) -> Moments {
+    fn of_twice(&self, sign: fn(f64) -> f64) -> Moments {
         let apex = self.shell().centre;
         let sums = self.pyramids(apex, sign);
         let centre = apex + sums.first * (1.0 / sums.measure);
@@ -151,7 +151,7 @@ impl Mesh {
     /// of the triangles for the centre of mass, and that centre of mass for volume and moments. They are those of
     /// [`Mesh::solid`] for what is seen whole from both points, and more for all else.
     pub fn overestimate(&self) -> Moments {
-        self.from_twice(f64::abs)
+        self.of_twice(f64::abs)
     }
 
     /// Whether it can be the surface of a body. Vertices at the same place count as one.

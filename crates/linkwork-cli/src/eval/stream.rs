@@ -66,7 +66,7 @@ impl Stream<'_> {
         loop {
             if filled == block.len() {
                 if filled as u64 >= LONGEST {
-                    return Err(too_long(name, lines as u64 + 1));
+                    return Err(too_long(name, lines + 1));
                 }
                 block.resize(2 * filled, 0);
             }

@@ -43,7 +43,7 @@ Examples:
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,3.14,0,0
   linkwork ik arm7 --frame flange --pose 0.4,0.2,0.5,1,0,0,0 --json
   linkwork ik arm7 --task \"position flange 0.4,0.2,0.5\" --task \"posture 0,0,0,0,0,0,0 preferred\"
-  linkwork ik panda.urdf --frame panda_hand --position 0.4,0.2,0.1 --avoid 0.02 --ground")]
+  linkwork ik scene.xml --frame hand --position 0.35,0,0.35 --avoid 0.02")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,

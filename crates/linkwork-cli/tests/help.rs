@@ -55,6 +55,12 @@ const MJCF: &str = r#"<mujoco model="arm"><worldbody><body name="arm"><joint nam
   <keyframe><key name="home" qpos="0.5" ctrl="0.5"/></keyframe></mujoco>
 "#;
 
+const SCENE: &str = r#"<mujoco model="scene"><worldbody><geom name="floor" type="plane" size="2 2 0.1"/>
+  <body name="upper" pos="0 0 0.5"><joint name="shoulder" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/>
+  <body name="lower" pos="0.3 0 0"><joint name="elbow" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.25 0 0" size="0.03"/>
+  <body name="hand" pos="0.3 0 0"><geom type="sphere" size="0.03"/></body></body></body></worldbody></mujoco>
+"#;
+
 const TEXT_MODEL: &str = "1\nRZ 0 1 0 0 0 1 0 0 0 1 0 0 0.5 2 0.1 0 0 0.1 0 0 0 0.1 0 0 0 0.1 0 0 0\n";
 
 /// Runs a line as a shell does, where the files that examples speak of are.
@@ -95,6 +101,7 @@ fn prepared(test: &str) -> std::path::PathBuf {
         ("robot.urdf.xacro", URDF),
         ("arm.urdf.xacro", URDF),
         ("arm.xml", MJCF),
+        ("scene.xml", SCENE),
         ("robot.txt", TEXT_MODEL),
         ("states.jsonl", &states),
         ("state.json", "{\"q\": [0.4], \"v\": [0]}"),

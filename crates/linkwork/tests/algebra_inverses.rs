@@ -178,7 +178,7 @@ fn what_has_no_inverse_is_refused_with_the_reason() {
         ("inv(tau_bar)", "projection"),
         ("inv(Upsilon)", "freedom of the first joint"),
         ("inv(M + P)", "link space is too large"),
-        ("inv(I)", "which space `I` is in"),
+        ("inv(I)", "the space of `I` cannot be inferred"),
         ("I", "I_q"),
         ("pinv(phi)", "joints, frames and constraints"),
         ("diag(M)", "takes a vector"),

@@ -231,6 +231,7 @@ test("meshes that are missing have boxes in their place", { timeout: 120_000 }, 
   const served = await Served.open(browser, [file]);
   assert.deepEqual(await served.ask(() => window.linkwork.missing.map((m) => m.uri)), ["gone.stl"], "listed once");
   assert.match(await served.page.locator("#missing").innerText(), /gone\.stl/);
+  await served.settled("arm");
   const spots = [];
   for (const [link, point] of [["arm", [0, 0, 0.9]], ["base", [0, 0, 0]]]) {
     const at = await served.ask(([l, p]) => window.linkwork.project(l, p), [link, point]);

@@ -104,6 +104,15 @@ export class Served {
     return this.page.waitForFunction(question, argument, { timeout });
   }
 
+  /** Waits until the view has come to rest: where a point of a link is drawn no longer changes. */
+  async settled(link) {
+    const where = () => this.ask((link) => JSON.stringify(window.linkwork.project(link, [0, 0, 0])), link);
+    for (let last = null, now = await where(); now !== last; ) {
+      await this.page.waitForTimeout(200);
+      [last, now] = [now, await where()];
+    }
+  }
+
   /** Takes a picture, and gives the colours of some places of the page. */
   async shot(name, places = []) {
     const png = await this.page.screenshot({ path: join(shots, `${name}.png`) });

@@ -98,7 +98,7 @@ def test_what_makes_no_sense_is_told():
         (("a", "directions", "world", "ball"), {"shifts": "w"}, "letters of axes"),
         (("a", "weld", "world", "ball"), {"shifts": "x"}, "leave them out"),
         (("a", "rolling", "world", "ball"), {}, "radius"),
-        (("a", "sticky", "world", "ball"), {}, "no kind"),
+        (("a", "sticky", "world", "ball"), {}, "not a kind"),
         (("a", "distance", "world", "ball"), {"length": 1.0, "side": "left"}, "at_least"),
         (("a", "weld", "world", "ball"), {"side": "at_most"}, "row|one-sided|one side"),
     ]:

@@ -12,7 +12,7 @@ macro_rules! known {
         /// One for every sweep that users know.
         pub(super) static QUANTITIES: &[Option<Quantity>] = &[$(quantity::<crate::$($room)::+::$name>()),*];
 
-        /// That of a name over any scalar.
+        /// That of a name over any scalar, if it is of the dynamics.
         pub(super) fn over<S: Scalar>(name: &str) -> Option<Call<S>> {
             $(if let Some(call) = named::<S, crate::$($room)::+::$name>(name) {
                 return Some(call);
@@ -42,8 +42,8 @@ const fn quantity<W: Listed<Partner: Listed + Sweep<f64>> + Sweep<f64>>() -> Opt
 }
 
 fn named<S: Scalar, W: Listed<Partner: Listed + Sweep<S>> + Sweep<S>>(name: &str) -> Option<Call<S>> {
-    // In a constant, so that what nobody asks for is not made.
-    if const { W::KNOWN.is_none() } {
+    // In a constant, so that what nobody asks for is not made: of places and velocities nobody counts operations.
+    if const { W::KNOWN.is_none() || W::SHAPE.is_kinematic() } {
         return None;
     }
     let known = W::KNOWN?;

@@ -277,7 +277,7 @@ impl Quantity {
         lanes::in_lanes::<f64>(self.name).is_some()
     }
 
-    /// It over another scalar, such as a number that counts operations or a dual one, if it is one sweep or one call of a view.
+    /// It over another scalar, such as a number that counts operations or a dual one, if it is a sweep of the dynamics or one call of a view.
     ///
     /// ```
     /// use linkwork::quantity::{Given, Quantity};

@@ -43,6 +43,11 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// Whether no force and no mass is in what it gives per degree of freedom.
+    pub(crate) const fn is_kinematic(self) -> bool {
+        matches!(self, Self::Plain | Self::Columns | Self::ColumnsRate)
+    }
+
     /// Whether it divides by D, which may be zero.
     pub(crate) const fn divides(self) -> bool {
         matches!(self, Self::Motions | Self::Forward | Self::BiasFree | Self::Inverse)

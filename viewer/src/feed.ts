@@ -9,6 +9,8 @@ export interface Listener {
   status(status: Status): void;
   modes(modes: ModeInfo[]): void;
   problem(text: string): void;
+  /** Somebody is there to be asked. */
+  there(): void;
 }
 
 export type Command = { do: string; [key: string]: unknown };
@@ -32,7 +34,10 @@ export class Live implements Feed {
     address.protocol = "ws:";
     this.socket = new WebSocket(address);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => (this.tries = 0);
+    this.socket.onopen = () => {
+      this.tries = 0;
+      this.listener.there();
+    };
     this.socket.onmessage = (event) => this.receive(event.data);
     this.socket.onclose = () => {
       // A program that ended may be started again, a laptop wakes up.
@@ -64,13 +69,20 @@ export class Recorded implements Feed {
   private running = false;
   private speed = 1;
   private last = 0;
+  /** The link whose operational-space inertia is wanted. */
+  private link = -1;
+  /** Whether a hand has moved joints from where the motion has them. */
+  private moved = false;
 
   constructor(private scene: Scene, private listener: Listener) {
     this.film = new Film(scene);
     this.t = this.film.span[0];
     this.shown = this.film.at(this.t);
     this.kinematics = this.checked();
-    queueMicrotask(() => this.tell());
+    queueMicrotask(() => {
+      this.tell();
+      this.listener.there();
+    });
   }
 
   /** Kinematics that meet the library's poses wherever the file has them, and close its loops there. */
@@ -92,6 +104,19 @@ export class Recorded implements Feed {
     this.listener.frame(frame);
   }
 
+  /** Shows the motion at its time. */
+  private play() {
+    this.moved = false;
+    const frame = this.film.at(this.t, this.link);
+    this.frame({ ...frame, all: this.all(frame.q) });
+  }
+
+  /** Coordinates of all joints, where some follow others. */
+  private all(q: ArrayLike<number>): Float64Array {
+    if (!this.scene.coupled || !this.kinematics) return new Float64Array(0);
+    return Float64Array.from(this.scene.joints.flatMap((j) => Array.from(this.kinematics!.coordinates(j, q))));
+  }
+
   /** Moves a joint from where the robot is shown. */
   private set(number: number, values: number[]) {
     const joint = this.scene.joints[number];
@@ -107,7 +132,7 @@ export class Recorded implements Feed {
       const c = new Vector3(...com).applyQuaternion(placed[i].turn).add(placed[i].at);
       return sum - mass * (x * c.x + y * c.y + z * c.z);
     }, 0);
-    const all = this.scene.coupled ? this.scene.joints.flatMap((j) => Array.from(this.kinematics!.coordinates(j, q))) : [];
+    this.moved = true;
     this.frame({
       ...this.shown,
       q: Float64Array.from(q),
@@ -116,7 +141,9 @@ export class Recorded implements Feed {
       kinetic: 0, potential,
       poses: this.kinematics!.poses(q),
       arrows: new Float32Array(0),
-      all: Float64Array.from(all),
+      articulated: new Float32Array(0),
+      operational: new Float32Array(0),
+      all: this.all(q),
     });
   }
 
@@ -124,7 +151,7 @@ export class Recorded implements Feed {
     const span = this.film.span;
     const kind = this.film.times.length > 1 ? "file" : "still";
     this.listener.status({ kind, running: this.running, speed: this.speed, span, pace: 1, mode: null });
-    this.frame(this.film.at(this.t));
+    this.play();
   }
 
   private tick = (now: number) => {
@@ -135,7 +162,7 @@ export class Recorded implements Feed {
     this.last = now;
     // A file plays again and again.
     if (this.t > end) this.t = first;
-    this.frame(this.film.at(this.t));
+    this.play();
     requestAnimationFrame(this.tick);
   };
 
@@ -146,7 +173,9 @@ export class Recorded implements Feed {
       case "set":
         return this.set(command.joint as number, command.q as number[]);
       case "show":
-        return;
+        this.link = (command.operational as number | null) ?? -1;
+        // What a hand has moved stays where it is.
+        return this.moved ? undefined : this.play();
       case "run":
         if (!this.running) {
           this.running = true;

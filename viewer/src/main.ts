@@ -95,9 +95,14 @@ async function start() {
     },
     modes: (modes) => listModes(modes, send, () => status?.mode ?? null),
     problem: (text) => say(text),
+    there() {
+      // A page that wants nothing takes nothing from others.
+      const { articulated, operational } = stage.layers.wants(panel.chosen);
+      if (articulated || operational !== null) ask();
+    },
   };
 
-  layersOf(stage, ask);
+  layersOf(scene, stage, ask);
   following(stage);
   coloursOf(scene, stage);
   transport(() => status, send);
@@ -115,6 +120,9 @@ async function start() {
   resize();
   feed = scene.motion ? new Recorded(scene, listener) : new Live(scene, listener);
   await stage.ready;
+  for (const name of scene.layers ?? []) {
+    document.querySelector<HTMLInputElement>(`input[data-layer=${name}]:not(:checked), input[data-colour=${name}]`)?.click();
+  }
   const absent = () => {
     element("missing").hidden = stage.missing.length === 0;
     const lines = stage.missing.map(({ uri, problem }) => {
@@ -196,7 +204,7 @@ function indexOf(scene: Scene, link: string): number {
 /** The picture or film that the page was opened for. */
 async function picture(scene: Scene, stage: Stage) {
   const task = scene.task!;
-  const feed = new Recorded(scene, { frame() {}, status() {}, modes() {}, problem() {} });
+  const feed = new Recorded(scene, { frame() {}, status() {}, modes() {}, problem() {}, there() {} });
   for (const layer of task.layers) {
     if (layer === "rates" || layer === "moments") {
       await stage.ready;
@@ -209,8 +217,11 @@ async function picture(scene: Scene, stage: Stage) {
   await perform(task, stage, feed.film, (frame) => stage.show(frame));
 }
 
-function layersOf(stage: Stage, ask: () => void) {
+function layersOf(scene: Scene, stage: Stage, ask: () => void) {
   for (const [name, words] of LAYERS) {
+    // Where joints follow others there is none, and a file has what was put into it.
+    if (name === "articulated" && scene.coupled) continue;
+    if (scene.motion && (name === "articulated" || name === "operational") && !scene.motion[name]) continue;
     const label = document.createElement("label");
     const box = document.createElement("input");
     box.type = "checkbox";
@@ -287,7 +298,8 @@ function listModes(modes: ModeInfo[], send: (command: Command) => void, shown: (
   // Directions in which nothing pulls back: their poles are zero but for rounding, and come last.
   const size = (mode: ModeInfo) => Math.hypot(mode.re, mode.im);
   const fastest = Math.max(...modes.map(size));
-  const drifts = (mode: ModeInfo) => size(mode) <= Math.min(2e-3 * fastest, 0.2);
+  // Where nothing at all pulls back, as at free bodies, the fastest is rounding too.
+  const drifts = (mode: ModeInfo) => size(mode) <= Math.max(Math.min(2e-3 * fastest, 0.2), 1e-5);
   const order = modes.map((mode, i) => ({ mode, i })).sort((a, b) => Number(drifts(a.mode)) - Number(drifts(b.mode)));
   order.forEach(({ mode, i }) => {
     const row = document.createElement("div");

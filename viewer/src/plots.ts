@@ -2,12 +2,13 @@
 
 import type { Frame, Scene } from "./scene";
 
+/** So many moments are kept, and no more numbers than these in all. */
 const KEPT = 1200;
+const NUMBERS = 4e6;
 const LINES = ["#2563eb", "#dc2626", "#16a34a", "#d97706", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f"];
 
 type Source = { title: string; labels: string[]; take: (frame: Frame) => ArrayLike<number> };
 
-/** What can be plotted of a joint's coordinates, or of all. */
 /** A number as it is read. */
 function shortOf(x: number): string {
   return String(Number(x.toPrecision(3))).replace("-", "−");
@@ -18,6 +19,8 @@ export class Plots {
   private shown: { source: Source; canvas: HTMLCanvasElement; box: HTMLElement }[] = [];
   private sources: Source[];
   private wanted = false;
+  /** How many numbers a moment has. */
+  private numbers: number;
 
   constructor(scene: Scene, choice: HTMLElement, private place: HTMLElement) {
     const rates: string[] = [];
@@ -36,6 +39,7 @@ export class Plots {
     if (scene.total) {
       this.sources.push({ title: "ν", labels: rates, take: (f) => f.nu }, { title: "ε", labels: rates, take: (f) => f.eps });
     }
+    this.numbers = this.sources.reduce((sum, s) => sum + s.labels.length, 0);
     const which = document.createElement("input");
     which.type = "search";
     which.id = "plot-filter";
@@ -77,7 +81,8 @@ export class Plots {
     if (last && frame.t < last.t) this.kept = [];
     if (last && frame.t === last.t) this.kept.pop();
     this.kept.push({ t: frame.t, rows: this.sources.map((s) => Array.from(s.take(frame))) });
-    if (this.kept.length > KEPT) this.kept.shift();
+    const most = Math.max(Math.min(KEPT, Math.floor(NUMBERS / this.numbers)), 2);
+    if (this.kept.length > most) this.kept.shift();
     if (this.shown.length > 0 && !this.wanted) {
       this.wanted = true;
       requestAnimationFrame(() => this.draw());

@@ -124,9 +124,22 @@ export interface Scene {
   loops: Loop[];
   /** Of a file that holds everything: contents in base64, and the motion. */
   files?: string[];
-  motion?: { frames: number; states: string; poses: string; arrows: string; counts: number[] };
+  motion?: Motion;
+  /** Layers that are shown from the start. */
+  layers?: string[];
   task?: Task;
   levels?: LevelsInfo;
+}
+
+/** The frames of a file, in base64; inertias of every link in every frame, where there is room for them. */
+export interface Motion {
+  frames: number;
+  states: string;
+  poses: string;
+  arrows: string;
+  counts: number[];
+  articulated?: string;
+  operational?: string;
 }
 
 /** A moment of a motion. */
@@ -217,6 +230,8 @@ export class Film {
   private states: Float64Array;
   private poses: Float32Array;
   private arrows: Float32Array;
+  private articulated: Float32Array;
+  private operational: Float32Array;
   /** Where the arrows of each frame begin. */
   private begins: number[] = [0];
   private width: number;
@@ -226,6 +241,8 @@ export class Film {
     this.states = new Float64Array(bytesOf(motion.states).buffer);
     this.poses = new Float32Array(bytesOf(motion.poses).buffer);
     this.arrows = new Float32Array(bytesOf(motion.arrows).buffer);
+    this.articulated = new Float32Array(bytesOf(motion.articulated ?? "").buffer);
+    this.operational = new Float32Array(bytesOf(motion.operational ?? "").buffer);
     motion.counts.forEach((count, i) => this.begins.push(this.begins[i] + 7 * count));
     this.width = this.states.length / motion.frames;
     for (let i = 0; i < motion.frames; i++) this.times.push(this.states[i * this.width]);
@@ -235,8 +252,8 @@ export class Film {
     return [this.times[0], this.times[this.times.length - 1]];
   }
 
-  /** The frame nearest to a time. */
-  at(t: number): Frame {
+  /** The frame nearest to a time, with the operational-space inertia of a link. */
+  at(t: number, link = -1): Frame {
     let low = 0, high = this.times.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
@@ -244,13 +261,16 @@ export class Film {
       else high = middle - 1;
     }
     if (low + 1 < this.times.length && this.times[low + 1] - t < t - this.times[low]) low++;
-    const links = this.scene.links.length * 7;
+    const count = this.scene.links.length;
+    const links = count * 7;
+    const ten = 10 * (low * count + link);
+    const there = link >= 0 && this.operational.length > 0;
     return {
       ...stateOf(this.scene, this.states.subarray(low * this.width, (low + 1) * this.width)),
       poses: this.poses.subarray(low * links, (low + 1) * links),
       arrows: this.arrows.subarray(this.begins[low], this.begins[low + 1]),
-      articulated: NO_SINGLES,
-      operational: NO_SINGLES,
+      articulated: this.articulated.subarray(10 * low * count, 10 * (low + 1) * count),
+      operational: there ? Float32Array.of(link, ...this.operational.subarray(ten, ten + 10)) : NO_SINGLES,
       all: NO_DOUBLES,
     };
   }

@@ -471,8 +471,8 @@ export class Stage {
     const look = solid ? floorOf(this.level?.colour ?? null) : new THREE.ShadowMaterial({ opacity: 0.22 });
     const shade = new THREE.Mesh(new THREE.PlaneGeometry(solid ? 4 * wide : wide, solid ? 4 * wide : wide, 32, 32), look);
     shade.receiveShadow = true;
-    // A wide plane's depth is not exact: lines stay before it.
-    Object.assign(look, { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 });
+    // A shadow alone hides nothing that is below it and seen through. A wide plane's depth is not exact: lines stay before it.
+    Object.assign(look, { depthWrite: solid, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 });
     shade.position.z = -radius * 2e-3;
     this.ground.add(grid, shade);
     // The plane ends in haze, not at an edge.

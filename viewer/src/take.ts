@@ -105,15 +105,33 @@ function animation(task: Task, canvas: HTMLCanvasElement, count: number, draw: (
   [flat.width, flat.height] = [canvas.width, canvas.height];
   const pen = flat.getContext("2d", { willReadFrequently: true })!;
   const gif = GIFEncoder();
-  let palette: number[][] | null = null;
-  for (let i = 0; i < count; i++) {
+  const drawn = (i: number) => {
     draw(i);
     pen.drawImage(canvas, 0, 0);
-    const { data } = pen.getImageData(0, 0, flat.width, flat.height);
-    // One palette for all, so that nothing flickers.
-    palette ??= quantize(data, 256);
-    gif.writeFrame(applyPalette(data, palette), flat.width, flat.height, { palette, delay: 1000 / task.fps });
+    return pen.getImageData(0, 0, flat.width, flat.height).data;
+  };
+  const palette = paletteOf(count, drawn);
+  for (let i = 0; i < count; i++) {
+    const delay = 10 * (ticks(i + 1, task.fps) - ticks(i, task.fps));
+    gif.writeFrame(applyPalette(drawn(i), palette), flat.width, flat.height, { palette, delay });
   }
   gif.finish();
   return new Blob([gif.bytes()]);
+}
+
+/** When a picture of an animation is due, in its hundredths of a second: rounded each by itself, so that none adds up. */
+function ticks(i: number, fps: number): number {
+  return Math.round((100 * i) / fps);
+}
+
+/** One palette for all pictures, so that nothing flickers: of colours from the whole film, as some come late. */
+function paletteOf(count: number, drawn: (i: number) => Uint8ClampedArray): number[][] {
+  const looks = Math.min(count, 8);
+  const pixels: number[] = [];
+  for (let k = 0; k < looks; k++) {
+    const data = new Uint32Array(drawn(Math.round((k * (count - 1)) / Math.max(looks - 1, 1))).buffer);
+    const stride = Math.max(Math.floor((data.length * looks) / 600_000), 1);
+    for (let i = 0; i < data.length; i += stride) pixels.push(data[i]);
+  }
+  return quantize(new Uint8ClampedArray(Uint32Array.from(pixels).buffer), 256);
 }

@@ -200,6 +200,68 @@ test("a file opens from the disk without a network, and plays", { timeout: 300_0
   await served.close();
 });
 
+test("a file has the inertias that the program shows, and layers that were asked for", { timeout: 300_000 }, async () => {
+  const words = ["arm7", "--q=0.2,0.5,0,-1.5,0,1,0", "--layers", "articulated,com"];
+  const file = join(here, "inertias.html");
+  linkwork("view", ...words, "--export", file);
+  const masses = async (served) => {
+    assert.ok(await served.page.locator("input[data-layer=com]").isChecked());
+    assert.ok(!(await served.page.locator("input[data-layer=frames]").isChecked()));
+    await served.page.locator("input[data-layer=operational]").check();
+    await served.page.locator('#tree .row[data-link="link4"]').click();
+    await served.until(() => window.linkwork.frame().articulated.length === 80 && window.linkwork.frame().operational.length === 11);
+    return served.ask(() => [Array.from(window.linkwork.frame().articulated), Array.from(window.linkwork.frame().operational)]);
+  };
+  const live = await Served.open(browser, words);
+  const shown = await masses(live);
+  await live.close();
+  const served = await Served.file(browser, file);
+  assert.deepEqual(await masses(served), shown, "number by number");
+  assert.equal(shown[1][0], 4, "of the chosen link");
+  // What a hand moves is no longer what the program worked out.
+  await slide(served, "joint2", 2.05);
+  await served.until(() => window.linkwork.frame().q[1] === 2.05);
+  assert.equal(await served.ask(() => window.linkwork.frame().articulated.length), 0);
+  // A shadow hides nothing that is below it and seen through.
+  for (const layer of ["operational", "com"]) await served.page.locator(`input[data-layer=${layer}]`).uncheck();
+  // The rod from one joint to the next, near its lower end.
+  const rod = await served.ask(() => window.linkwork.scene.joints.find((j) => j.name === "joint6").origin.slice(0, 3).map((x) => 0.71 * x));
+  assert.ok((await served.pose("link6"))[2] < -0.05, "below the ground");
+  await served.settled("link5");
+  const place = await served.onPage(await served.ask((rod) => window.linkwork.project("link5", rod), rod));
+  await served.page.locator("input[data-colour=velocity]").check();
+  await served.page.waitForTimeout(300);
+  const [seen] = await served.shot("below", [place]);
+  await served.page.locator("input[data-layer=robot]").uncheck();
+  await served.page.waitForTimeout(300);
+  const [ground] = await served.shot("below-ground", [place]);
+  assert.ok(ground.some((x, i) => Math.abs(x - seen[i]) > 8), `${seen} before ${ground}`);
+  await served.close();
+});
+
+test("a robot with followers runs on, whatever is shown", { timeout: 120_000 }, async () => {
+  const panda = [join(robots, "panda_description/urdf/panda.urdf"), "--package", join(robots, "..", ".."), "--package", robots];
+  const served = await Served.open(browser, [...panda, "--simulate"]);
+  assert.equal(await served.page.locator("input[data-layer=articulated]").count(), 0, "there is none to be shown");
+  await served.page.locator("input[data-layer=operational]").check();
+  await served.page.locator('#tree .row[data-link="panda_hand"]').click();
+  await served.page.click("#run");
+  await served.until(() => window.linkwork.frame().t > 0.1 && window.linkwork.frame().operational.length === 11);
+  await served.close();
+});
+
+test("free bodies drift, and rounding is no mode", { timeout: 120_000 }, async () => {
+  const file = join(here, "free.xml");
+  const body = (x) => `<body pos="${x} 0 1"><freejoint/><geom type="box" size="0.1 0.2 0.3" mass="2"/></body>`;
+  writeFileSync(file, `<mujoco><worldbody>${body(0)}${body(1)}</worldbody></mujoco>`);
+  const served = await Served.open(browser, [file]);
+  await served.page.click("#find-modes");
+  await served.page.waitForSelector("#mode-list .row");
+  const rows = await served.page.locator("#mode-list .row").allInnerTexts();
+  assert.ok(rows.every((row) => row === "drift"), `${rows}`);
+  await served.close();
+});
+
 test("meshes keep their materials; those that are missing are listed, and none is read from outside", async () => {
   const place = folder();
   const square = "v 0 -0.5 -0.5\nv 0 0.5 -0.5\nv 0 0.5 0.5\nv 0 -0.5 0.5\nusemtl red\nf 1 2 3 4\nf 4 3 2 1\n";
@@ -279,4 +341,19 @@ test("pictures and films are taken without a window", { timeout: 400_000 }, asyn
     assert.match(readFileSync(file).toString("latin1"), magic, end);
   }
   assert.ok(program);
+  // An animation takes as long as the motion, though its pictures last whole hundredths of a second.
+  const file = join(here, "long.gif");
+  linkwork("view", "double_pendulum", "--q", "2,0", "--size", "160x120", "--simulate", "--seconds", "1", "--layers", "rates", "--video", file);
+  const bytes = readFileSync(file);
+  let [hundredths, count] = [0, 0];
+  for (let at = bytes.indexOf("21f904", "hex"); at >= 0; at = bytes.indexOf("21f904", at + 8, "hex")) {
+    if (bytes[at + 7] !== 0) continue;
+    hundredths += bytes.readUInt16LE(at + 4);
+    count++;
+  }
+  assert.deepEqual([count, hundredths], [30, 100]);
+  // Joints have no colour at rest, and get one later: the palette has it.
+  const palette = bytes.subarray(13, 13 + 3 * 2 ** ((bytes[10] & 7) + 1));
+  const blue = Array.from({ length: palette.length / 3 }, (_, i) => palette.subarray(3 * i, 3 * i + 3)).some(([r, g, b]) => b > 150 && r < 90 && g < 130);
+  assert.ok(blue, "the joints' blue");
 });

@@ -33,9 +33,11 @@ const ROOMS: &[&str] = &[
 const WING: &str = "coupled";
 
 /// What the crate's root hands on, and the room it comes from. Errors belong to no room.
-const EXPORTS: [(&str, &str); 5] = [
+const EXPORTS: [(&str, &str); 7] = [
+    ("Function", "simd"),
+    ("functions", "simd"),
     ("Mechanism", "model"),
-    ("Reference", "dynamics"),
+    ("Reference", "spatial"),
     ("Workspace", "workspace"),
     ("Error", ""),
     ("Result", ""),

@@ -3,7 +3,7 @@
 //! Where a name is a symbolic link, what it leads to is written, and the link stays. Who writes a file holds a lock on it, so that
 //! no two programs write one file at a time.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -71,11 +71,11 @@ pub(crate) fn check_apart<'a>(
         let shown = path.display();
         if outputs[..i].iter().any(|other| same(other, path)) {
             let problem = format!("`{shown}` is to be written twice");
-            return Err(Complaint::usage(problem, "give each file a name of its own"));
+            return Err(UserError::usage(problem, "give each file a name of its own"));
         }
         if inputs.iter().any(|other| same(other, path)) {
             let problem = format!("`{shown}` is read, and would be written over");
-            return Err(Complaint::usage(problem, "give what is written another name"));
+            return Err(UserError::usage(problem, "give what is written another name"));
         }
     }
     Ok(())
@@ -129,7 +129,7 @@ fn hold(path: &Path) -> Result<File> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let problem = format!("another run is writing `{}`", path.display());
-                return Err(Complaint::failure(
+                return Err(UserError::failure(
                     problem,
                     "wait until it has ended, or give another name",
                 ));

@@ -3,13 +3,13 @@
 //! The protocol is one that other libraries can follow: 64 random states in rotation, 2000 calls to warm up, batches of
 //! about 4 ms, 41 of them; the median and the minimum of their means.
 
-mod batched;
-mod listed;
+mod batches;
+mod quantities;
 
-use crate::complaint::Complaint;
 use crate::random::Random;
 use crate::robot::{Chosen, Loading};
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::model::{JointKind, examples};
@@ -168,24 +168,24 @@ const STATES: usize = 64;
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let protocol = if arguments.quick { QUICK } else { FULL };
     if !arguments.quantity.is_empty() {
-        let quantities = listed::asked(&arguments.quantity)?;
+        let quantities = quantities::asked(&arguments.quantity)?;
         let named = arguments.quantity != ["all"];
         for (i, (name, mechanism)) in robots(arguments)?.into_iter().enumerate() {
             if !arguments.json {
                 heading(&name, &mechanism, i == 0, 36)?;
             }
-            listed::run(&name, &mechanism, (&quantities, named), &protocol, arguments.json)?;
+            quantities::run(&name, &mechanism, (&quantities, named), &protocol, arguments.json)?;
         }
         return Ok(());
     }
     let in_batches = arguments.batch > 1 || arguments.scalar == Precision::F32;
     let available = if in_batches {
-        &batched::ALGORITHMS[..]
+        &batches::ALGORITHMS[..]
     } else {
         Algorithm::value_variants()
     };
     if let Some(alg) = arguments.algorithm.iter().find(|alg| !available.contains(alg)) {
-        return Err(Complaint::usage(
+        return Err(UserError::usage(
             format!("batches do not have {}", alg.words()),
             "leave --batch and --scalar out, or take fk, rnea, crba, aba or minv",
         ));
@@ -211,11 +211,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 Box::new(move |alg| bench.time(alg, &protocol))
             }
             (true, Precision::F64) => {
-                let mut bench = batched::Batched::<f64>::new(&mechanism, states, threads)?;
+                let mut bench = batches::Batched::<f64>::new(&mechanism, states, threads)?;
                 Box::new(move |alg| bench.time(alg, &protocol))
             }
             (true, Precision::F32) => {
-                let mut bench = batched::Batched::<f32>::new(&mechanism, states, threads)?;
+                let mut bench = batches::Batched::<f32>::new(&mechanism, states, threads)?;
                 Box::new(move |alg| bench.time(alg, &protocol))
             }
         };

@@ -1,9 +1,9 @@
 //! `linkwork check`: what is wrong with a robot's file, and where.
 
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::robot::Loading;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork_formats::{Finding, KINDS, Report, Robot, Severity, explain, load};
@@ -108,7 +108,7 @@ fn explained(kind: &str) -> Result<()> {
         Some(text) => Ok(writeln!(out, "{text}")?),
         None => {
             let near = linkwork::model::did_you_mean(kind, KINDS.iter().map(|(code, _)| *code));
-            Err(Complaint::usage(
+            Err(UserError::usage(
                 format!("there is no kind of finding `{kind}`{near}"),
                 "`linkwork check --explain all` lists them",
             ))

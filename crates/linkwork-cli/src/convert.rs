@@ -1,7 +1,7 @@
 //! `linkwork convert`: a robot in another format.
 
-use crate::complaint::Complaint;
 use crate::robot::Chosen;
+use crate::user_error::UserError;
 use crate::{atomic_file, style};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -55,12 +55,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 Some(format) => format!("{format} files are out of scope"),
                 None => format!("the ending of `{}` names no format", arguments.out.display()),
             };
-            Complaint::usage(problem, "end it with .urdf, .sdf, .xml or .json, or give --to")
+            UserError::usage(problem, "end it with .urdf, .sdf, .xml or .json, or give --to")
         })?,
     };
     let loaded = arguments.chosen.load()?;
     let text = write(&loaded.robot, format)
-        .map_err(|refusal| Complaint::failure(refusal.to_string(), "the native format (.json) can say everything"))?;
+        .map_err(|refusal| UserError::failure(refusal.to_string(), "the native format (.json) can say everything"))?;
     for finding in &text.report.findings {
         anstream::eprintln!("{}: {finding}", style::paint(style::HEAD, finding.severity.name()));
     }

@@ -305,6 +305,9 @@ struct Published {
     total: i64,
 }
 
+/// Seconds to count all algorithms on a robot, over the cube of its degrees of freedom.
+const COUNT_RATE: f64 = 3e-8;
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let general = arguments.robot.is_none();
@@ -335,6 +338,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut counted: Vec<Vec<Option<Operations>>> = Vec::new();
     let mut rows = Vec::new();
     for (name, mechanism) in &robots {
+        crate::patience::tell("counting the operations of all algorithms", mechanism.nv(), COUNT_RATE);
         let mut bench = Bench::new(mechanism, arm == Some(Arm::General));
         let mut column = Vec::new();
         if rows.is_empty() {

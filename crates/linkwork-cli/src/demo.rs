@@ -5,10 +5,10 @@ mod laws;
 mod plot;
 mod report;
 
-use crate::complaint::Complaint;
 use crate::numbers::seconds;
 use crate::random::Random;
 use crate::robot::without_resistance;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         broken.join(", ")
     };
-    Err(Complaint::failure(
+    Err(UserError::failure(
         format!("not satisfied on {}: {what}", arguments.robot),
         "this should never happen; please report it with the output of --json and your processor",
     ))

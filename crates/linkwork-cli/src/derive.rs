@@ -1,8 +1,8 @@
 //! `linkwork derive`: from an operator expression to its algorithm, its value on a robot, or its source code.
 
-use crate::complaint::Complaint;
 use crate::robot::Loading;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use linkwork::algebra::{Dense, Evaluator, Expression, Language, Level, Look, Matrix, Notation, Space, link_space};
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let expression: Expression = arguments.expression.parse().map_err(|e: linkwork::Error| misread(&e))?;
     let Some(robot) = &arguments.robot else {
         if let Some(bound) = arguments.bind.first() {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 format!("`--bind {bound}` needs a robot"),
                 "name one with --robot",
             ));
@@ -211,7 +211,7 @@ fn levels(arguments: &Arguments, expression: &Expression, number: usize, on: Opt
         (_, Some(level)) => vec![level],
         (_, None) => {
             let problem = format!("there is no level {number}");
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 problem,
                 "levels go from 1, the expression, to 7, code; 0 is all",
             ));
@@ -233,7 +233,7 @@ fn levels(arguments: &Arguments, expression: &Expression, number: usize, on: Opt
             (Level::Code, None) if number == 0 => "code is that of a robot: name one with --robot\n".to_owned(),
             (Level::Code, None) => {
                 let problem = "code is that of a robot, and none is named";
-                return Err(Complaint::usage(problem.to_owned(), "name one with --robot"));
+                return Err(UserError::usage(problem.to_owned(), "name one with --robot"));
             }
             _ => algorithm.level(*level, on.map(|(m, _)| m), notation),
         };
@@ -253,7 +253,7 @@ fn levels(arguments: &Arguments, expression: &Expression, number: usize, on: Opt
 /// An expression that cannot be read, as wrong usage.
 pub(crate) fn misread(error: &linkwork::Error) -> anyhow::Error {
     let hint = "`linkwork derive --help` lists operators and vectors";
-    Complaint::usage(format!("the expression, {error}"), hint)
+    UserError::usage(format!("the expression, {error}"), hint)
 }
 
 fn explain(arguments: &Arguments, expression: &Expression, on: Option<(&Mechanism, Value)>) -> Result<()> {
@@ -385,7 +385,7 @@ fn given(bind: &[String], mechanism: &Mechanism) -> Result<Given> {
     };
     for text in bind {
         let wrong =
-            |problem: &str| Complaint::usage(format!("`--bind {text}`: {problem}"), "write it as --bind T=1,2.5,-3");
+            |problem: &str| UserError::usage(format!("`--bind {text}`: {problem}"), "write it as --bind T=1,2.5,-3");
         let (name, numbers) = text.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let mut values = Vec::new();
         for word in numbers.split(',').map(str::trim) {
@@ -454,7 +454,7 @@ fn named_frames(
     let mut found = Vec::new();
     for name in names {
         let frame = mechanism.frame(name);
-        let frame = frame.map_err(|e| Complaint::usage(e.to_string(), "`linkwork info` lists a robot's frames"))?;
+        let frame = frame.map_err(|e| UserError::usage(e.to_string(), "`linkwork info` lists a robot's frames"))?;
         found.push((frame, reference));
     }
     Ok(found)
@@ -480,7 +480,7 @@ fn evaluate(
     let names: Vec<&str> = given.others.iter().map(|(name, _)| name.as_str()).collect();
     let vectors: Vec<(&str, &[f64])> = given.others.iter().map(|(n, x)| (n.as_str(), &x[..])).collect();
     let failed = |e: linkwork::Error| match e {
-        linkwork::Error::Binding { .. } => Complaint::usage(e.to_string(), "bind a vector with --bind NAME=1,2,3"),
+        linkwork::Error::Binding { .. } => UserError::usage(e.to_string(), "bind a vector with --bind NAME=1,2,3"),
         other => anyhow!(other),
     };
     let mut evaluator = match closed {

@@ -4,8 +4,8 @@ mod quantity;
 mod state;
 mod stream;
 
-use crate::complaint::Complaint;
 use crate::robot::Chosen;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::ValueEnum;
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let flags = [q, v, a, tau, x, change];
     let one = flags.iter().any(|f| f.is_some()) || arguments.states.is_none() && std::io::stdin().is_terminal();
     if one {
-        let state = State::of(mechanism, flags).map_err(|e| Complaint::usage(e, length_hint(mechanism)))?;
+        let state = State::of(mechanism, flags).map_err(|e| UserError::usage(e, length_hint(mechanism)))?;
         let mut states = States::new(mechanism, question.quantities.iter().copied());
         states.push(&state);
         let mut evaluator = Evaluator::new(&question)?;
@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let file = std::fs::File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
             stream.run(&path.display().to_string(), file, out)
         }
-        _ if arguments.chosen.robot == "-" => Err(Complaint::usage(
+        _ if arguments.chosen.robot == "-" => Err(UserError::usage(
             "standard input cannot hold both the model and the states",
             "give the states with --states FILE, or one with --q",
         )),
@@ -183,7 +183,7 @@ pub(crate) fn read_all(input: impl std::io::Read, name: &str, m: &Mechanism) -> 
         }
         one.read(line.trim_ascii()).map_err(|problem| {
             let place = format!("{name}, line {}: {problem}", i + 1);
-            Complaint::failure(place, "a state is a line such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}")
+            UserError::failure(place, "a state is a line such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}")
         })?;
         for ((_, all), own) in all.iter_mut().zip(one.lists()) {
             all.extend_from_slice(own);
@@ -211,7 +211,7 @@ fn question(arguments: &Arguments) -> Result<Question> {
         Some(quantity) => {
             let loaded = arguments.chosen.load()?;
             if loaded.robot.loops.is_empty() {
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     format!("{} is of closed loops, and `{}` has none", quantity.name, loaded.name),
                     "ask for another quantity, or take a robot with loops",
                 ));
@@ -243,9 +243,9 @@ fn frame(arguments: &Arguments, mechanism: &Mechanism, quantities: &[&Quantity])
                 .chain(mechanism.links().iter().map(|l| &l.name))
                 .map(String::as_str)
                 .collect();
-            Complaint::usage(e.to_string(), format!("the frames are {}, world", names.join(", ")))
+            UserError::usage(e.to_string(), format!("the frames are {}, world", names.join(", ")))
         }),
-        (None, Some(quantity)) => Err(Complaint::usage(
+        (None, Some(quantity)) => Err(UserError::usage(
             format!("{} needs a frame", quantity.name),
             "say which with --frame NAME; `linkwork info ROBOT` lists them",
         )),
@@ -259,9 +259,9 @@ fn joint(arguments: &Arguments, mechanism: &Mechanism, quantities: &[&Quantity])
         (Some(name), _) => {
             let names = || mechanism.joints().iter().map(|j| j.name.as_str()).collect::<Vec<_>>();
             let found = mechanism.joint(name).map(Some);
-            found.map_err(|e| Complaint::usage(e.to_string(), format!("the joints are {}", names().join(", "))))
+            found.map_err(|e| UserError::usage(e.to_string(), format!("the joints are {}", names().join(", "))))
         }
-        (None, Some(quantity)) => Err(Complaint::usage(
+        (None, Some(quantity)) => Err(UserError::usage(
             format!("{} needs a joint", quantity.name),
             "say which with --joint NAME; `linkwork info ROBOT` lists them",
         )),

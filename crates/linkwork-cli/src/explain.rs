@@ -1,11 +1,11 @@
 //! `linkwork explain`: one joint of a robot in words: what its torque is for, what its Coriolis term is made of, what it moves.
 
-use crate::complaint::Complaint;
 use crate::plot::{Area, Drawn, FONT, Picture};
 use crate::random::Random;
 use crate::rates::columns;
 use crate::robot::Chosen;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let (name, nq, nv) = (mechanism.name(), mechanism.nq(), mechanism.nv());
         format!("`{name}` has nq = {nq} and nv = {nv}")
     };
-    let wrong = |e: linkwork::Error| Complaint::usage(e.to_string(), hint());
+    let wrong = |e: linkwork::Error| UserError::usage(e.to_string(), hint());
     let joint = chosen(arguments.joint.as_deref(), mechanism)?;
     let name = mechanism.joints()[joint].name.clone();
     let id = mechanism.joint(&name)?;
@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(path) = &arguments.picture {
         let Some(c) = &coriolis_matrix else {
             let problem = format!("the matrix c of `{}` cannot be computed here", mechanism.name());
-            return Err(Complaint::usage(problem, "choose another configuration"));
+            return Err(UserError::usage(problem, "choose another configuration"));
         };
         let map = HeatMap {
             title: format!("c of {}: the Coriolis term is cν", loaded.name),
@@ -231,11 +231,11 @@ fn chosen(joint: Option<&str>, mechanism: &Mechanism) -> Result<usize> {
         Some(j) => {
             let name = &mechanism.joints()[j].name;
             let problem = format!("joint `{name}` has no degree of freedom of its own");
-            Err(Complaint::usage(problem, names()))
+            Err(UserError::usage(problem, names()))
         }
         None => {
             let problem = format!("`{}` has no joint `{}`", mechanism.name(), joint.unwrap_or_default());
-            Err(Complaint::usage(problem, names()))
+            Err(UserError::usage(problem, names()))
         }
     }
 }
@@ -261,7 +261,7 @@ fn pushes(given: &[String], mechanism: &Mechanism) -> Result<Vec<f64>> {
     for text in given {
         let wrong = |problem: String| {
             let hint = format!("as in --push {}=0,0,0,0,0,-10", names.last().map_or("link", |n| n));
-            Complaint::usage(format!("--push {text}: {problem}"), hint)
+            UserError::usage(format!("--push {text}: {problem}"), hint)
         };
         let (link, numbers) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".to_owned()))?;
         let Some(at) = names.iter().position(|name| name == link) else {

@@ -3,16 +3,16 @@
 pub(crate) mod tasks;
 
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::numbers::significant;
 use crate::robot::Chosen;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use clap::Args;
 use linkwork::Mechanism;
 use linkwork::closed::ClosedMechanism;
 use linkwork::contact::Surface;
-use linkwork::motion::{InverseKinematics, Options, Residual, Solution, Task};
+use linkwork::motion::{InverseKinematics, Residual, Solution, SolverOptions, Task};
 use linkwork::spatial::Pose;
 use linkwork_formats::Robot;
 use linkwork_scene::{ClosedForm, Collider, Scene, colliders};
@@ -174,7 +174,7 @@ fn code(reached: bool) -> ExitCode {
 }
 
 fn wrong(e: linkwork::Error) -> anyhow::Error {
-    Complaint::usage(e.to_string(), "`linkwork info` shows joints, limits and frames")
+    UserError::usage(e.to_string(), "`linkwork info` shows joints, limits and frames")
 }
 
 impl Asked<'_> {
@@ -198,7 +198,7 @@ impl Asked<'_> {
         }
         if all.is_empty() {
             let hint = "give --frame with --position or --pose, --task, or --targets";
-            return Err(Complaint::usage("no target is given", hint));
+            return Err(UserError::usage("no target is given", hint));
         }
         Ok(all)
     }
@@ -227,7 +227,7 @@ impl Asked<'_> {
         }
         let scene = Scene::with(&robot.mechanism, all, &robot.untouching, Box::new(ClosedForm))?;
         if scene.pairs() == 0 {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 "--avoid: no two shapes of this robot and its surroundings could touch",
                 "give its links <collision> shapes or geoms, and a --ground if it has none to avoid",
             ));
@@ -236,10 +236,10 @@ impl Asked<'_> {
     }
 
     fn solver(&self, wanted: &[Wanted], tasks: Vec<Task>) -> Result<InverseKinematics> {
-        let options = Options {
+        let options = SolverOptions {
             tolerance: self.arguments.tolerance,
             restarts: self.arguments.restarts,
-            ..Options::default()
+            ..SolverOptions::default()
         };
         let made = match self.closed {
             Some(closed) => InverseKinematics::closed(closed, tasks),
@@ -249,7 +249,7 @@ impl Asked<'_> {
         let avoids = self.arguments.avoid.is_some() || wanted.iter().any(|wanted| wanted.kind == "clear");
         match avoids {
             true => Ok(made.avoiding(Box::new(self.scene()?))),
-            false if self.arguments.ground.is_some() => Err(Complaint::usage(
+            false if self.arguments.ground.is_some() => Err(UserError::usage(
                 "--ground has no part without something that keeps clear of it",
                 "give --avoid MARGIN too",
             )),
@@ -273,7 +273,7 @@ impl Asked<'_> {
         let text = crate::numbers::read_bounded(file)?;
         let targets: Vec<Target> = serde_json::from_str(&text).map_err(|e| {
             let hint = "`linkwork ik --help` shows how a file of targets is written";
-            Complaint::usage(format!("{shown}: {e}"), hint)
+            UserError::usage(format!("{shown}: {e}"), hint)
         })?;
         let (mut tasks, mut starts) = (Vec::new(), Vec::new());
         for (i, target) in targets.iter().enumerate() {
@@ -285,7 +285,7 @@ impl Asked<'_> {
                     "{shown}: q of target number {i} (from zero) has {} numbers",
                     start.len()
                 );
-                return Err(Complaint::usage(problem, format!("nq is {}", self.mechanism.nq())));
+                return Err(UserError::usage(problem, format!("nq is {}", self.mechanism.nq())));
             }
             starts.extend(start);
         }

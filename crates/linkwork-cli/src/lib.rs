@@ -7,7 +7,6 @@
 mod atomic_file;
 mod bench;
 mod check;
-mod complaint;
 mod control;
 mod convert;
 mod cost;
@@ -23,6 +22,7 @@ mod linearize;
 mod manual;
 mod npz;
 mod numbers;
+mod patience;
 mod plan;
 mod plot;
 mod prove;
@@ -35,6 +35,7 @@ pub mod sweep;
 mod text_model;
 mod thrift;
 mod trajectory_file;
+mod user_error;
 mod view;
 
 use clap::{Parser, Subcommand};
@@ -147,13 +148,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        Err(error) => complaint::report(&error),
+        Err(error) => user_error::report(&error),
     }
 }
 
 /// What a user is told of a problem, on one line: with its causes, and what to do.
 pub fn explained(problem: &anyhow::Error) -> String {
-    complaint::explained(problem)
+    user_error::explained(problem)
 }
 
 /// `track:FILE` as `track --trajectory FILE`, and the same of `track-lqr`: a controller that comes with its file.
@@ -175,7 +176,7 @@ fn with_files_apart(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> 
 fn tell(told: &clap::Error) -> ExitCode {
     let printed = told.print().and_then(|()| std::io::stdout().flush());
     match printed {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => complaint::report(&anyhow::Error::new(e)),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => user_error::report(&anyhow::Error::new(e)),
         _ => ExitCode::from(told.exit_code() as u8),
     }
 }

@@ -6,9 +6,9 @@ mod push;
 mod report;
 mod write;
 
-use crate::complaint::Complaint;
 use crate::plot::{self, Picture};
 use crate::robot::{Chosen, Driven};
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
@@ -95,6 +95,11 @@ enum Sampling {
     Midpoint,
 }
 
+/// Seconds for the poles of a model, over the cube of its states.
+const POLES_RATE: f64 = 3.3e-9;
+/// The same of a regulator.
+pub(crate) const LQR_RATE: f64 = 1.1e-7;
+
 /// The length of a step.
 fn step(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -132,13 +137,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let loaded = loaded.driven(&arguments.driven)?;
     if !arguments.open && !loaded.robot.loops.is_empty() {
-        return Err(Complaint::failure(
+        return Err(UserError::failure(
             format!("{} has closed loops, about which no linear model is made", loaded.name),
             "--open leaves them open; in Rust, `ClosedMechanism::linearize` gives the derivatives of closed mechanisms",
         ));
     }
     let mechanism = &loaded.robot.mechanism;
     let point = Point::new(arguments, mechanism)?;
+    let states = 2 * mechanism.nv();
+    match arguments.lqr.is_some() {
+        true => crate::patience::tell("the regulator, with the poles", states, LQR_RATE),
+        false => crate::patience::tell("the linear model, with its poles", states, POLES_RATE),
+    }
     let model = model(arguments, mechanism, &point)?;
     let gain = gain(arguments, &model)?;
     let poles = sorted(model.poles()?, model.step);
@@ -196,11 +206,11 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
     let all = &model.states[..mechanism.nv()];
     if model.inputs.is_empty() {
         let problem = format!("no motor drives any joint of `{}`", mechanism.name());
-        return Err(Complaint::failure(problem, "say which with --driven"));
+        return Err(UserError::failure(problem, "say which with --driven"));
     }
     point.check_held(all, &model.inputs)?;
     if let Some(problem) = arguments.output.iter().find_map(|name| mechanism.frame(name).err()) {
-        return Err(Complaint::usage(format!("--output: {problem}"), push::FRAMES));
+        return Err(UserError::usage(format!("--output: {problem}"), push::FRAMES));
     }
     if !arguments.output.is_empty() {
         model = model.seen_at(mechanism, &at.q, &arguments.output)?;
@@ -211,12 +221,12 @@ fn model(arguments: &Arguments, mechanism: &Mechanism, point: &Point) -> Result<
 /// What is wrong with a step from a state that is sound.
 fn blown_up(problem: linkwork::Error, h: f64) -> anyhow::Error {
     match problem {
-        linkwork::Error::NotFinite { joint, .. } => Complaint::failure(
+        linkwork::Error::NotFinite { joint, .. } => UserError::failure(
             format!("a step of {h:?} s takes joint `{joint}` beyond all numbers"),
             "shorten --step",
         ),
         problem @ (linkwork::Error::Step { .. } | linkwork::Error::Unsolved { .. }) => {
-            Complaint::failure(problem.to_string(), "shorten --step")
+            UserError::failure(problem.to_string(), "shorten --step")
         }
         problem => problem.into(),
     }
@@ -230,7 +240,7 @@ fn gain(arguments: &Arguments, model: &StateSpace) -> Result<Option<Vec<f64>>> {
         [weight] => vec![weight; states],
         _ if weights.len() == states => weights.clone(),
         _ => {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 format!("--lqr has {} weights but the model has {states} states", weights.len()),
                 "give a weight for every state, those of q first and then those of q̇, or one for all",
             ));
@@ -238,11 +248,11 @@ fn gain(arguments: &Arguments, model: &StateSpace) -> Result<Option<Vec<f64>>> {
     };
     if let Some(x) = weights.iter().find(|x| !(x.is_finite() && **x >= 0.0)) {
         let problem = format!("--lqr has a weight {x}");
-        return Err(Complaint::usage(problem, "give finite weights of at least zero"));
+        return Err(UserError::usage(problem, "give finite weights of at least zero"));
     }
     if !(arguments.effort.is_finite() && arguments.effort > 0.0) {
         let problem = format!("--effort is {}", arguments.effort);
-        return Err(Complaint::usage(problem, "give a finite weight above zero"));
+        return Err(UserError::usage(problem, "give a finite weight above zero"));
     }
     Ok(Some(model.lqr(&weights, &vec![arguments.effort; model.inputs.len()])?))
 }

@@ -1,6 +1,6 @@
 //! Numbers as users write them, and as files hold them.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::Context;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -49,7 +49,7 @@ fn read_at_most(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
     file.take(most + 1).read_to_end(&mut bytes).with_context(problem)?;
     if bytes.len() as u64 > most {
         let problem = format!("`{}` holds more than {} MB", path.display(), most >> 20);
-        return Err(Complaint::failure(problem, "give a smaller file"));
+        return Err(UserError::failure(problem, "give a smaller file"));
     }
     Ok(bytes)
 }

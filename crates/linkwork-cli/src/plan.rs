@@ -2,11 +2,11 @@
 
 mod bands;
 
-use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds, significant};
 use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
 use crate::robot::{Chosen, Driven};
 use crate::trajectory_file::{self, Format, Rows};
+use crate::user_error::UserError;
 use crate::{atomic_file, plot, style};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let course = arguments.course(m, &limits)?;
     course
         .check_positions()
-        .map_err(|e| Complaint::failure(e.to_string(), "`linkwork info ROBOT` shows limits"))?;
+        .map_err(|e| UserError::failure(e.to_string(), "`linkwork info ROBOT` shows limits"))?;
     let most = course.limit_use(&limits)?;
     if most.share > 1.01 {
         warn(m, &most);
@@ -225,14 +225,14 @@ impl Arguments {
 
     fn course(&self, m: &Mechanism, limits: &Limits) -> Result<Trajectory> {
         let failed = |e: linkwork::Error| {
-            Complaint::failure(e.to_string(), "`linkwork info ROBOT` shows joints, limits and frames")
+            UserError::failure(e.to_string(), "`linkwork info ROBOT` shows joints, limits and frames")
         };
         let start = match &self.from {
             Some(text) => configuration("--from", text, m)?,
             None => m.nearest_within_limits(&m.neutral())?,
         };
         if self.to.is_empty() && self.pose.is_empty() {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 "there is nowhere to go",
                 "say where with --to, or with --frame and --pose",
             ));
@@ -240,7 +240,7 @@ impl Arguments {
         if let Some(name) = &self.frame {
             let frame = m
                 .frame(name)
-                .map_err(|e| Complaint::usage(e.to_string(), "`linkwork info ROBOT` lists links and frames"))?;
+                .map_err(|e| UserError::usage(e.to_string(), "`linkwork info ROBOT` lists links and frames"))?;
             let mut poses = vec![m.workspace().at(&start)?.pose(frame)?];
             for text in &self.pose {
                 poses.push(crate::ik::tasks::pose(&numbers("--pose", text)?)?);
@@ -279,7 +279,7 @@ impl Arguments {
         waypoints: usize,
     ) -> Result<Trajectory> {
         let failed = |e: linkwork::Error| {
-            Complaint::failure(e.to_string(), "`linkwork info ROBOT` shows joints, limits and frames")
+            UserError::failure(e.to_string(), "`linkwork info ROBOT` shows joints, limits and frames")
         };
         if !self.times.is_empty() {
             if self.times.len() + 1 != waypoints {
@@ -288,7 +288,7 @@ impl Arguments {
                     self.times.len(),
                     waypoints - 1
                 );
-                return Err(Complaint::usage(problem, "give the time of every --to or --pose"));
+                return Err(UserError::usage(problem, "give the time of every --to or --pose"));
             }
             let times: Vec<f64> = [0.0].iter().chain(&self.times).copied().collect();
             return course(&times).map_err(failed);
@@ -317,7 +317,7 @@ impl Arguments {
         let unlimited = unit.limit_use(limits)?.share == 0.0;
         if unlimited {
             let problem = format!("`{}` has no limits that would say how long it takes", m.name());
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 problem,
                 "give --seconds, --max-velocity or --max-acceleration",
             ));
@@ -325,7 +325,7 @@ impl Arguments {
         let most = unit.stretched(1e3)?.limit_use(limits)?;
         warn(m, &most);
         let problem = format!("no time is long enough: {most}");
-        Err(Complaint::failure(
+        Err(UserError::failure(
             problem,
             "choose other waypoints, or leave the motors' limits out with --no-effort-limits",
         ))
@@ -349,7 +349,7 @@ const POSE: f64 = 1e-5;
 fn numbers(option: &str, text: &str) -> Result<Vec<f64>> {
     let read = |word: &str| match word.trim().parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
-        _ => Err(Complaint::usage(
+        _ => Err(UserError::usage(
             format!("{option}: `{word}` is not a number"),
             "give numbers separated by commas",
         )),
@@ -361,7 +361,7 @@ fn configuration(option: &str, text: &str, m: &Mechanism) -> Result<Vec<f64>> {
     let mut q = numbers(option, text)?;
     let hint = format!("a configuration of `{}` has nq = {} numbers", m.name(), m.nq());
     m.normalise(&mut q)
-        .map_err(|e| Complaint::usage(format!("{option}: {e}"), hint))?;
+        .map_err(|e| UserError::usage(format!("{option}: {e}"), hint))?;
     Ok(q)
 }
 

@@ -1,6 +1,6 @@
 //! Pictures, SVG or PNG by the name of the file, and curves over time as such.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::Ranged;
@@ -83,7 +83,7 @@ impl Format {
         match path.extension().and_then(|e| e.to_str()) {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
-            _ => Err(Complaint::usage(
+            _ => Err(UserError::usage(
                 format!("no picture can be written to `{}`", path.display()),
                 "name a file that ends in .svg or .png",
             )),

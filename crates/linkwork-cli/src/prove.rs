@@ -1,8 +1,8 @@
 //! `linkwork prove`: whether an equation of operators holds, by a chain of laws or a robot on which it does not.
 
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::algebra::{Counterexample, Judgement, Notation, Proof, Step, prove};
@@ -26,9 +26,10 @@ pub(crate) struct Arguments {
 }
 
 const HELP: &str = "\
-Both sides are taken to one normal form by the definitions of the operators and the Riccati equation; the steps on the way
-are the proof. Where none is found, both are evaluated as dense matrices on a hundred random robots, trees with several
-kinds of joints, every other one with rotors, and one on which they differ is shown.
+Both sides are taken to one normal form by the definitions of the operators and the Riccati equation; the steps on the
+way are the proof. Where none is found, both are evaluated as dense matrices on a hundred random robots, trees with
+several kinds of joints, every other one with rotors, and one on which they differ is shown. Very long equations, as
+third derivatives are, are tried on fewer, so that the answer comes within seconds; the answer says on how many.
 
 `linkwork derive --help` lists operators and vectors. The exit code is 1 where the equation is false.
 
@@ -86,7 +87,7 @@ struct Robot {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let judgement = prove(&arguments.equation).map_err(|error| {
         let hint = "`linkwork derive --help` lists operators and vectors";
-        Complaint::usage(format!("the equation, {error}"), hint)
+        UserError::usage(format!("the equation, {error}"), hint)
     })?;
     let mut out = anstream::stdout();
     if arguments.json {

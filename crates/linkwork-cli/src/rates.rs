@@ -1,10 +1,10 @@
 //! `linkwork rates`: what total joint rates and working moments are, joint by joint, at a state of a robot.
 
-use crate::complaint::Complaint;
 use crate::plot::{CURVES, Curve, Figure, Panel, Picture};
 use crate::random::Random;
 use crate::robot::Chosen;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mechanism = &loaded.robot.mechanism;
     let (q, v) = state(arguments, mechanism)?;
     let mut workspace = mechanism.workspace();
-    let wrong = |e: linkwork::Error| Complaint::usage(e.to_string(), hint(mechanism));
+    let wrong = |e: linkwork::Error| UserError::usage(e.to_string(), hint(mechanism));
     let mut posed = workspace.at(&q).map_err(wrong)?;
     let mut moving = posed.moving(&v).map_err(wrong)?;
     let tau = match &arguments.tau {
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     if tau.len() != mechanism.nv() {
         let problem = format!("tau has {} numbers but needs {}", tau.len(), mechanism.nv());
-        return Err(Complaint::usage(problem, hint(mechanism)));
+        return Err(UserError::usage(problem, hint(mechanism)));
     }
     let table = moving.total_rate_table(&tau).map_err(wrong)?;
     let terms = match arguments.terms {
@@ -168,7 +168,7 @@ fn state(arguments: &Arguments, mechanism: &Mechanism) -> Result<(Vec<f64>, Vec<
     let v = arguments.v.clone().unwrap_or_else(|| vec![1.0; nv]);
     if v.len() != nv {
         let problem = format!("v has {} numbers but needs {nv}", v.len());
-        return Err(Complaint::usage(problem, hint(mechanism)));
+        return Err(UserError::usage(problem, hint(mechanism)));
     }
     Ok((q, v))
 }

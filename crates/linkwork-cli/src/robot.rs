@@ -1,6 +1,6 @@
 //! Robots by name or file: the one place where every command gets its robot from.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use crate::{style, text_model};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -96,7 +96,7 @@ impl Loaded {
             let moving = joints.iter().filter(|j| j.kind.nv() > 0).map(|j| j.name.as_str());
             let names: Vec<&str> = moving.take(SHOWN).collect();
             let hint = format!("joints are {}; `linkwork info ROBOT` lists them", names.join(", "));
-            self.robot.mechanism = driven.map_err(|e| Complaint::usage(format!("--driven: {e}"), hint))?;
+            self.robot.mechanism = driven.map_err(|e| UserError::usage(format!("--driven: {e}"), hint))?;
         }
         Ok(self)
     }
@@ -132,13 +132,13 @@ impl Loading {
         }
         if let Some((name, path)) = named_packages.iter().find(|(_, path)| !path.is_dir()) {
             let problem = format!("--package {name}: `{}` is not a directory", path.display());
-            return Err(Complaint::usage(problem, "give the package's own directory"));
+            return Err(UserError::usage(problem, "give the package's own directory"));
         }
         let mut arguments = Vec::new();
         for given in &self.arguments {
             let Some((name, value)) = given.split_once(":=") else {
                 let problem = format!("--arg `{given}` has no `:=`");
-                return Err(Complaint::usage(problem, "write it as --arg name:=value"));
+                return Err(UserError::usage(problem, "write it as --arg name:=value"));
             };
             arguments.push((name.to_owned(), value.to_owned()));
         }
@@ -175,11 +175,11 @@ impl Loading {
         let floats = |j: &Joint| j.parent == WORLD && j.kind == JointKind::Free;
         if self.floating && loaded.robot.mechanism.joints().iter().any(floats) {
             let problem = format!("`{}` floats already", loaded.name);
-            return Err(Complaint::usage(problem, "leave --floating out"));
+            return Err(UserError::usage(problem, "leave --floating out"));
         }
         if self.floating {
             let mechanism = loaded.robot.mechanism.with_floating_base().map_err(|problem| {
-                Complaint::usage(
+                UserError::usage(
                     format!("{}: {problem}", loaded.name),
                     "leave --floating out for a robot that floats already, or whose base cannot be freed",
                 )
@@ -187,7 +187,7 @@ impl Loading {
             loaded.robot = loaded.robot.with_mechanism(mechanism);
         }
         if let Some(gravity) = &self.gravity {
-            let wrong = |problem: String| Complaint::usage(problem, "write it as --gravity 0,0,-9.81");
+            let wrong = |problem: String| UserError::usage(problem, "write it as --gravity 0,0,-9.81");
             let [x, y, z] = gravity[..] else {
                 return Err(wrong(format!("--gravity has {} numbers but needs 3", gravity.len())));
             };
@@ -207,13 +207,13 @@ impl Loading {
             read.context("cannot read a robot from standard input")?;
             if bytes.len() as u64 > LARGEST {
                 let problem = "standard input holds more than a gigabyte";
-                return Err(Complaint::failure(problem, "a robot's file is smaller"));
+                return Err(UserError::failure(problem, "a robot's file is smaller"));
             }
             return self.parse("-", "stdin", &bytes);
         }
         let path = Path::new(robot);
         if !path.exists() {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 format!("there is no built-in robot and no file `{robot}`"),
                 format!("the built-in robots are {}", known()),
             ));
@@ -296,7 +296,7 @@ pub(crate) fn known() -> String {
 
 fn refused(robot: &str, refusal: Refusal) -> anyhow::Error {
     let hint = format!("`linkwork check {robot}` shows everything that was found, with its lines");
-    Complaint::failure(refusal.to_string(), hint)
+    UserError::failure(refusal.to_string(), hint)
 }
 
 /// Says what is doubtful, one line for each kind of finding.

@@ -3,9 +3,10 @@
 pub(crate) mod actuators;
 pub(crate) mod closed;
 mod contact_log;
+pub(crate) mod contact_run;
 pub(crate) mod control;
-mod course;
 mod figure;
+mod gimbal;
 pub(crate) mod log;
 mod log_threads;
 pub(crate) mod push;
@@ -13,21 +14,21 @@ pub(crate) mod record;
 mod report;
 mod setup;
 pub(crate) mod start;
+mod stepping;
 mod stiffness;
 mod torque_file;
-pub(crate) mod touching;
 
 use crate::ExitCode;
 use crate::atomic_file;
-use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::plot;
 use crate::robot::{Chosen, Driven};
+use crate::user_error::UserError;
 use actuators::Machinery;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use contact_run::Touching;
 use control::{Control, Driver, Stretch};
-use course::{Method, Outcome};
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::simulate::{Diagonalized, Dynamics, Ended, PassiveForces, Run, State, Tolerance};
@@ -43,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
-use touching::Touching;
+use stepping::{Method, Outcome};
 
 /// Arguments of `linkwork simulate`.
 #[derive(Args)]
@@ -82,7 +83,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     driven: Driven,
     #[command(flatten)]
-    surroundings: touching::Surroundings,
+    surroundings: contact_run::Surroundings,
     /// Write the contacts of every step: time, colliders, point, gap, force and what it is doing, as .csv.
     #[arg(long, value_name = "FILE", conflicts_with = "no_contact")]
     contact_log: Option<PathBuf>,
@@ -168,14 +169,14 @@ impl Arguments {
         let adaptive = self.integrator == Some(Method::Adaptive);
         if adaptive && self.dt.is_some() {
             let problem = "--dt is for integrators with steps of one length";
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 problem,
                 "the adaptive one chooses its own; set --tolerance",
             ));
         }
         if !adaptive && self.tolerance.is_some() {
             let problem = "--tolerance is for the adaptive integrator";
-            return Err(Complaint::usage(problem, "add --integrator adaptive, or set --dt"));
+            return Err(UserError::usage(problem, "add --integrator adaptive, or set --dt"));
         }
         for path in &self.plot {
             plot::Format::of(path)?;
@@ -187,7 +188,7 @@ impl Arguments {
         if self.seconds / dt > MOST_STEPS {
             let problem = format!("{} s are {:.0e} steps of {dt:e} s", self.seconds, self.seconds / dt);
             let hint = format!("that would not end; {MOST_STEPS:e} steps are the most: take a longer --dt");
-            return Err(Complaint::usage(problem, hint));
+            return Err(UserError::usage(problem, hint));
         }
         let contacts = &self.contact_log;
         let files: Vec<&PathBuf> = self.log.iter().chain(&self.plot).chain(contacts).collect();
@@ -209,7 +210,7 @@ impl Arguments {
     ) -> Result<ExitCode> {
         if self.equations != Form::Standard {
             let problem = "--view shows the standard equations of motion";
-            return Err(Complaint::usage(problem, "leave --equations out"));
+            return Err(UserError::usage(problem, "leave --equations out"));
         }
         let mechanism = closed.map_or(&loaded.robot.mechanism, ClosedMechanism::mechanism);
         let stretch = driver.stretch();
@@ -230,22 +231,34 @@ impl Arguments {
             () if self.equations != Form::Standard => "the diagonalized equations",
             () if self.integrator.is_some() => {
                 let problem = "with contact, steps are implicit ones of their own";
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     problem,
                     "leave --integrator out, or contact with --no-contact",
                 ));
             }
             () => return Ok(Some(scene)),
         };
-        touching::warn_without(without);
+        contact_run::warn_without(without);
         Ok(None)
     }
 }
 
 impl Arguments {
+    /// Holds the links that stand on something where they are at the start, if contact does not do that.
+    fn stand(&self, robot: &mut Robot) -> Result<()> {
+        let names = self.control.standing_on()?;
+        if names.is_empty() || self.scene(robot, &robot.mechanism)?.is_some() {
+            return Ok(());
+        }
+        let state = self.start.state(&robot.mechanism, robot)?;
+        let unknown =
+            |e: anyhow::Error| UserError::usage(e.to_string(), "`linkwork info ROBOT` lists links and frames");
+        closed::stand(robot, &names, &state).map_err(unknown)
+    }
+
     /// How steps with contact are made.
     fn settings(&self, dt: f64) -> linkwork::contact::Settings {
-        touching::settings(dt, [self.ideal, self.no_limits])
+        contact_run::settings(dt, [self.ideal, self.no_limits])
     }
 
     /// The robot's own actuators and tendons.
@@ -272,7 +285,8 @@ fn changes(pushes: &[Push], machinery: &Machinery) -> Vec<f64> {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
-    let loaded = arguments.chosen.load()?.driven(&arguments.driven)?;
+    let mut loaded = arguments.chosen.load()?.driven(&arguments.driven)?;
+    arguments.stand(&mut loaded.robot)?;
     let closed = closed::close(&loaded.robot)?;
     let mechanism = closed
         .as_ref()
@@ -296,8 +310,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let driver = arguments.control.driver(mechanism, &pushes, arguments.ideal)?;
         Ok(driver.with(&machinery))
     };
-    let (method, step, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
+    arguments.control.tell_time(mechanism);
     let (running, watched) = (driver()?, driver()?);
+    let locks = gimbal::locks(mechanism);
+    setup::tell_of_locks(&locks);
+    let (method, step, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
     let mut scene = arguments.scene(&loaded.robot, mechanism)?;
     if let Some(scene) = &mut scene {
         arguments.surroundings.settle(scene, closed.as_ref(), &mut state)?;
@@ -305,7 +322,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.contact_log.is_some() && scene.is_none() {
         let problem = "--contact-log: nothing can touch in this run";
         let hint = "add --ground for a robot with collision shapes, or leave --contact-log out";
-        return Err(Complaint::usage(problem, hint));
+        return Err(UserError::usage(problem, hint));
     }
     let told = arguments.push.is_empty() && (closed.is_none() || scene.is_some());
     let acts = !arguments.control.is_none() || machinery.acts();
@@ -399,10 +416,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                     "what came before is kept; try a smaller --dt, or --integrator adaptive or midpoint"
                 }
             };
-            Err(Complaint::failure(problem.to_string(), hint))
+            let hint = match locks.first() {
+                Some(lock) => format!("{hint}; {lock}"),
+                None => hint.to_owned(),
+            };
+            Err(UserError::failure(problem.to_string(), hint))
         }
         Ended::Stopped => Ok(ExitCode::from(130)),
-        Ended::Whole => Ok(ExitCode::SUCCESS),
+        Ended::Finished => Ok(ExitCode::SUCCESS),
     }
 }
 
@@ -425,7 +446,7 @@ pub(crate) fn resistance(
             joint.name,
             joint.kind.name()
         );
-        return Err(Complaint::failure(problem, "--no-limits leaves all stops out"));
+        return Err(UserError::failure(problem, "--no-limits leaves all stops out"));
     }
     if let Some(step) = step {
         resistance = resistance.for_steps(step);

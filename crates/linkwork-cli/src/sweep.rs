@@ -11,10 +11,10 @@ pub use job::{Asked, Numbers, Roll, States, Sweep, digest};
 pub use random_states::Random;
 
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::numbers::positive;
 use crate::robot::Chosen;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -134,7 +134,7 @@ fn vary(given: &[String]) -> Result<[f64; 6]> {
         });
         let Some((kind, part)) = read else {
             let kinds = "kinds are mass, origin, armature, damping and gravity";
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 format!("--vary `{text}` is not of the form KIND=PART"),
                 kinds,
             ));

@@ -9,7 +9,7 @@
 //! PARENT counts joints from one; zero is the world. R and p place the joint in its parent. The axis matters for
 //! `Unaligned` types only. Empty lines are skipped.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use linkwork::model::{Joint, JointKind, Link, WORLD};
@@ -24,7 +24,7 @@ pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
         .zip(text.trim_start_matches('\u{feff}').lines())
         .filter(|(_, line)| !line.trim().is_empty());
     let Some((first, count)) = lines.next() else {
-        return Err(Complaint::failure(
+        return Err(UserError::failure(
             format!("{file}: the file is empty"),
             "the first line holds the number of joints",
         ));
@@ -34,12 +34,12 @@ pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
             "{file}:{first}: `{}` is not a number of joints",
             shortened(count.trim())
         );
-        Complaint::failure(problem, "the first line of a text model holds the number of joints")
+        UserError::failure(problem, "the first line of a text model holds the number of joints")
     })?;
     let mut builder = Mechanism::builder(name).any_positive_inertia();
     let mut read = 0;
     for (at, line) in lines {
-        let complain = |problem: String| Complaint::failure(format!("{file}:{at}: {problem}"), FORMAT);
+        let complain = |problem: String| UserError::failure(format!("{file}:{at}: {problem}"), FORMAT);
         if read == count {
             return Err(complain(format!("another joint after the {count} that were announced")));
         }
@@ -48,7 +48,7 @@ pub(crate) fn parse(file: &str, name: &str, text: &str) -> Result<Mechanism> {
         read += 1;
     }
     if read < count {
-        return Err(Complaint::failure(
+        return Err(UserError::failure(
             format!("{file}: {count} joints were announced but only {read} follow"),
             FORMAT,
         ));

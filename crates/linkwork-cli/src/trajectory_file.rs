@@ -1,8 +1,8 @@
 //! Trajectories as files: JSON with every digit of the polynomials, or CSV with rows of t, q, v, a and tau.
 
-use crate::complaint::Complaint;
 use crate::numbers::read_bounded;
 use crate::simulate::record::labels;
+use crate::user_error::UserError;
 use crate::view::csv_columns;
 use anyhow::Result;
 use linkwork::Mechanism;
@@ -41,7 +41,7 @@ impl Format {
         match path.extension().and_then(|e| e.to_str()) {
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
-            _ => Err(Complaint::usage(
+            _ => Err(UserError::usage(
                 format!("`{}` is not a name of a trajectory", path.display()),
                 "trajectories end in .json, with all digits, or .csv, as rows",
             )),
@@ -138,7 +138,7 @@ pub(crate) fn read(path: &Path, mechanism: &Mechanism) -> Result<Trajectory> {
     let name = path.display();
     let wrong = |problem: String| {
         let hint = format!("`linkwork plan {}` writes trajectories", mechanism.name());
-        Complaint::failure(format!("{name}: {problem}"), hint)
+        UserError::failure(format!("{name}: {problem}"), hint)
     };
     match Format::of(path)? {
         Format::Json => {

@@ -8,12 +8,12 @@ mod log;
 pub(crate) use log::csv_columns;
 
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::numbers::{positive, seconds};
 use crate::robot::{Loaded, Loading};
 use crate::simulate::control::Control;
 use crate::simulate::start::Start;
-use crate::simulate::{closed, resistance, touching};
+use crate::simulate::{closed, contact_run, resistance};
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     control: Control,
     #[command(flatten)]
-    surroundings: touching::Surroundings,
+    surroundings: contact_run::Surroundings,
     /// Leave out damping, friction, springs and stops.
     #[arg(long)]
     ideal: bool,
@@ -110,7 +110,7 @@ impl Page {
     pub(crate) fn only_with_view(&self) -> Result<()> {
         let said = self.port != 0 || self.listen.is_some() || !self.host.is_empty() || self.no_open;
         match said {
-            true => Err(Complaint::usage(
+            true => Err(UserError::usage(
                 "--port, --listen, --host and --no-open are of the page that --view shows",
                 "add --view, or leave them out",
             )),
@@ -155,6 +155,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(levels) = arguments.levels.told(&stage.mechanism)? {
         stage.scene.insert("levels".into(), levels);
     }
+    if !arguments.output.layers().is_empty() {
+        arguments.output.defined(&stage.mechanism)?;
+        stage.scene.insert("layers".into(), arguments.output.layers().into());
+    }
     let recording = recording.map(|log| log.fitted(&stage.mechanism)).transpose()?;
     let source = match recording {
         Some(recording) => Source::Recording(recording),
@@ -185,7 +189,7 @@ impl Arguments {
         if log::is_log(path) {
             if self.play.is_some() {
                 let problem = format!("`{}` is a log, and --play names another", self.robot);
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     problem,
                     "name the robot first: `linkwork view ROBOT --play LOG`",
                 ));
@@ -199,7 +203,7 @@ impl Arguments {
         let log = log.map(|log| self.with_contacts(log)).transpose()?;
         if let (None, Some(file)) = (&log, &self.contacts) {
             let problem = format!("`{}` holds contacts, but there is no log to play", file.display());
-            return Err(Complaint::usage(problem, "name the log with --play"));
+            return Err(UserError::usage(problem, "name the log with --play"));
         }
         Ok((loaded, log, home(path).filter(|_| path.exists())))
     }
@@ -222,7 +226,7 @@ impl Arguments {
         let driver = driver.with(&machinery);
         let physics = match (touching, &stage.closed) {
             (Some(scene), closed) => {
-                let settings = touching::settings(self.dt, [self.ideal, self.no_limits]);
+                let settings = contact_run::settings(self.dt, [self.ideal, self.no_limits]);
                 Physics::touching(scene, closed.clone(), settings)
             }
             (None, closed) => {
@@ -302,7 +306,7 @@ pub(crate) fn show_simulation(
 
 /// The page, without a scene.
 fn html() -> Result<Vec<u8>> {
-    linkwork_view::page().map_err(|problem| Complaint::failure(problem, "the other commands work without it"))
+    linkwork_view::page().map_err(|problem| UserError::failure(problem, "the other commands work without it"))
 }
 
 /// A motion as it would be recorded, for files and films.
@@ -320,7 +324,7 @@ fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
             out.tau.extend(simulation.torques());
             let arrows = simulation
                 .arrows()
-                .map_err(|e| Complaint::failure(e.to_string(), HINT))?;
+                .map_err(|e| UserError::failure(e.to_string(), HINT))?;
             out.arrows.push(arrows);
             next += 1.0 / RATE;
         }
@@ -329,7 +333,7 @@ fn recorded(mut simulation: Simulation, seconds: f64) -> Result<Recording> {
         }
         simulation
             .step()
-            .map_err(|problem| Complaint::failure(problem.to_string(), HINT))?;
+            .map_err(|problem| UserError::failure(problem.to_string(), HINT))?;
         // At the start T is what the first step takes.
         if out.t.len() == 1 {
             out.tau.clear();

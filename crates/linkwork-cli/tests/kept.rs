@@ -1,5 +1,5 @@
 //! What is on disk when a run is cut short: by a signal that can be met, by one that cannot, and by a full disk.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 mod kept_bounds;
 mod program_support;

@@ -568,3 +568,28 @@ fn wrong_usage_of_simulate_is_explained() {
         "{message}"
     );
 }
+
+#[test]
+fn feet_that_stand_are_held_and_the_hand_goes_where_it_should() {
+    let here = directory("simulate_standing");
+    let stands = [
+        "-c",
+        "operational",
+        "--frame",
+        "left_hand",
+        "--standing-on",
+        "left_foot,right_foot",
+    ];
+    let run = [&["simulate", "humanoid"][..], &stands, &["--seconds", "0.02", "--json"]].concat();
+    let output = linkwork(&here, &run);
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("a JSON summary");
+    // The start is the target: nothing moves, and gravity is held.
+    let end = numbers(&summary["end"]["v"]);
+    assert!(end.len() == 37 && end.iter().all(|v| v.abs() < 1e-6), "{end:?}");
+    let run = [&["simulate", "humanoid", "-c", "pd"][..], &stands[4..]].concat();
+    let (code, said) = complaint(&run);
+    assert!(code == 2 && said.contains("operational"), "{said}");
+    let run = [&["simulate", "humanoid"][..], &stands[..5], &["no_foot"]].concat();
+    let (_, said) = complaint(&run);
+    assert!(said.contains("no_foot"), "{said}");
+}

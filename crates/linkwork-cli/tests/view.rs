@@ -118,6 +118,7 @@ fn wrong_usage_says_what_to_do() {
         (&["arm7", "--video", "robot.avi"], ".mp4, .webm, .gif"),
         (&["arm7", "--export", "nowhere/robot.html"], "there is no directory"),
         (&["arm7", "--snapshot", "a.png", "--size", "10"], "1280x720"),
+        (&["arm7", "--at", "1"], "--snapshot"),
         (&["arm7", "--layers", "bones"], "the layers are"),
         (&["arm7", "-c", "gravity"], "add --simulate"),
         (&["nobody"], "built-in robots"),
@@ -133,6 +134,91 @@ fn wrong_usage_says_what_to_do() {
     }
     let (code, message) = complaint(&["simulate", "arm7", "--view", "--log", "a.csv"]);
     assert!(code == 2 && message.contains("cannot be used with"), "{message}");
+}
+
+/// A link that turns, with a mesh, and another that follows it.
+fn gripper(mesh: &str) -> String {
+    let link = |name: &str, inner: &str| {
+        format!(
+            "<link name=\"{name}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>{inner}</link>"
+        )
+    };
+    let joint = |name: &str, child: &str, inner: &str| {
+        format!(
+            "<joint name=\"{name}\" type=\"continuous\"><parent link=\"palm\"/><child link=\"{child}\"/><axis xyz=\"0 1 0\"/>{inner}</joint>"
+        )
+    };
+    let seen = format!("<visual><geometry><mesh filename=\"{mesh}\"/></geometry></visual>");
+    [
+        "<robot name=\"gripper\"><link name=\"palm\"/>",
+        &link("a", &seen),
+        &link("b", ""),
+        &joint("lead", "a", ""),
+        &joint("follow", "b", "<mimic joint=\"lead\" multiplier=\"-0.5\"/>"),
+        "</robot>",
+    ]
+    .concat()
+}
+
+#[test]
+fn times_and_layers_that_are_not_there_are_told() {
+    let here = directory("view_not_there");
+    std::fs::write(here.join("gripper.urdf"), gripper("gone.stl")).unwrap();
+    simulate(&here, &["pendulum", "--seconds", "0.5", "--log", "run.csv"]);
+    let log = ["pendulum", "--play", "run.csv", "--snapshot", "a.png"];
+    for (words, expected) in [
+        (&[&log[..], &["--at", "2"]].concat()[..], "from 0 s to 0.5 s"),
+        (&[&log[..], &["--at", "-1"]].concat(), "from 0 s to 0.5 s"),
+        (&[&log[..], &["--at", "nan"]].concat(), "from 0 s to 0.5 s"),
+        (&["pendulum", "--snapshot", "a.png", "--at", "1"], "nothing moves"),
+        (
+            &["gripper.urdf", "--layers", "com,articulated"],
+            "`articulated` is not defined for `gripper`",
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_linkwork"))
+            .arg("view")
+            .args(words)
+            // Any file: it is not come to.
+            .env("LINKWORK_BROWSER", env!("CARGO_BIN_EXE_linkwork"))
+            .env("NO_COLOR", "1")
+            .current_dir(&here)
+            .output()
+            .expect("it runs");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {message}");
+        assert!(message.contains(expected), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn a_file_holds_the_inertias_of_links_and_the_layers_to_show() {
+    if !has_page() {
+        return;
+    }
+    let here = directory("view_inertias");
+    // Three slashes are one too many, and meant all the same.
+    let name = here.file_name().and_then(|n| n.to_str()).expect("a name");
+    std::fs::write(here.join("gripper.urdf"), gripper(&format!("package:///{name}/a.obj"))).unwrap();
+    std::fs::write(here.join("a.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let made = |words: &[&str]| {
+        let output = linkwork(&here, &[&["view"], words, &["--export", "x.html"]].concat());
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        scene(&here.join("x.html"))
+    };
+    let arm = made(&["arm7", "--simulate", "--seconds", "0.1", "--layers", "com,articulated"]);
+    assert_eq!(arm["layers"], serde_json::json!(["com", "articulated"]));
+    // Ten numbers of four bytes for each of 8 links in each of 7 frames, in base64.
+    let long = |film: &Value, name: &str| film["motion"][name].as_str().map(str::len);
+    let expected = Some((8 * 7 * 40_usize).div_ceil(3) * 4);
+    assert_eq!(
+        (long(&arm, "articulated"), long(&arm, "operational")),
+        (expected, expected)
+    );
+    let gripper = made(&["gripper.urdf"]);
+    assert_eq!(gripper["meshes"][0]["file"], 0, "{}", gripper["meshes"]);
+    assert_eq!(long(&gripper, "articulated"), None, "joints follow others");
+    assert_eq!(long(&gripper, "operational"), Some((3 * 40_usize).div_ceil(3) * 4));
 }
 
 #[test]

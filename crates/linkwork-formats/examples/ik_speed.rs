@@ -5,7 +5,7 @@
 //! problems are written down, for others to solve.
 
 use linkwork::model::{FrameId, Mechanism, examples};
-use linkwork::motion::{InverseKinematics, Options, Rates, Task};
+use linkwork::motion::{InverseKinematics, Rates, SolverOptions, Task};
 use linkwork::spatial::Pose;
 use linkwork::state_space::{Method, OperatingPoint, StateSpace, StepDerivatives};
 use std::path::{Path, PathBuf};
@@ -93,9 +93,9 @@ fn poses(m: &Mechanism, frame: &str, place: Option<&Path>) -> Result<(), Failure
         );
         std::fs::write(place.join(format!("{}.json", name(m))), text)?;
     }
-    let options = Options {
+    let options = SolverOptions {
         tolerance: 0.5 * CLOSE,
-        ..Options::default()
+        ..SolverOptions::default()
     };
     let mut ik = InverseKinematics::new(m, targets[0].clone())?.options(options)?;
     let (mut times, mut solved, mut steps, mut restarts) = (Vec::new(), 0, 0, 0);
@@ -181,14 +181,14 @@ fn step_derivatives(m: &Mechanism) -> Result<(), Failure> {
             q: m.random(seed),
             qd: (0..m.nv()).map(|i| 0.1 * (i as f64 + seed as f64).sin()).collect(),
             tau: vec![0.0; m.nv()],
-            pushes: Vec::new(),
+            forces: Vec::new(),
         })
         .collect();
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for method in [Method::SemiImplicitEuler, Method::RungeKutta4] {
         let mut step = StepDerivatives::new(m, method, h)?;
         let p = &knots[0];
-        let alone = least(|| Ok(step.at(&p.q, &p.qd, &p.tau, &p.pushes)?))?;
+        let alone = least(|| Ok(step.at(&p.q, &p.qd, &p.tau, &p.forces)?))?;
         let whole = least(|| StateSpace::of_step(m, p, method, h).map(drop).map_err(Into::into))?;
         let mut each = f64::INFINITY;
         for _ in 0..5 {

@@ -44,6 +44,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("least-mass", "MuJoCo refuses moving bodies without mass; they were written with a mass and moments too small to matter."),
     ("long-name", "A name is longer than 1024 bytes."),
     ("loop", "A loop joins a link that is not there."),
+    ("loop-as-joint", "A loop joins a link that is free to others. In SDF every joint holds what nothing else does: read again, the loop is the joint of that link, which has its coordinates."),
     ("lost-colour", "The format that is written has no colour for this shape."),
     ("lost-coupling", "The format that is written cannot say this coupling."),
     ("lost-gravity", "The format that is written has no gravity."),

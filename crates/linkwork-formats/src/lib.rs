@@ -22,11 +22,11 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod actuators;
 mod draft;
-mod drives;
 mod drivetrain;
 mod explain;
-mod heights;
+mod height_pictures;
 mod keyframe;
 mod mesh;
 mod mjcf;
@@ -35,20 +35,20 @@ mod numbers;
 mod order;
 mod report;
 mod robot;
-mod roots;
+mod rotations;
 mod sdf;
+mod search_paths;
 mod sensors;
-mod solid;
+mod shape_moments;
 mod source;
-mod turn;
 mod urdf;
 mod vocabulary;
 mod write;
 mod xacro;
 mod xml;
 
+pub use actuators::{Actuator, Fibre, Lag, Muscle, Sensor, Target, Tendon, TendonPath, TendonPoint};
 pub use draft::LEAST_ARMATURE;
-pub use drives::{Actuator, Fibre, Lag, Muscle, Sensor, Target, Tendon, TendonPath, TendonPoint};
 pub use drivetrain::{Controls, Drivetrain};
 pub use explain::{KINDS, explain};
 pub use keyframe::{Keyframe, WRITTEN};
@@ -61,7 +61,7 @@ pub use sensors::Sensors;
 pub use write::{Text, write};
 
 use report::Findings;
-use roots::Roots;
+use search_paths::SearchPaths;
 use source::{At, shortened};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -161,11 +161,11 @@ pub fn load(path: &Path, options: &Options) -> Result<Robot, Refusal> {
 }
 
 /// Where the files of a robot may lie.
-fn roots_of(path: &Path, options: &Options) -> Roots {
+fn roots_of(path: &Path, options: &Options) -> SearchPaths {
     let home = path
         .parent()
         .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-    Roots::new(home, options)
+    SearchPaths::new(home, options)
 }
 
 /// The XML that a xacro file stands for.
@@ -192,7 +192,7 @@ pub fn read_beside(
     home: Option<&Path>,
     options: &Options,
 ) -> Result<Robot, Refusal> {
-    parse(file, bytes, Some(format), options, &Roots::new(home, options))
+    parse(file, bytes, Some(format), options, &SearchPaths::new(home, options))
 }
 
 fn refuse(file: &str, options: &Options, code: &'static str, message: String, advice: &str) -> Refusal {
@@ -202,7 +202,13 @@ fn refuse(file: &str, options: &Options, code: &'static str, message: String, ad
     findings.refusal()
 }
 
-fn parse(file: &str, bytes: &[u8], format: Option<Format>, options: &Options, roots: &Roots) -> Result<Robot, Refusal> {
+fn parse(
+    file: &str,
+    bytes: &[u8],
+    format: Option<Format>,
+    options: &Options,
+    roots: &SearchPaths,
+) -> Result<Robot, Refusal> {
     let mut findings = Findings::new(options.mode);
     if format == Some(Format::Native) {
         let source = xml::decode(file, bytes, &mut findings);

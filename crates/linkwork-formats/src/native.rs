@@ -4,6 +4,7 @@
 //! are not there are `null`. The schema is `crates/linkwork-formats/robot.schema.json`, which [`SCHEMA`] holds.
 
 mod record;
+mod shapes;
 
 use crate::draft::{Draft, Placed};
 use crate::keyframe::{KeyDraft, Keyframe};
@@ -11,10 +12,11 @@ use crate::report::Findings;
 use crate::robot::Robot;
 use crate::source::{At, Source, Spot};
 use linkwork::spatial::Vec3;
-use record::{FloatRecord, FrameRecord, GeometryRecord, JointRecord, LinkRecord, LoopRecord, MotorRecord};
+use record::{FloatRecord, FrameRecord, JointRecord, LinkRecord, LoopRecord, MotorRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use shapes::{GeometryRecord, TerrainRecord, ZoneRecord};
 use std::rc::Rc;
 
 /// The JSON schema of the native format.
@@ -32,6 +34,8 @@ pub(crate) fn write(robot: &Robot) -> Result<String, serde_json::Error> {
         part("name", &m.name())?,
         part("gravity", &m.gravity().to_array())?,
     ];
+    let shapes = robot.geometry.iter().enumerate();
+    let shapes = shapes.map(|(i, g)| GeometryRecord::of(g, robot.touches.get(&i)));
     let lists = [
         list("links", m.links().iter().map(LinkRecord::from))?,
         list("joints", m.joints().iter().map(JointRecord::from))?,
@@ -44,7 +48,10 @@ pub(crate) fn write(robot: &Robot) -> Result<String, serde_json::Error> {
         list("sensors", robot.sensors.iter())?,
         list("tendons", robot.tendons.iter())?,
         list("floating", robot.floating.iter().map(FloatRecord::from))?,
-        list("geometry", robot.geometry.iter().map(GeometryRecord::from))?,
+        list("geometry", shapes)?,
+        list("terrains", robot.terrains.iter().map(TerrainRecord::from))?,
+        list("untouching", robot.untouching.iter())?,
+        list("zones", robot.zones.iter().map(ZoneRecord::from))?,
     ];
     parts.extend(lists.into_iter().flatten());
     match m.motors() {
@@ -103,6 +110,12 @@ struct Read<'a> {
     motors: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     geometry: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    terrains: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    untouching: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    zones: Vec<&'a RawValue>,
 }
 
 /// Reads a robot; none where the text is not of this format.
@@ -170,7 +183,16 @@ pub(crate) fn read(source: Source, f: &mut Findings) -> Option<Draft> {
         motors.into_iter().map(|p| p.item).collect()
     });
     let geometry = parts.all("geometry", &read.geometry, |r: GeometryRecord| Ok(r.geometry()));
-    draft.geometry = geometry.into_iter().map(|p| p.item).collect();
+    for (i, (shape, touch)) in geometry.into_iter().map(|p| p.item).enumerate() {
+        draft.geometry.push(shape);
+        draft.touches.extend(touch.map(|touch| (i, touch)));
+    }
+    let terrains = parts.all("terrain", &read.terrains, TerrainRecord::terrain);
+    draft.terrains = terrains.into_iter().map(|p| p.item).collect();
+    let apart = parts.all("pair", &read.untouching, Ok);
+    draft.untouching = apart.into_iter().map(|p| p.item).collect();
+    let zones = parts.all("zone", &read.zones, |r: ZoneRecord| Ok(r.zone()));
+    draft.zones = zones.into_iter().map(|p| p.item).collect();
     Some(draft)
 }
 

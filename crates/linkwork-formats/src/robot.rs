@@ -1,7 +1,7 @@
 //! What a file describes.
 
+use crate::actuators::{Actuator, Sensor, Tendon};
 use crate::draft::free_name;
-use crate::drives::{Actuator, Sensor, Tendon};
 use crate::keyframe::Keyframe;
 use crate::report::Report;
 use linkwork::Mechanism;

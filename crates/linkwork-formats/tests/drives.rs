@@ -58,6 +58,9 @@ const ROBOT: &str = r#"<mujoco>
     <position name="hold2" tendon="belt" kp="3"/>
     <motor name="jet" site="hand" gear="1 0.5 -0.2 0.1 0.3 0.05"/>
     <position name="meet" site="hand" refsite="pin" gear="1 -0.5 0.3 0.2 0.1 -0.3" kp="5"/>
+    <motor name="crank" cranksite="hand" slidersite="pin" cranklength="2.5" gear="0.7"/>
+    <position name="far_crank" cranksite="wrist" slidersite="hip" cranklength="0.9" kp="3"/>
+    <position name="short_crank" cranksite="top" slidersite="hand" cranklength="0.05" kp="4" gear="-0.3"/>
     <position name="near" site="wrist" refsite="hip" gear="0.4 0.2 0.1 0 0.6 0" kp="2"/>
   </actuator>
   <sensor>

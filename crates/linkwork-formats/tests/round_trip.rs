@@ -7,7 +7,8 @@ use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork_formats::{
-    FileCoupling, Format, Geometry, Loop, Mode, Options, Robot, Role, Shape, Transmission, load, read, write,
+    Actuator, FileCoupling, Format, Geometry, Keyframe, Lag, Loop, Mode, Options, Robot, Role, Sensor, Shape, Target,
+    Tendon, TendonPath, TendonPoint, Terrain, Touch, Transmission, load, read, write,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -318,23 +319,138 @@ fn the_native_format_loses_nothing() {
                 rotor_inertia: 0.0,
             });
         }
+        fill(&mut robot, &first, &last);
         let after = again(&robot, Format::Native);
         let (before, m) = (&robot.mechanism, &after.mechanism);
         assert_eq!((before.name(), before.gravity()), (m.name(), m.gravity()), "{name}");
         assert_eq!(before.links(), m.links(), "{name}");
         assert_eq!(before.joints(), m.joints(), "{name}");
         assert_eq!(before.frames(), m.frames(), "{name}");
-        assert_eq!(
-            (&robot.couplings, &robot.loops),
-            (&after.couplings, &after.loops),
-            "{name}"
-        );
+        assert_eq!(before.motors(), m.motors(), "{name}");
+        // Every field of a robot, so that one that is added is asked for here.
+        let Robot {
+            mechanism: _,
+            geometry,
+            touches,
+            terrains,
+            untouching,
+            couplings,
+            loops,
+            transmissions,
+            keyframes,
+            actuators,
+            sensors,
+            zones,
+            tendons,
+            floating,
+            report: _,
+        } = &after;
+        assert_eq!((&robot.couplings, &robot.loops), (couplings, loops), "{name}");
         assert_eq!(
             (&robot.transmissions, &robot.geometry),
-            (&after.transmissions, &after.geometry),
+            (transmissions, geometry),
             "{name}"
         );
+        assert_eq!((&robot.touches, &robot.terrains), (touches, terrains), "{name}");
+        assert_eq!((&robot.untouching, &robot.zones), (untouching, zones), "{name}");
+        assert_eq!((&robot.keyframes, &robot.actuators), (keyframes, actuators), "{name}");
+        assert_eq!((&robot.sensors, &robot.tendons), (sensors, tendons), "{name}");
+        assert_eq!(&robot.floating, floating, "{name}");
+        let text = write(&robot, Format::Native).unwrap().text;
+        assert_eq!(write(&after, Format::Native).unwrap().text, text, "{name}");
     }
+}
+
+/// Gives a robot what files say of contact and drives.
+fn fill(robot: &mut Robot, first: &str, last: &str) {
+    let touch = Touch {
+        kind: 3,
+        affinity: 1 << 31,
+        dimensions: 6,
+        friction: [0.7, 1.0 / 3.0, 1e-4],
+        priority: -2,
+        time_constant: Some(0.013),
+    };
+    for i in (0..robot.geometry.len()).step_by(2) {
+        robot.touches.insert(i, touch);
+    }
+    robot.terrains.push(Terrain {
+        name: "hill".to_owned(),
+        link: "world".to_owned(),
+        pose: Pose::new(Rotation::from_rpy(0.1, 0.0, 0.2), [1.0, 2.0, 1.0 / 7.0]),
+        rows: 2,
+        columns: 3,
+        half: [1.5, 2.5],
+        base: 0.1,
+        heights: vec![0.0, 0.1, 0.2, 0.3, 1.0 / 3.0, 0.5],
+        touch,
+    });
+    robot.untouching.push((first.to_owned(), last.to_owned()));
+    robot.zones.insert(
+        "pad".to_owned(),
+        Shape::Ellipsoid {
+            radii: Vec3::new(0.1, 0.2, 0.3),
+        },
+    );
+    robot.floating.insert(last.to_owned(), 0.25);
+    let (q, n) = (robot.mechanism.neutral(), robot.mechanism.nv());
+    robot.keyframes.push(Keyframe {
+        name: "home".to_owned(),
+        time: 0.5,
+        q,
+        v: vec![0.125; n],
+        ctrl: vec![1.0 / 3.0],
+    });
+    let target = |kind: &str| Target {
+        kind: kind.to_owned(),
+        name: first.to_owned(),
+    };
+    robot.actuators.push(Actuator {
+        name: "servo".to_owned(),
+        kind: "general".to_owned(),
+        target: target("site"),
+        reference: Some(target("site")),
+        rod: Some(0.7),
+        gear: vec![1.0, 0.0, 0.0, 0.5, 0.0, 0.1],
+        gain: [1.0, 2.0, 3.0],
+        bias: [0.1, 0.2, 0.3],
+        lag: Lag::Filter { seconds: 0.05 },
+        damping_ratio: Some(0.7),
+        control_range: Some([-1.0, 2.0]),
+        activation_range: Some([0.0, 0.5]),
+        force_range: Some([-3.0, 4.0]),
+        muscle: None,
+        modelled: true,
+    });
+    robot.sensors.push(Sensor {
+        name: "feel".to_owned(),
+        kind: "touch".to_owned(),
+        target: Some(target("site")),
+        reference: None,
+        cutoff: 10.0,
+        noise: 0.01,
+    });
+    robot.tendons.push(Tendon {
+        name: "cord".to_owned(),
+        path: TendonPath::Spatial {
+            points: vec![
+                TendonPoint::Site { name: "pad".to_owned() },
+                TendonPoint::Pulley { divisor: 2.0 },
+                TendonPoint::Wrap {
+                    geom: "drum".to_owned(),
+                    side: Some("pad".to_owned()),
+                },
+            ],
+        },
+        stiffness: 10.0,
+        rest: Some([0.1, 0.2]),
+        damping: 0.3,
+        friction: 0.4,
+        armature: 0.5,
+        range: Some([0.0, 1.0]),
+        force_range: Some([-1.0, 1.0]),
+        folded: false,
+    });
 }
 
 #[test]

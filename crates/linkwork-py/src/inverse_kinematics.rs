@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::pool;
 use crate::scene::_Scene;
 use linkwork::Mechanism;
-use linkwork::motion::{InverseKinematics, Options, Rates, Task};
+use linkwork::motion::{InverseKinematics, Rates, SolverOptions, Task};
 use linkwork::spatial::{Pose, Rotation, Vec3};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -203,7 +203,7 @@ pub(crate) fn inverse_kinematics<'py>(
     // SAFETY: copied at once.
     let starts = unsafe { flat::<f64>(starts) }.ok_or_else(plain)?.to_vec();
     let (tolerance, iterations, restarts, seed) = options;
-    let options = Options {
+    let options = SolverOptions {
         tolerance,
         iterations,
         restarts,

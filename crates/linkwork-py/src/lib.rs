@@ -9,21 +9,21 @@ mod errors;
 mod evaluate;
 mod expression;
 mod files;
-mod held;
 mod inertia;
 mod inverse_kinematics;
 mod linear;
 mod methods;
 mod model;
+mod models;
 mod motion;
 mod names;
+mod one_state;
 mod pool;
 mod program;
 mod scene;
-mod single;
+mod state;
 mod sweep;
 mod trajectory;
-mod varied;
 mod xla;
 
 use pyo3::prelude::*;
@@ -44,8 +44,6 @@ mod _linkwork {
     #[pymodule_export]
     use crate::files::{load, read};
     #[pymodule_export]
-    use crate::held::Held;
-    #[pymodule_export]
     use crate::inertia::Inertia;
     #[pymodule_export]
     use crate::inverse_kinematics::{inverse_kinematics, task_velocities};
@@ -56,6 +54,8 @@ mod _linkwork {
     #[pymodule_export]
     use crate::model::{Model, examples};
     #[pymodule_export]
+    use crate::models::{_Models, variations};
+    #[pymodule_export]
     use crate::motion::{assemble, manifold, rollout, simulate};
     #[pymodule_export]
     use crate::pool::{set_threads, threads};
@@ -64,11 +64,11 @@ mod _linkwork {
     #[pymodule_export]
     use crate::scene::_Scene;
     #[pymodule_export]
+    use crate::state::Held;
+    #[pymodule_export]
     use crate::sweep::{_Sweep, draw, states_digest};
     #[pymodule_export]
     use crate::trajectory::Trajectory;
-    #[pymodule_export]
-    use crate::varied::{_Models, variations};
     #[pymodule_export]
     use crate::xla::{xla_handler, xla_model};
 

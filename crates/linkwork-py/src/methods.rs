@@ -5,7 +5,7 @@
 
 use crate::evaluate::{evaluated, numbered};
 use crate::model::Model;
-use crate::single::single;
+use crate::one_state::single;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -7,7 +7,7 @@ use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
 use linkwork::batch::{Rollout, RolloutMethod};
-use linkwork::closed::{ClosedMotion, Target};
+use linkwork::closed::{ClosedMotion, ConstraintTarget};
 use linkwork::simulate::{
     DormandPrince, Drive, Dynamics, Equations, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4,
     SemiImplicitEuler, State, Tolerance,
@@ -231,20 +231,20 @@ fn switch<D: Drive>(due: &mut Vec<Switch>, equations: &mut ClosedMotion<D>, stat
 }
 
 /// Where a function of time holds a constraint's frame: a pose, or a pose, its velocity and acceleration, six numbers each.
-fn target(py: Python<'_>, function: &Py<PyAny>, t: f64) -> PyResult<Target> {
+fn target(py: Python<'_>, function: &Py<PyAny>, t: f64) -> PyResult<ConstraintTarget> {
     let given = function.bind(py).call1((t,))?;
     let Ok((pose, velocity, acceleration)) = given.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>()
     else {
-        return Ok(Target::at(arrays::pose("the prescribed pose", &given)?));
+        return Ok(ConstraintTarget::at(arrays::pose("the prescribed pose", &given)?));
     };
     if !given.is_instance_of::<pyo3::types::PyTuple>() || pose.extract::<f64>().is_ok() {
-        return Ok(Target::at(arrays::pose("the prescribed pose", &given)?));
+        return Ok(ConstraintTarget::at(arrays::pose("the prescribed pose", &given)?));
     }
     let motion = |argument: &str, object: &Bound<'_, PyAny>| -> PyResult<Motion> {
         let [a, b, c, x, y, z] = arrays::array::<6>(argument, object)?;
         Ok(Motion::new([a, b, c], [x, y, z]))
     };
-    Ok(Target {
+    Ok(ConstraintTarget {
         pose: arrays::pose("the prescribed pose", &pose)?,
         velocity: motion("the prescribed velocity", &velocity)?,
         acceleration: motion("the prescribed acceleration", &acceleration)?,
@@ -337,7 +337,7 @@ pub(crate) fn simulate(
                         Python::attach(|py| target(py, &function, t)).unwrap_or_else(|problem| {
                             locked(&failed).get_or_insert(problem);
                             // It is refused, and ends the run.
-                            Target::at(Pose::from_translation([f64::NAN; 3]))
+                            ConstraintTarget::at(Pose::from_translation([f64::NAN; 3]))
                         })
                     })?;
                 }

@@ -6,8 +6,8 @@ use crate::evaluate::locked;
 use crate::model::Model;
 use crate::pool;
 use linkwork::Mechanism;
-use linkwork::closed::{ClosedMechanism, Target};
-use linkwork::contact::{Change, Contact, Friction, Region, Report, Settings, Stepper, Surface};
+use linkwork::closed::{ClosedMechanism, ConstraintTarget};
+use linkwork::contact::{Change, Contact, Friction, Region, Settings, StepReport, Stepper, Surface};
 use linkwork::motion::Clearance;
 use linkwork::spatial::{Force, Motion, Pose, Vec3};
 use linkwork_formats::Robot;
@@ -111,7 +111,7 @@ impl _Scene {
     }
 
     /// What constraints did: names, gaps before the step, and wrenches [N; F] on frames a and b.
-    fn loops<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    fn loops<'py>(&self, py: Python<'py>, report: &StepReport) -> PyResult<Bound<'py, PyDict>> {
         let (all, entry) = (&report.loops, PyDict::new(py));
         let dt = self.settings.step;
         let constraints = self.closed.as_ref().map_or(&[][..], ClosedMechanism::constraints);
@@ -127,7 +127,7 @@ impl _Scene {
         Ok(entry)
     }
 
-    fn forces<'py>(&self, py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    fn forces<'py>(&self, py: Python<'py>, report: &StepReport) -> PyResult<Bound<'py, PyDict>> {
         let (all, dt) = (&report.contacts, self.settings.step);
         let entry = PyDict::new(py);
         let names: Vec<_> = all.iter().map(|c| self.names(c.id)).collect();
@@ -282,7 +282,7 @@ impl _Scene {
         };
         let target = match at {
             None => None,
-            Some(at) => Some(Target {
+            Some(at) => Some(ConstraintTarget {
                 pose: pose("at", at)?,
                 velocity: motion("velocity", velocity)?,
                 acceleration: motion("acceleration", acceleration)?,

@@ -184,3 +184,17 @@ def test_a_model_shows_itself_in_notebooks_and_plots():
     assert len(figure.axes[0].lines) == len(m.link_names)
     assert lw.Trajectory.minimum_jerk(m, m.neutral(), m.random(2), 1.0).plot().axes
     assert m.simulate(m.neutral(), seconds=0.01).plot().axes
+
+
+def test_pickled_models_keep_how_they_touch():
+    text = """<mujoco><asset><hfield name="hill" nrow="2" ncol="3" size="1 2 0.5 0.1" elevation="0 1 0 1 0 1"/></asset>
+      <worldbody><geom type="hfield" hfield="hill"/>
+        <body name="a"><freejoint/><geom size="0.1" friction="0.3 0.01 0.002" condim="6" contype="2" solref="0.05 1"/></body>
+        <body name="b" pos="0 0 1"><joint/><geom type="box" size="0.1 0.2 0.3"/></body></worldbody>
+      <contact><exclude body1="a" body2="b"/></contact></mujoco>"""
+    m = lw.read(text, "mjcf")
+    again = pickle.loads(pickle.dumps(m))
+    kept = again.text("native")
+    assert kept == m.text("native")
+    for part in ["0.3,0.01,0.002", '"untouching"', '"terrains"', '"time_constant":0.05']:
+        assert part in kept

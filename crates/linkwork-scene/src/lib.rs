@@ -30,25 +30,25 @@
 //! ```
 
 mod bodies;
-mod broad;
-mod combine;
-mod field;
+mod broad_phase;
+mod height_field;
 mod hull;
-mod meet;
+mod meetings;
 mod narrow;
 mod robot;
 mod scene;
 mod settle;
 mod shape;
+mod surfaces;
 mod touching;
 mod worlds;
 
-pub use combine::{Matter, combine};
-pub use field::HeightField;
+pub use height_field::HeightField;
 pub use hull::Hull;
-pub use narrow::{ClosedForm, Narrow, Touch};
+pub use narrow::{ClosedForm, Narrow, TouchPoint};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};
 pub use shape::Shape;
+pub use surfaces::{Matter, combine};
 pub use touching::Touching;
-pub use worlds::{Fared, Worlds};
+pub use worlds::{WorldOutcome, Worlds};

@@ -1,10 +1,10 @@
 //! Colliders of robots that were read from files.
 
-use crate::combine::Matter;
-use crate::field::HeightField;
+use crate::height_field::HeightField;
 use crate::hull::Hull;
 use crate::scene::Collider;
 use crate::shape::Shape;
+use crate::surfaces::Matter;
 use linkwork::Result;
 use linkwork::model::FrameId;
 use linkwork::spatial::Vec3;
@@ -14,6 +14,7 @@ use std::path::Path;
 
 /// Whether a scene has something to stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ground {
     /// A plane, or any shape fixed to the world.
     Present,

@@ -1,11 +1,11 @@
 //! Colliders, the pairs of them that may touch, and their contacts at a state.
 
 use crate::bodies::Bodies;
-use crate::broad::Broad;
-use crate::combine::{Matter, combine};
-use crate::narrow::{ClosedForm, Narrow, Touch};
+use crate::broad_phase::Broad;
+use crate::narrow::{ClosedForm, Narrow, TouchPoint};
 use crate::shape::Shape;
-use linkwork::contact::{Contact, Report, Stepper, Surface};
+use crate::surfaces::{Matter, combine};
+use linkwork::contact::{Contact, StepReport, Stepper, Surface};
 use linkwork::model::FrameId;
 use linkwork::motion::{Clearance, Near};
 use linkwork::spatial::{Pose, Reference, Vec3};
@@ -133,7 +133,7 @@ pub struct Scene {
     placed: Vec<f64>,
     before: Vec<Pose>,
     speeds: Vec<[f64; 2]>,
-    touches: Vec<Touch>,
+    touches: Vec<TouchPoint>,
     contacts: Vec<Contact>,
     /// The pair of two colliders, the pairs with a plane, and what is near in the present step.
     pair_of: HashMap<(u32, u32), u32>,
@@ -340,7 +340,7 @@ impl Scene {
             *seat = posed.pose(*frame)?;
         }
         posed.call(
-            place_colliders,
+            PlaceColliders,
             (
                 &mut self.poses[..],
                 &self.seats[..],
@@ -446,7 +446,7 @@ impl Scene {
         q: &mut [f64],
         v: &mut [f64],
         torque: &[f64],
-    ) -> Result<&'s Report> {
+    ) -> Result<&'s StepReport> {
         let nv = self.mechanism.nv();
         if torque.len() != nv {
             return Err(Error::Length {
@@ -469,7 +469,7 @@ impl Scene {
         q: &mut [f64],
         v: &mut [f64],
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
-    ) -> Result<&'s Report> {
+    ) -> Result<&'s StepReport> {
         let step = stepper.settings().step;
         let find = |posed: &mut Posed<'_>, q: &[f64], v: &[f64]| {
             let scene = self;
@@ -524,11 +524,12 @@ impl Scene {
     }
 }
 
-/// Where colliders are, from where their frames are.
-#[inline(always)]
-fn place_colliders((poses, seats, colliders, bounds): (&mut [Pose], &[Pose], &[Collider], &[Bound])) {
-    for ((pose, collider), bound) in poses.iter_mut().zip(colliders).zip(bounds) {
-        *pose = seats[bound.frame] * collider.pose;
+linkwork::functions! {
+    /// Where colliders are, from where their frames are.
+    fn PlaceColliders((poses, seats, colliders, bounds): (&mut [Pose], &[Pose], &[Collider], &[Bound])) -> () {
+        for ((pose, collider), bound) in poses.iter_mut().zip(colliders).zip(bounds) {
+            *pose = seats[bound.frame] * collider.pose;
+        }
     }
 }
 

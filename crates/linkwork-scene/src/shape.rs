@@ -1,6 +1,6 @@
 //! Shapes, about the origins of their frames.
 
-use crate::field::HeightField;
+use crate::height_field::HeightField;
 use crate::hull::Hull;
 use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Error, Result};

@@ -3,7 +3,7 @@
 use crate::scene::Scene;
 use linkwork::Result;
 use linkwork::closed::ClosedMechanism;
-use linkwork::contact::{Report, Settings, Stepper};
+use linkwork::contact::{Settings, StepReport, Stepper};
 use linkwork::simulate::{Advance, Drive, Now, State};
 
 /// A scene in motion under a drive: what a [`Run`](linkwork::simulate::Run) walks with, or a [`Course`](linkwork::simulate::Course).
@@ -98,7 +98,7 @@ impl<D: Drive> Touching<D> {
     }
 
     /// What the last step did.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &StepReport {
         self.stepper.report()
     }
 

@@ -42,7 +42,7 @@ pub struct Worlds {
 /// How a world fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Fared {
+pub struct WorldOutcome {
     /// The deepest penetration, in metres.
     pub deepest: f64,
     /// Newton's iterations in all.
@@ -71,7 +71,7 @@ struct Job<'a> {
     torque: Option<&'a [f64]>,
     q_out: &'a mut [f64],
     v_out: &'a mut [f64],
-    fared: &'a mut Fared,
+    fared: &'a mut WorldOutcome,
 }
 
 impl Worlds {
@@ -107,7 +107,7 @@ impl Worlds {
         steps: usize,
         q_out: &mut [f64],
         v_out: &mut [f64],
-    ) -> Result<Vec<Fared>> {
+    ) -> Result<Vec<WorldOutcome>> {
         let m = self.rollers[0].scene.mechanism();
         let (nq, nv) = (m.nq(), m.nv());
         let count = q.len().checked_div(nq).unwrap_or(0);
@@ -131,7 +131,7 @@ impl Worlds {
                 });
             }
         }
-        let mut fared = vec![Fared::default(); count];
+        let mut fared = vec![WorldOutcome::default(); count];
         if count * steps == 0 {
             return Ok(fared);
         }

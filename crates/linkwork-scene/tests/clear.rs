@@ -3,7 +3,7 @@
 use linkwork::Mechanism;
 use linkwork::contact::Surface;
 use linkwork::model::{FrameId, examples};
-use linkwork::motion::{Clearance, InverseKinematics, Options, Task};
+use linkwork::motion::{Clearance, InverseKinematics, SolverOptions, Task};
 use linkwork::spatial::{Pose, Vec3};
 use linkwork_scene::{Collider, Scene, Shape};
 
@@ -97,9 +97,9 @@ fn the_elbow_gives_way_and_the_hand_stays() {
     let inside = Pose::new(target.rotation, ball);
     let wrist = m.frame("link6").unwrap();
     let tasks = vec![Task::clear(0.02), Task::position(wrist, inside.translation).level(1)];
-    let options = Options {
+    let options = SolverOptions {
         restarts: 5,
-        ..Options::default()
+        ..SolverOptions::default()
     };
     let mut solver = ik(tasks, &scene).options(options).unwrap();
     let found = solver.solve_from(&Q).unwrap();
@@ -115,9 +115,9 @@ fn what_cannot_be_cleared_is_named() {
     let scene = scene(&m, target);
     let hand = m.frame("flange").unwrap();
     let tasks = vec![Task::position(hand, target), Task::clear(0.3)];
-    let options = Options {
+    let options = SolverOptions {
         restarts: 2,
-        ..Options::default()
+        ..SolverOptions::default()
     };
     let ik = InverseKinematics::new(&m, tasks.clone())
         .unwrap()

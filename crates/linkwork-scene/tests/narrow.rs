@@ -1,7 +1,7 @@
 //! How shapes meet, against distances found by other means.
 
 use linkwork::spatial::{Pose, Rotation, Vec3};
-use linkwork_scene::{ClosedForm, Narrow, Shape, Touch};
+use linkwork_scene::{ClosedForm, Narrow, Shape, TouchPoint};
 
 struct Random(u64);
 
@@ -91,7 +91,7 @@ fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> f64 {
     (p - q).norm()
 }
 
-fn touch(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> Vec<Touch> {
+fn touch(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> Vec<TouchPoint> {
     let mut out = Vec::new();
     assert!(ClosedForm.touch(a, at, b, bt, margin, &mut out));
     out
@@ -143,7 +143,7 @@ fn exchanged_shapes_have_turned_normals() {
         }
         let (at, bt) = (random.pose(0.5), random.pose(0.5));
         let (one, two) = (touch(&a, &at, &b, &bt, 0.1), touch(&b, &bt, &a, &at, 0.1));
-        let least = |all: &[Touch]| all.iter().fold(f64::INFINITY, |least: f64, t| least.min(t.gap));
+        let least = |all: &[TouchPoint]| all.iter().fold(f64::INFINITY, |least: f64, t| least.min(t.gap));
         if one.is_empty() || two.is_empty() {
             continue;
         }
@@ -332,7 +332,7 @@ fn hulls_of_boxes_meet_as_boxes_do() {
         let (ha, ball) = (size(&mut random), random.within(0.05, 0.2));
         let (at, bt) = (random.pose(0.5), random.pose(0.5));
         let ball = Shape::Sphere { radius: ball };
-        let least = |found: Vec<Touch>| found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
+        let least = |found: Vec<TouchPoint>| found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
         let known = least(touch(&ball, &at, &Shape::Cuboid { half: ha }, &bt, 10.0));
         let got = least(touch(&ball, &at, &as_hull(ha), &bt, 10.0));
         assert!((known - got).abs() < 1e-6, "{known} {got}");

@@ -228,7 +228,7 @@ fn root(path: &Path, uri: &str, home: Option<&Path>) -> PathBuf {
     }
     let inner = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://"));
     let inner = inner
-        .and_then(|rest| rest.split_once('/'))
+        .and_then(|rest| rest.trim_start_matches('/').split_once('/'))
         .map(|(_, inner)| Path::new(inner));
     if let Some(inner) = inner.filter(|inner| path.ends_with(inner))
         && let Some(package) = path.ancestors().nth(inner.components().count())

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 /// A request of a page.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Command {
     /// Some coordinates of a joint, by its number.
     Set {

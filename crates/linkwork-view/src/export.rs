@@ -12,6 +12,9 @@ use std::io;
 pub(crate) const RATE: f64 = 60.0;
 /// A file holds no more frames than these; longer motions have fewer per second.
 const MOST: usize = 6000;
+/// Inertias of links, which a page cannot work out by itself, are part of a file with no more than so many links, and no
+/// more than so many of them in all frames.
+const INERTIAS: (usize, usize) = (1000, 200_000);
 
 /// The page with everything inside. `motion` is what moves in it; where it is of one row, the robot stands there.
 pub fn export(
@@ -24,7 +27,10 @@ pub fn export(
     let mut framer = Framer::new(mechanism);
     let wrong = |e: linkwork::Error| io::Error::other(e.to_string());
     let (mut states, mut poses, mut arrows, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut articulated, mut operational) = (Vec::new(), Vec::new());
     let times = moments(motion);
+    let links = mechanism.links().len();
+    let heavy = links <= INERTIAS.0 && links * times.len() <= INERTIAS.1;
     for t in &times {
         let Row { q, v, tau } = motion.at(mechanism, *t).map_err(wrong)?;
         let forces = motion.forces(*t).unwrap_or_default();
@@ -41,14 +47,29 @@ pub fn export(
         poses.extend(placed.iter().flat_map(|x| x.to_le_bytes()));
         arrows.extend(forces.iter().flat_map(Arrow::numbers).flat_map(f32::to_le_bytes));
         counts.push(forces.len());
+        if heavy {
+            if !mechanism.is_coupled() {
+                let numbers = framer.articulated(&q).map_err(wrong)?;
+                articulated.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+            }
+            for link in 0..links {
+                let numbers = framer.operational(&q, link).map_err(wrong)?;
+                operational.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+            }
+        }
     }
     let files: io::Result<Vec<String>> = assets.contents().map(|bytes| Ok(base64(&bytes?))).collect();
     scene.insert("total".into(), framer.has_total_rates().into());
     scene.insert("files".into(), json!(files?));
-    let motion = json!({
+    let mut motion = json!({
         "frames": times.len(), "states": base64(&states), "poses": base64(&poses),
         "arrows": base64(&arrows), "counts": counts,
     });
+    for (name, numbers) in [("articulated", articulated), ("operational", operational)] {
+        if !numbers.is_empty() {
+            motion[name] = base64(&numbers).into();
+        }
+    }
     scene.insert("motion".into(), motion);
     with_scene(page, &Value::from(scene).to_string())
 }

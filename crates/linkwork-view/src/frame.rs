@@ -38,6 +38,7 @@ impl Arrow {
 
 /// What a force is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ArrowKind {
     /// Somebody drags a link.
     Pull = 0,
@@ -147,7 +148,8 @@ impl Framer {
             let arrows = moment.arrows.iter().flat_map(Arrow::numbers);
             singles(&mut bytes, 3, &arrows.collect::<Vec<_>>());
         }
-        if shown.articulated {
+        // Where joints follow others there are none, and a page does not offer them.
+        if shown.articulated && !self.mechanism.is_coupled() {
             singles(&mut bytes, 4, &self.articulated(moment.q)?);
         }
         if let Some(link) = shown.operational.filter(|l| *l < self.mechanism.links().len()) {
@@ -163,7 +165,7 @@ impl Framer {
 
     /// The masses that links show along three axes, when everything outboard of them is free to move: the lower right block of
     /// P, which does not depend on the point.
-    fn articulated(&mut self, q: &[f64]) -> Result<Vec<f32>> {
+    pub(crate) fn articulated(&mut self, q: &[f64]) -> Result<Vec<f32>> {
         let mut posed = self.workspace.at(q)?;
         let mut out = Vec::new();
         for link in self.mechanism.links() {
@@ -178,7 +180,7 @@ impl Framer {
     }
 
     /// The masses that a link shows along three axes to a force at its centre of mass: 1 over those of J𝓜⁻¹J*.
-    fn operational(&mut self, q: &[f64], link: usize) -> Result<[f32; 10]> {
+    pub(crate) fn operational(&mut self, q: &[f64], link: usize) -> Result<[f32; 10]> {
         let mut posed = self.workspace.at(q)?;
         let link = &self.mechanism.links()[link];
         let id = self.mechanism.link(&link.name)?;

@@ -1,6 +1,6 @@
 //! What moves on the stage, and who says how.
 
-mod obey;
+mod commands;
 
 use crate::command::Command;
 use crate::frame::{Framer, Moment, Shown};

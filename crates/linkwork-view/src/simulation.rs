@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the robot's motion follows from.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Physics {
     /// The joints alone, and what resists them.
     Free(PassiveForces),

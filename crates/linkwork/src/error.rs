@@ -398,9 +398,26 @@ fn ring(links: &[String]) -> String {
 /// A result with this crate's error.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// The expression with carets below the columns; tabs and line breaks become spaces so that they line up.
+/// The expression with carets below the columns; tabs and line breaks become spaces so that they line up. Of a long one the
+/// part around the columns.
 fn underlined(text: &str, start: usize, end: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    /// More characters are left out.
+    const WIDEST: usize = 160;
+    let length = text.chars().count();
+    let first = match length > WIDEST {
+        true => start.saturating_sub(WIDEST / 2).min(length - WIDEST),
+        false => 0,
+    };
+    let shown = text.chars().skip(first).take(WIDEST);
+    let mut line: String = shown.map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let (mut start, mut end) = (start - first.min(start), end.saturating_sub(first).min(WIDEST));
+    if first > 0 {
+        line.insert(0, '…');
+        (start, end) = (start + 1, end + 1);
+    }
+    if first + WIDEST < length {
+        line.push('…');
+    }
     let is_mark = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
     let wide = |from: usize, to: usize| {
         let inside = line

@@ -93,6 +93,8 @@ pub mod workspace;
 pub use batch::Batch;
 pub use error::{Error, Result};
 pub use model::Mechanism;
+#[doc(hidden)]
+pub use simd::Function;
 pub use spatial::Reference;
 pub use workspace::Workspace;
 

@@ -478,7 +478,7 @@ fn inverse_kinematics_allocates_nothing_once_made() -> Result<()> {
 #[test]
 fn trajectories_and_derivatives_of_steps_allocate_nothing_once_made() -> Result<()> {
     use linkwork::motion::Trajectory;
-    use linkwork::state_space::{Method, Push, StepDerivatives};
+    use linkwork::state_space::{ExternalForce, Method, StepDerivatives};
     for mechanism in [every_kind(), every_kind_coupled()] {
         let near = |share| {
             let mut q = mechanism.neutral();
@@ -490,7 +490,7 @@ fn trajectories_and_derivatives_of_steps_allocate_nothing_once_made() -> Result<
         let nv = mechanism.nv();
         let (mut q, mut qd, mut qdd, tau) = (q0.clone(), vec![0.0; nv], vec![0.0; nv], vec![0.1; nv]);
         quietly("a trajectory", || course.at(0.7, &mut q, &mut qd, &mut qdd));
-        let push = Push {
+        let push = ExternalForce {
             frame: mechanism.frame("a tip")?,
             reference: Reference::Aligned,
             force: Force::new([0.1; 3], [1.0; 3]),

@@ -2,7 +2,7 @@
 
 mod support;
 
-use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint, Target};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint, ConstraintTarget};
 use linkwork::model::{Joint, Link, Mechanism, examples};
 use linkwork::simulate::{DormandPrince, Integrator, RungeKutta4, State, Tolerance};
 use linkwork::spatial::{Inertia, Motion, Pose, Rotation, Vec3};
@@ -209,7 +209,7 @@ fn a_pendulum_on_a_shaken_support_obeys_its_equation() {
     let support = move |t: f64| {
         let (s, c) = (rate * t).sin_cos();
         let along = Vec3::new(0.3, 0.0, 1.0) * amplitude;
-        Target {
+        ConstraintTarget {
             pose: Pose::from_translation(along * (1.0 - c)),
             velocity: Motion::new([0.0; 3], along * (rate * s)),
             acceleration: Motion::new([0.0; 3], along * (rate * rate * c)),

@@ -4,7 +4,7 @@
 
 mod support;
 
-use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind, Target};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind, ConstraintTarget};
 use linkwork::spatial::{Motion, Pose, Rotation, Vec3};
 use linkwork::{Mechanism, model::examples};
 use support::dense::Dense;
@@ -40,10 +40,10 @@ impl Screw {
         }
     }
 
-    fn at(&self, t: f64) -> Target {
+    fn at(&self, t: f64) -> ConstraintTarget {
         let turn = Rotation::about(self.axis, self.rate * t + 0.3 * t * t);
         let shift = self.from + self.speed * t + self.gain * (0.5 * t * t);
-        Target {
+        ConstraintTarget {
             pose: Pose::new(turn, shift),
             velocity: Motion::new(self.axis * (self.rate + 0.6 * t), self.speed + self.gain * t),
             acceleration: Motion::new(self.axis * 0.6, self.gain),
@@ -72,7 +72,7 @@ fn any_kind(random: &mut Random) -> ConstraintKind {
 }
 
 /// Poses of a constraint's frames, the first with the target's motion on it.
-fn frames(m: &Mechanism, c: &Constraint, q: &[f64], target: Option<Target>) -> [Pose; 2] {
+fn frames(m: &Mechanism, c: &Constraint, q: &[f64], target: Option<ConstraintTarget>) -> [Pose; 2] {
     let mut workspace = m.workspace();
     let mut posed = workspace.at(q).unwrap();
     let [a, b] = [&c.a, &c.b].map(|f| posed.pose(m.frame(f).unwrap()).unwrap());
@@ -276,7 +276,7 @@ fn positions_close_and_rates_have_no_part_in_it() {
         ];
         let mut closed = ClosedMechanism::new(arms.clone(), ties).unwrap();
         // At rest: one that turns would say other than the rates.
-        let place = Target::at(Screw::random(&mut random).at(0.2).pose);
+        let place = ConstraintTarget::at(Screw::random(&mut random).at(0.2).pose);
         closed.prescribe("hold", Some(place)).unwrap();
         let State { q, qd, .. } = random_state(&arms, seed);
         // An axis that starts the wrong way round may stay so.
@@ -424,7 +424,7 @@ fn what_makes_no_sense_is_refused() {
     assert!(text(Constraint::ball("b", "world", b, 0.0)).contains("radius is 0"));
     assert!(text(Constraint::wheel("w", "world", b, [0.0; 3], 0.1)).contains("no direction"));
     let mut closed = ClosedMechanism::new(m.clone(), vec![Constraint::distance("d", "world", b, 1.0)]).unwrap();
-    let nan = Target::at(Pose::from_translation([f64::NAN, 0.0, 0.0]));
+    let nan = ConstraintTarget::at(Pose::from_translation([f64::NAN, 0.0, 0.0]));
     assert!(
         closed
             .prescribe("d", Some(nan))

@@ -75,27 +75,29 @@ fn at_rest_everything_carries_what_stands_on_it() {
     // Hips hold what little they must.
     let (mut stepper, _, v) = stand(&m, 2000, |_| vec![0.0; m.nv()]);
     assert!(v.iter().all(|v| v.abs() < 1e-6), "{v:?}");
-    let felt = stepper.felt().unwrap();
+    let sensors = stepper.sensors().unwrap();
     let mut lifted = 0.0;
     for leg in ["front", "back"] {
         let foot = m.link(&format!("{leg} foot")).unwrap();
-        let wrench = felt.contact_wrench(foot).unwrap();
+        let wrench = sensors.contact_wrench(foot).unwrap();
         lifted += wrench.force.z;
         // The ankle pushes the foot down with what the ground pushes up, less its weight.
-        let ankle = felt.reaction(m.joint(&format!("{leg} ankle")).unwrap()).unwrap();
+        let ankle = sensors.reaction(m.joint(&format!("{leg} ankle")).unwrap()).unwrap();
         assert!(
             (ankle.force.z + wrench.force.z - 0.3 * G).abs() < 1e-6,
             "{ankle:?} {wrench:?}"
         );
         assert!((ankle.moment + wrench.moment).norm() < 1e-6, "{ankle:?} {wrench:?}");
         // The hip less the shin's weight too.
-        let hip = felt.reaction(m.joint(&format!("{leg} hip")).unwrap()).unwrap();
+        let hip = sensors.reaction(m.joint(&format!("{leg} hip")).unwrap()).unwrap();
         assert!((hip.force.z + wrench.force.z - G).abs() < 1e-5, "{hip:?}");
     }
     assert!((lifted - 6.0 * G).abs() < 1e-5, "{lifted}");
-    let imu = felt.imu(m.frame("trunk").unwrap(), Vec3::new(0.1, 0.2, 0.3)).unwrap();
+    let imu = sensors
+        .imu(m.frame("trunk").unwrap(), Vec3::new(0.1, 0.2, 0.3))
+        .unwrap();
     assert!((imu.specific_force - Vec3::new(0.0, 0.0, G)).norm() < 1e-5, "{imu:?}");
-    assert!(felt.contact_wrench(m.link("trunk").unwrap()).unwrap().force == Vec3::ZERO);
+    assert!(sensors.contact_wrench(m.link("trunk").unwrap()).unwrap().force == Vec3::ZERO);
 }
 
 #[test]
@@ -110,8 +112,8 @@ fn in_motion_the_free_joint_carries_nothing_and_forces_make_the_momentum_change(
     for steps in [5, 40, 90, 150] {
         let (mut stepper, ..) = stand(&m, steps, drive);
         let velocity = stepper.report().velocity.clone();
-        let felt = stepper.felt().unwrap();
-        let free = felt.reaction(m.joint("free").unwrap()).unwrap();
+        let sensors = stepper.sensors().unwrap();
+        let free = sensors.reaction(m.joint("free").unwrap()).unwrap();
         assert!(
             free.force.norm() < 1e-6 && free.moment.norm() < 1e-6,
             "{steps}: {free:?}"
@@ -119,16 +121,16 @@ fn in_motion_the_free_joint_carries_nothing_and_forces_make_the_momentum_change(
         // Torques at the hips are those given less damping at the end of the step.
         for (i, leg) in ["front", "back"].into_iter().enumerate() {
             let given = drive(steps - 1)[6 + i] - 2.0 * velocity[6 + i];
-            let hip = felt.reaction(m.joint(&format!("{leg} hip")).unwrap()).unwrap();
+            let hip = sensors.reaction(m.joint(&format!("{leg} hip")).unwrap()).unwrap();
             assert!((hip.moment.y - given).abs() < 1e-6, "{steps} {leg}: {hip:?} {given}");
-            assert!((felt.torque()[6 + i] - given).abs() < 1e-6);
+            assert!((sensors.torque()[6 + i] - given).abs() < 1e-6);
         }
         // All that pushes, and gravity, make the centre of mass accelerate.
-        let push = felt.pushes().iter().filter(|p| p.frame != FrameId::WORLD);
+        let push = sensors.forces().iter().filter(|p| p.frame != FrameId::WORLD);
         let force = push.fold(Vec3::new(0.0, 0.0, -6.0 * G), |sum, p| sum + p.force);
         let mut moved = Vec3::ZERO;
         for link in m.links() {
-            let a = felt
+            let a = sensors
                 .acceleration_of(m.frame(&link.name).unwrap(), Reference::Aligned)
                 .unwrap();
             moved += a.linear * link.inertia.mass;
@@ -145,14 +147,16 @@ fn a_lever_feels_what_turns() {
         .build()
         .unwrap();
     let mut stepper = Stepper::new(&body, Settings::new(1e-3)).unwrap();
-    assert!(stepper.felt().unwrap_err().to_string().contains("step"));
+    assert!(stepper.sensors().unwrap_err().to_string().contains("step"));
     let (mut q, mut v) = (body.neutral(), vec![0.0, 0.0, 5.0, 1.0, 0.0, 0.0]);
     for _ in 0..100 {
         stepper.step(&mut q, &mut v, &[0.0; 6], &[]).unwrap();
     }
     // In free flight only the lever is felt: ω × (ω × r).
-    let felt = stepper.felt().unwrap();
-    let imu = felt.imu(body.frame("body").unwrap(), Vec3::new(0.3, 0.0, 0.1)).unwrap();
+    let sensors = stepper.sensors().unwrap();
+    let imu = sensors
+        .imu(body.frame("body").unwrap(), Vec3::new(0.3, 0.0, 0.1))
+        .unwrap();
     assert!(
         (imu.specific_force - Vec3::new(-7.5, 0.0, 0.0)).norm() < 1e-6,
         "{imu:?}"

@@ -2,13 +2,13 @@
 
 mod support;
 
-use linkwork::contact::{Friction, JointRow, Region, Report, Stepper};
+use linkwork::contact::{Friction, JointRow, Region, StepReport, Stepper};
 use serde_json::Value;
 use support::golden_contact::{Golden, NAMES, load, numbers, rows, vector};
 use support::{assert_close, error};
 
 /// γ as the file has it: along t1, t2 and the normal.
-fn impulses(report: &Report, file: &Value) -> Vec<f64> {
+fn impulses(report: &StepReport, file: &Value) -> Vec<f64> {
     let mut all = Vec::new();
     for (told, c) in report.contacts.iter().zip(file["contacts"].as_array().unwrap()) {
         all.extend([

@@ -1,7 +1,7 @@
 //! Derivatives of steps with loops: differences, and the transpose.
 
 use linkwork::Mechanism;
-use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind, Target};
+use linkwork::closed::{ClosedMechanism, Constraint, ConstraintKind, ConstraintTarget};
 use linkwork::contact::{Change, Contact, Meeting, Settings, Stepper, Surface};
 use linkwork::model::{FrameId, Joint, Link};
 use linkwork::spatial::{Inertia, Motion, Pose, Rotation, Vec3};
@@ -244,7 +244,7 @@ fn targets_that_move_and_several_loops_are_differentiated() {
         ),
         Constraint::distance("off", "one", "two", 0.3),
     ]);
-    let target = Target {
+    let target = ConstraintTarget {
         pose: Pose::new(Rotation::from_rpy(0.1, 0.2, 0.3), [0.1, 0.0, 0.2]),
         velocity: Motion::new([0.3, 0.1, -0.2], [0.2, -0.1, 0.4]),
         acceleration: Motion::new([0.5, -1.0, 0.7], [2.0, 1.0, -1.5]),

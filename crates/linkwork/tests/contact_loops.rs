@@ -1,8 +1,8 @@
 //! Loops of closed mechanisms in steps with contact.
 
 use linkwork::Result;
-use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint, Target};
-use linkwork::contact::{Contact, Report, Settings, Stepper, Surface};
+use linkwork::closed::{ClosedMechanism, ClosedMotion, Constraint, ConstraintTarget};
+use linkwork::contact::{Contact, Settings, StepReport, Stepper, Surface};
 use linkwork::model::{FrameId, Joint, Link, Mechanism};
 use linkwork::simulate::{Integrator, RungeKutta4, State};
 use linkwork::spatial::{Inertia, Motion, Pose, Reference, Vec3};
@@ -33,7 +33,13 @@ fn start(closed: &ClosedMechanism) -> Vec<f64> {
 }
 
 /// Steps until a time; looks at every report.
-fn run(stepper: &mut Stepper, q: &mut [f64], v: &mut [f64], until: f64, mut look: impl FnMut(&Report)) -> Result<()> {
+fn run(
+    stepper: &mut Stepper,
+    q: &mut [f64],
+    v: &mut [f64],
+    until: f64,
+    mut look: impl FnMut(&StepReport),
+) -> Result<()> {
     let steps = (until / stepper.settings().step).round() as usize;
     let none = vec![0.0; v.len()];
     for _ in 0..steps {
@@ -315,7 +321,7 @@ fn a_rope_is_slack_then_taut_and_a_shaken_support_carries_its_load() {
     for i in 0..1000 {
         let t = f64::from(i) * dt;
         let (s, c) = (6.0 * t).sin_cos();
-        let target = Target {
+        let target = ConstraintTarget {
             pose: Pose::from_translation([0.0, 0.0, 0.1 * s]),
             velocity: Motion::new([0.0; 3], [0.0, 0.0, 0.6 * c]),
             acceleration: Motion::new([0.0; 3], [0.0, 0.0, -3.6 * s]),

@@ -220,7 +220,7 @@ fn linear_models_follow_couplings_springs_and_steps() {
         q: random.numbers(nv, 0.8),
         qd: random.numbers(nv, 0.5),
         tau: random.numbers(nv, 2.0),
-        pushes: Vec::new(),
+        forces: Vec::new(),
     };
     let model = StateSpace::continuous(&arm, &point).unwrap();
     assert_eq!(model.inputs, ["joint1", "joint2", "joint3", "joint5", "joint7"]);

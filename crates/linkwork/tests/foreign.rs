@@ -8,7 +8,7 @@ use linkwork::simulate::{
     DormandPrince, Dynamics, ImplicitMidpoint, Integrator, PassiveForces, RungeKutta4, SemiImplicitEuler, State,
 };
 use linkwork::spatial::{Force, Pose};
-use linkwork::state_space::{OperatingPoint, Push, StateSpace};
+use linkwork::state_space::{ExternalForce, OperatingPoint, StateSpace};
 use linkwork::workspace::{Block, Part, Seen};
 use linkwork::{Error, Mechanism, Reference};
 
@@ -122,14 +122,14 @@ fn batches_expressions_and_linear_models_refuse_frames_of_others() {
     let expression: Expression = "J^* f".parse().unwrap();
     refused(Evaluator::<f64>::new(&expression, &own, &[(frame, Reference::Local)], &["f"]).map(drop));
     refused(Dense::new(&own, &q, &q, &[(frame, Reference::Local)]).map(drop));
-    let push = Push {
+    let push = ExternalForce {
         frame,
         reference: Reference::Local,
         force: Force::ZERO,
     };
     refused(OperatingPoint::at_rest_under(&own, &q, &[push]));
     let mut point = OperatingPoint::at_rest(&own, &q).unwrap();
-    point.pushes.push(push);
+    point.forces.push(push);
     refused(StateSpace::continuous(&own, &point));
 }
 

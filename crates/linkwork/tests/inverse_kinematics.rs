@@ -5,7 +5,7 @@
 mod support;
 
 use linkwork::model::{Coupling, Joint, Mechanism, examples};
-use linkwork::motion::{InverseKinematics, Options, Task};
+use linkwork::motion::{InverseKinematics, SolverOptions, Task};
 use linkwork::spatial::{Pose, Rotation, Vec3};
 use linkwork::{Error, Reference};
 use support::library::matrix;
@@ -244,9 +244,9 @@ fn contradictory_tasks_settle_between_by_their_weights() {
     ];
     let mut ik = InverseKinematics::new(&m, tasks)
         .unwrap()
-        .options(Options {
+        .options(SolverOptions {
             restarts: 3,
-            ..Options::default()
+            ..SolverOptions::default()
         })
         .unwrap();
     let found = ik.solve_from(&m.random(5)).unwrap();

@@ -1,7 +1,7 @@
 //! Batches of inverse kinematics in lanes: every answer is, to the last bit, the one that is found alone.
 
 use linkwork::model::{Mechanism, examples};
-use linkwork::motion::{InverseKinematics, Options, Task};
+use linkwork::motion::{InverseKinematics, SolverOptions, Task};
 use linkwork::spatial::{Pose, Vec3};
 
 fn pose(m: &Mechanism, q: &[f64], frame: &str) -> Pose {
@@ -9,9 +9,9 @@ fn pose(m: &Mechanism, q: &[f64], frame: &str) -> Pose {
 }
 
 fn same_as_alone(m: &Mechanism, targets: &[Vec<Task>], restarts: usize) -> usize {
-    let options = Options {
+    let options = SolverOptions {
         restarts,
-        ..Options::default()
+        ..SolverOptions::default()
     };
     let mut start = m.neutral();
     m.clamp(&mut start).unwrap();

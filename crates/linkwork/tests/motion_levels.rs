@@ -6,7 +6,7 @@ mod support;
 use linkwork::Reference;
 use linkwork::closed::{ClosedMechanism, Constraint};
 use linkwork::model::{Coupling, Joint, Link, Mechanism, examples};
-use linkwork::motion::{InverseKinematics, Options, Rates, Task};
+use linkwork::motion::{InverseKinematics, Rates, SolverOptions, Task};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use support::library::matrix;
 use support::matrix::Matrix;
@@ -87,9 +87,9 @@ fn a_later_level_never_costs_an_earlier_one() {
     let here = pose(&m, &start, "flange").translation;
     let aside = here + Vec3::new(0.05, 0.0, 0.02);
     let tasks = vec![Task::position(hand, here), Task::position(hand, aside).level(1)];
-    let options = Options {
+    let options = SolverOptions {
         restarts: 2,
-        ..Options::default()
+        ..SolverOptions::default()
     };
     let mut ik = InverseKinematics::new(&m, tasks).unwrap().options(options).unwrap();
     let found = ik.solve_from(&start).unwrap();
@@ -212,9 +212,9 @@ fn loops_of_every_kind_are_closed_in_answers() {
         // Out of reach: the loop is closed all the same.
         let far = Task::position(tip, [0.0, 9.0, 0.0]);
         let mut ik = InverseKinematics::closed(&closed, vec![far]).unwrap();
-        let options = Options {
+        let options = SolverOptions {
             restarts: 3,
-            ..Options::default()
+            ..SolverOptions::default()
         };
         ik = ik.options(options).unwrap();
         let found = ik.solve_from(&home).unwrap();
@@ -351,4 +351,26 @@ fn answers_do_not_depend_on_the_batch() {
     assert!(solved >= 39, "{solved}");
     let short = ik.solve_many(&targets, &[0.0; 3]).unwrap_err().to_string();
     assert!(short.contains("the starts have 3 numbers"), "{short}");
+}
+
+#[test]
+fn what_is_said_to_be_reached_is_of_goals_alone() {
+    let m = examples::arm7();
+    let hand = m.frame("flange").unwrap();
+    let tasks = vec![
+        Task::position(hand, [0.4, 0.2, 0.5]),
+        Task::posture(vec![1.0; 7]).level(1).preferred(),
+    ];
+    let found = InverseKinematics::new(&m, tasks)
+        .unwrap()
+        .solve_from(&m.neutral())
+        .unwrap();
+    assert!(found.reached && found.residuals[1].angle > 0.1, "{found}");
+    let said: f64 = found.to_string()["reached to ".len()..]
+        .split([' ', ';'])
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(said <= 1e-9, "{found}");
 }

@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::model::{Joint, Link, examples};
 use linkwork::spatial::{Force, Inertia, Pose};
-use linkwork::state_space::{Method, OperatingPoint, Push, StateSpace};
+use linkwork::state_space::{ExternalForce, Method, OperatingPoint, StateSpace};
 use linkwork::{Mechanism, Reference};
 use support::coupled::cases;
 use support::dual::{D, along, constant, rate, varied};
@@ -20,7 +20,7 @@ fn check(worst: &mut Worst, mechanism: &Mechanism, point: &OperatingPoint, seed:
     let change = Random::new(seed).numbers(2 * n, 1.0);
     let mut workspace = mechanism.workspace_of::<D>();
     let mut posed = workspace.at(&along(mechanism, &point.q, &change[..n])).unwrap();
-    act(&point.pushes, &mut posed);
+    act(&point.forces, &mut posed);
     let mut moving = posed.moving(&varied(&point.qd, &change[n..])).unwrap();
     let expect = rate(n, 1, |out| moving.forward_dynamics(&constant(&point.tau), out));
     let model = StateSpace::continuous(mechanism, point).unwrap();
@@ -44,14 +44,14 @@ fn models_answer_forces_that_keep_to_links_or_to_the_world() {
             q: state.q,
             qd: state.qd,
             tau: state.tau,
-            pushes: random_pushes(&mechanism, seed),
+            forces: random_pushes(&mechanism, seed),
         };
         check(&mut worst, &mechanism, &point, seed);
     }
     for case in cases().step_by(3) {
         let point = OperatingPoint {
             tau: vec![1.0; case.yd.len()],
-            pushes: random_pushes(&case.coupled, case.seed),
+            forces: random_pushes(&case.coupled, case.seed),
             q: case.y,
             qd: case.yd,
         };
@@ -91,7 +91,7 @@ fn a_pendulum_that_is_drawn_down_swings_faster() {
     let frame = pendulum.frame("end").unwrap();
     let force = Force::new([0.0; 3], [0.0, 0.0, -7.0]);
     let squares = |reference| {
-        let push = Push {
+        let push = ExternalForce {
             frame,
             reference,
             force,
@@ -115,15 +115,15 @@ fn a_pendulum_that_is_drawn_down_swings_faster() {
 fn pushes_that_make_no_sense_are_refused() {
     let (small, large) = (examples::cart_pole(), examples::humanoid());
     let last = &large.links().last().unwrap().name;
-    let mut push = Push {
+    let mut push = ExternalForce {
         frame: large.frame(last).unwrap(),
         reference: Reference::Aligned,
         force: Force::ZERO,
     };
-    let refused = |push: Push| {
+    let refused = |push: ExternalForce| {
         let q = small.neutral();
         let mut point = OperatingPoint::at_rest(&small, &q).unwrap();
-        point.pushes = vec![push];
+        point.forces = vec![push];
         let step = |method| StateSpace::of_step(&small, &point, method, 0.01).unwrap_err();
         let texts = [
             OperatingPoint::at_rest_under(&small, &q, &[push]).unwrap_err(),

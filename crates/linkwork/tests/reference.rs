@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::model::{Coupling, Joint, Link, examples};
 use linkwork::spatial::Inertia;
-use linkwork::{Error, Mechanism, reference};
+use linkwork::{Error, Mechanism, Reference, reference};
 use support::assert_close;
 use support::random::{random_state, random_tree};
 
@@ -22,6 +22,27 @@ fn the_textbooks_algorithms_agree_with_the_sweeps_on_random_trees() {
         let condition = m.workspace().at(q).unwrap().conditioning().unwrap().condition;
         let qdd = reference::forward_dynamics(&m, q, qd, &tau).unwrap();
         assert_close("q̈", &qdd, x, 1e-12 * condition.max(100.0));
+    }
+    for seed in 0..100 {
+        let m = random_tree(seed, 12);
+        let state = random_state(&m, seed);
+        let poses = reference::link_poses(&m, &state.q).unwrap();
+        let mut workspace = m.workspace();
+        let mut posed = workspace.at(&state.q).unwrap();
+        for (link, pose) in m.links().iter().zip(&poses) {
+            let id = m.link(&link.name).unwrap();
+            let there = posed.pose(id).unwrap();
+            assert!(
+                (there.translation - pose.translation).norm() < 1e-11,
+                "{seed}: {}",
+                link.name
+            );
+            let turned = pose.rotation.to_rows().concat();
+            assert_close("R", &turned, &there.rotation.to_rows().concat(), 1e-12);
+            let mut jacobian = vec![0.0; 6 * m.nv()];
+            posed.jacobian(id, Reference::Local, &mut jacobian).unwrap();
+            assert_close("J", &reference::jacobian(&m, &state.q, id).unwrap(), &jacobian, 1e-11);
+        }
     }
     let robot = examples::humanoid();
     let state = random_state(&robot, 3);

@@ -37,7 +37,7 @@ fn go(run: &Run, t: f64) -> (Keeper, linkwork::simulate::RunOutcome) {
 #[test]
 fn equal_steps_are_those_of_the_integrator_to_the_bit() {
     let (keeper, outcome) = go(&Run::new(Method::RungeKutta4, 0.5).step(1e-2).samples(20.0), 0.0);
-    assert!(matches!(outcome.ended, Ended::Whole));
+    assert!(matches!(outcome.ended, Ended::Finished));
     assert_eq!((outcome.steps, keeper.samples.len()), (50, 11));
     let robot = examples::double_pendulum();
     let (mut equations, mut integrator) = (Dynamics::new(&robot, ()).unwrap(), RungeKutta4::new(&robot));
@@ -57,7 +57,7 @@ fn steps_end_where_something_changes() {
         let run = Run::new(method, 0.1).step(1e-2).changes(vec![0.0425, 0.025]);
         let (keeper, outcome) = go(&run, 0.0);
         assert!(
-            matches!(outcome.ended, Ended::Whole) && outcome.state.t == 0.1,
+            matches!(outcome.ended, Ended::Finished) && outcome.state.t == 0.1,
             "{}",
             method.words()
         );

@@ -5,7 +5,7 @@ mod support;
 use linkwork::model::{JointKind, examples};
 use linkwork::scalar::{Dual, Scalar};
 use linkwork::spatial::{Force, Motion};
-use linkwork::state_space::Push;
+use linkwork::state_space::ExternalForce;
 use linkwork::workspace::{Along, DerivativeRates, Linearized, SecondOrder};
 use linkwork::{Mechanism, Reference, Result};
 use support::coupled::cases;
@@ -24,7 +24,7 @@ struct Point {
     qd: Vec<f64>,
     qdd: Vec<f64>,
     tau: Vec<f64>,
-    pushes: Vec<Push>,
+    pushes: Vec<ExternalForce>,
 }
 
 impl Point {
@@ -41,10 +41,10 @@ impl Point {
     }
 
     /// The pushes in the axes that their frames have at the point, in which they stay.
-    fn kept(&self, mechanism: &Mechanism) -> Vec<Push> {
+    fn kept(&self, mechanism: &Mechanism) -> Vec<ExternalForce> {
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&self.q).unwrap();
-        let local = |push: &Push| {
+        let local = |push: &ExternalForce| {
             let (pose, Force { moment, force }) = (posed.pose(push.frame).unwrap(), push.force);
             let own = |x| pose.rotation.inverse() * x;
             let force = match push.reference {
@@ -52,7 +52,7 @@ impl Point {
                 Reference::Aligned => Force::new(own(moment), own(force)),
                 Reference::World => Force::new(own(moment - pose.translation.cross(force)), own(force)),
             };
-            Push {
+            ExternalForce {
                 force,
                 reference: Reference::Local,
                 ..*push

@@ -25,7 +25,7 @@ fn moving_point(seed: u64) -> (Mechanism, OperatingPoint) {
         q: state.q,
         qd: state.qd,
         tau: state.tau,
-        pushes: random_pushes(&mechanism, seed),
+        forces: random_pushes(&mechanism, seed),
     };
     (mechanism, point)
 }
@@ -48,7 +48,7 @@ fn simulated(
         let tau = add(&point.tau, &moved[2 * n..]);
         let drive = |_: Now<'_>, moving: &mut Moving<'_>, out: &mut [f64]| -> linkwork::Result<()> {
             out.copy_from_slice(&tau);
-            let mut pushes = point.pushes.iter();
+            let mut pushes = point.forces.iter();
             pushes.try_for_each(|push| moving.apply_force(push.frame, push.reference, push.force))
         };
         let mut equations = Dynamics::with(mechanism, drive, resistance.clone());

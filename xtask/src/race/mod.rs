@@ -19,24 +19,68 @@ const ROUNDS: usize = 3;
 /// States of a batch.
 const BATCH: &str = "1024";
 
-/// Names of algorithms in the programs' output, and as columns.
-const ALGORITHMS: [(&str, &str); 8] = [
-    ("aba", "forward"),
-    ("rnea", "inverse"),
-    ("crba", "𝓜"),
-    ("minv", "𝓜⁻¹"),
-    ("fk", "poses"),
-    ("jacobians", "Jacobians"),
-    ("rnea_derivatives", "∂T"),
-    ("aba_derivatives", "∂q̈"),
-];
+/// A row of the table: what is asked of Pinocchio, what it is called, and how ours computes it.
+struct Row {
+    alg: &'static str,
+    name: &'static str,
+    how: How,
+}
 
-/// The same of batches.
-const BATCHED: [(&str, &str); 4] = [
-    ("aba", "batch forward"),
-    ("rnea", "batch inverse"),
-    ("rnea_derivatives", "batch ∂T"),
-    ("aba_derivatives", "batch ∂q̈"),
+/// How a program is run: one state, or batches on one thread, in single precision, or on two threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    One,
+    Batch,
+    Single,
+    Threads,
+}
+
+impl How {
+    const ALL: [Self; 4] = [Self::One, Self::Batch, Self::Single, Self::Threads];
+
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::One => &[],
+            Self::Batch => &["--batch", BATCH],
+            Self::Single => &["--batch", BATCH, "--scalar", "f32"],
+            Self::Threads => &["--batch", BATCH, "--threads", "2"],
+        }
+    }
+}
+
+const fn row_of(alg: &'static str, name: &'static str, how: How) -> Row {
+    Row { alg, name, how }
+}
+
+const ROWS: [Row; 16] = [
+    row_of("aba", "forward dynamics", How::One),
+    row_of("rnea", "inverse dynamics", How::One),
+    row_of("crba", "mass matrix", How::One),
+    row_of("minv", "inverse of the mass matrix", How::One),
+    row_of("fk", "poses of all links", How::One),
+    row_of("jacobians", "Jacobians", How::One),
+    row_of("rnea_derivatives", "derivatives of inverse dynamics", How::One),
+    row_of("aba_derivatives", "derivatives of forward dynamics", How::One),
+    row_of("aba", "forward dynamics, per state of a batch", How::Batch),
+    row_of("rnea", "inverse dynamics, per state of a batch", How::Batch),
+    row_of("crba", "mass matrix, per state of a batch", How::Batch),
+    row_of(
+        "rnea_derivatives",
+        "derivatives of inverse dynamics, per state of a batch",
+        How::Batch,
+    ),
+    row_of(
+        "aba_derivatives",
+        "derivatives of forward dynamics, per state of a batch",
+        How::Batch,
+    ),
+    row_of("aba", "forward dynamics, per state of a batch in `f32`", How::Single),
+    row_of("rnea", "inverse dynamics, per state of a batch in `f32`", How::Single),
+    row_of(
+        "aba",
+        "forward dynamics, per state of a batch on two threads",
+        How::Threads,
+    ),
 ];
 
 /// Runs the race; whether it could be run.
@@ -45,39 +89,84 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     let Some((ours, target)) = built(root)? else {
         return Ok(false);
     };
-    println!("{}, one thread; {}\n", processor(), rival.versions.join(", "));
-    let mut heads = vec!["minimum ns", "degrees of freedom"];
-    heads.extend(ALGORITHMS.iter().map(|x| x.1));
-    heads.extend(BATCHED.iter().map(|x| x.1));
-    heads.push("MuJoCo's step");
-    row(&heads.iter().map(ToString::to_string).collect::<Vec<_>>());
-    row(&vec!["---".to_owned(); heads.len()]);
+    println!("{}; {}\n", processor(), rival.versions.join(", "));
+    // Ours and Pinocchio's, robot by robot.
+    let mut lanes: Vec<(Lane, usize)> = Vec::new();
+    let mut theirs: Vec<Lane> = Vec::new();
     for robot in &rival.robots {
-        let mut lanes = vec![Lane::ours("", robot, &ours, &[])];
+        let mut own = vec![Lane::ours("", robot, &ours, &[])];
         if robot.follows()? {
-            lanes.push(Lane::ours(", joints free", robot, &ours, &["--ignore-couplings"]));
+            own.push(Lane::ours(", joints free", robot, &ours, &["--ignore-couplings"]));
         }
-        let mut theirs = Lane::new(format!("{}, Pinocchio", robot.name));
+        let mut other = Lane::new(robot.name.clone());
         for _ in 0..ROUNDS {
-            lanes.iter_mut().try_for_each(Lane::turn)?;
-            theirs.take(Command::new(&rival.program).arg(&robot.model), false)?;
+            own.iter_mut().try_for_each(Lane::turn)?;
+            other.take(Command::new(&rival.program).arg(&robot.model), How::One)?;
             if !robot.free {
                 let script = root.join("xtask/src/race/mujoco_step.py");
                 // MuJoCo does not read every file.
-                let _ = theirs.take(Command::new(&rival.python).arg(script).arg(&robot.file), false);
+                let _ = other.take(Command::new(&rival.python).arg(script).arg(&robot.file), How::One);
             }
         }
-        for lane in &lanes {
-            lane.print();
-        }
-        theirs.print();
-        for lane in &lanes {
-            lane.print_against(&theirs);
-        }
+        lanes.extend(own.into_iter().map(|lane| (lane, theirs.len())));
+        theirs.push(other);
     }
-    println!("\nA state of a batch of {BATCH} is compared with a call of Pinocchio, which has no batches.\n");
+    print(&lanes, &theirs);
     emitted_race(&rival, &ours, &target)?;
     arms::run(root)
+}
+
+/// Minima in nanoseconds, then how many times as fast as Pinocchio, whose calls stand for states of batches too.
+fn print(lanes: &[(Lane, usize)], theirs: &[Lane]) {
+    let table = |title: &str, names: Vec<String>, cell: &dyn Fn(&Row, usize) -> String| {
+        let heads: Vec<String> = core::iter::once(title.to_owned()).chain(names).collect();
+        row(&heads);
+        row(&vec!["---".to_owned(); heads.len()]);
+        for line in &ROWS {
+            let cells: Vec<String> = (0..heads.len() - 1).map(|i| cell(line, i)).collect();
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                row(&[vec![line.name.to_owned()], cells].concat());
+            }
+        }
+        println!();
+    };
+    let names = |lanes: &[(Lane, usize)]| lanes.iter().map(|(lane, _)| lane.name.clone()).collect::<Vec<_>>();
+    let freedoms = lanes
+        .iter()
+        .map(|(lane, _)| format!("{}, {} freedoms", lane.name, lane.freedom));
+    table("minimum ns", freedoms.collect(), &|line, i| {
+        told(lanes[i].0.least(line.alg, line.how), 0)
+    });
+    let others = theirs
+        .iter()
+        .map(|lane| format!("{}, {} freedoms", lane.name, lane.freedom));
+    table("Pinocchio, minimum ns", others.collect(), &|line, i| match line.how {
+        How::One => told(theirs[i].least(line.alg, How::One), 0),
+        _ => String::new(),
+    });
+    for lane in theirs {
+        let step = told(lane.least("step", How::One), 0);
+        if !step.is_empty() {
+            println!("MuJoCo's step of {}: {step} ns", lane.name);
+        }
+    }
+    println!();
+    table("times Pinocchio", names(lanes), &|line, i| {
+        let (own, other) = (&lanes[i].0, &theirs[lanes[i].1]);
+        told(other.least(line.alg, How::One) / own.least(line.alg, line.how), 1)
+    });
+    for (lane, _) in lanes {
+        let [one, two] = [How::Batch, How::Threads].map(|how| lane.least("aba", how));
+        println!(
+            "{}: {:.1} million forward dynamics a second on one core, {:.2} times as many on two",
+            lane.name,
+            1e3 / one,
+            one / two
+        );
+    }
+    println!(
+        "\nBatches have {BATCH} states; a state of one is compared with a call of Pinocchio, which has no batches.\n"
+    );
 }
 
 /// Forward dynamics as emitted source code, of the robot with every joint on its own, beside Pinocchio's.
@@ -88,10 +177,10 @@ fn emitted_race(rival: &Rival, ours: &Path, target: &Path) -> Result<(), String>
         let program = emitted::program(ours, robot, target)?;
         let (mut lane, mut theirs) = (Lane::new(robot.name.clone()), Lane::new(String::new()));
         for _ in 0..ROUNDS {
-            lane.take(&mut Command::new(&program), false)?;
-            theirs.take(Command::new(&rival.program).arg(&robot.model), false)?;
+            lane.take(&mut Command::new(&program), How::One)?;
+            theirs.take(Command::new(&rival.program).arg(&robot.model), How::One)?;
         }
-        let (own, other) = (lane.least("emitted", false), theirs.least("aba", false));
+        let (own, other) = (lane.least("emitted", How::One), theirs.least("aba", How::One));
         println!("| {} | {own:.0} | {other:.0} | {:.1} |", robot.name, other / own);
     }
     println!();
@@ -119,6 +208,9 @@ fn built(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, String> {
         "linkwork-cli",
         "--features",
         "lanes",
+        // What calls is compiled as a user's own crate is, not for a quick build as the program is.
+        "--config",
+        "profile.release.package.linkwork-cli.opt-level=2",
     ];
     if !cargo(root, &words, &[])? {
         return Ok(None);
@@ -131,9 +223,9 @@ fn built(root: &Path) -> Result<Option<(PathBuf, PathBuf)>, String> {
 struct Lane {
     name: String,
     freedom: usize,
-    commands: Vec<(Command, bool)>,
-    /// Algorithm, whether of a batch, and the least time.
-    times: Vec<(String, bool, f64)>,
+    commands: Vec<(Command, How)>,
+    /// Algorithm, how it was run, and the least time.
+    times: Vec<(String, How, f64)>,
 }
 
 impl Lane {
@@ -149,16 +241,16 @@ impl Lane {
     /// Our program, with and without batches.
     fn ours(how: &str, robot: &rival::Robot, program: &Path, options: &[&str]) -> Self {
         let mut lane = Self::new(format!("{}{how}", robot.name));
-        for batch in [false, true] {
+        for how in How::ALL {
             let mut command = Command::new(program);
             command.arg("bench").arg(&robot.file).arg("--json").args(options);
             if robot.free {
                 command.arg("--floating");
             }
-            if batch {
-                command.args(["--batch", BATCH]);
-            }
-            lane.commands.push((command, batch));
+            command.args(how.options());
+            let algorithms: Vec<&str> = ROWS.iter().filter(|row| row.how == how).map(|row| row.alg).collect();
+            command.args(["--algorithm", &algorithms.join(",")]);
+            lane.commands.push((command, how));
         }
         lane
     }
@@ -167,13 +259,13 @@ impl Lane {
         let mut commands = core::mem::take(&mut self.commands);
         let done = commands
             .iter_mut()
-            .try_for_each(|(command, batch)| self.take(command, *batch));
+            .try_for_each(|(command, how)| self.take(command, *how));
         self.commands = commands;
         done
     }
 
     /// Takes in what a program prints: a line of JSON for each algorithm.
-    fn take(&mut self, command: &mut Command, batch: bool) -> Result<(), String> {
+    fn take(&mut self, command: &mut Command, how: How) -> Result<(), String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
         if !output.status.success() {
@@ -185,7 +277,7 @@ impl Lane {
                 continue;
             };
             if let (Some(alg), Some(min)) = (line["alg"].as_str(), line["min"].as_f64()) {
-                self.times.push((alg.to_owned(), batch, min));
+                self.times.push((alg.to_owned(), how, min));
             }
             self.freedom = line["nv"].as_u64().map_or(self.freedom, |nv| nv as usize);
         }
@@ -193,34 +285,9 @@ impl Lane {
     }
 
     /// The least time of an algorithm; infinite where there is none.
-    fn least(&self, alg: &str, batch: bool) -> f64 {
-        let own = self.times.iter().filter(|(name, of, _)| name == alg && *of == batch);
+    fn least(&self, alg: &str, how: How) -> f64 {
+        let own = self.times.iter().filter(|(name, of, _)| name == alg && *of == how);
         own.map(|(_, _, min)| *min).fold(f64::INFINITY, f64::min)
-    }
-
-    fn cells(&self, name: String, number: impl Fn(&str, bool) -> String) -> Vec<String> {
-        let freedom = if self.freedom > 0 {
-            self.freedom.to_string()
-        } else {
-            String::new()
-        };
-        let mut cells = vec![name, freedom];
-        cells.extend(ALGORITHMS.iter().map(|(alg, _)| number(alg, false)));
-        cells.extend(BATCHED.iter().map(|(alg, _)| number(alg, true)));
-        cells.push(number("step", false));
-        cells
-    }
-
-    fn print(&self) {
-        row(&self.cells(self.name.clone(), |alg, batch| told(self.least(alg, batch), 0)));
-    }
-
-    /// How many times as fast as another, whose calls stand for states of batches too.
-    fn print_against(&self, other: &Self) {
-        let name = format!("{}, times Pinocchio", self.name);
-        row(&self.cells(name, |alg, batch| {
-            told(other.least(alg, false) / self.least(alg, batch), 1)
-        }));
     }
 }
 

@@ -27,27 +27,23 @@ const BUILT_IN: [(&str, &str); 2] = [("arm7", "flange"), ("humanoid", "")];
 /// Runs the race; whether it could be run.
 pub(crate) fn run(root: &Path) -> Result<bool, String> {
     let python = reference::environment("motion", &PEERS)?;
-    let program = [
+    // In one go, so that the library is built once.
+    let programs = [
         "build",
         "--quiet",
         "--release",
         "--package",
         "linkwork-cli",
-        "--features",
-        "lanes",
-    ];
-    let example = [
-        "build",
-        "--quiet",
-        "--release",
         "--package",
         "linkwork-formats",
         "--features",
-        "linkwork/lanes",
+        "linkwork-cli/lanes,linkwork/lanes",
+        "--bin",
+        "linkwork",
         "--example",
         "ik_speed",
     ];
-    if !(cargo(root, &program, &[])? && cargo(root, &example, &[])?) {
+    if !cargo(root, &programs, &[])? {
         return Ok(false);
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);

@@ -5,7 +5,7 @@
 
 use super::quantity::{Evaluator, Question};
 use super::state::{State, States};
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 
@@ -24,7 +24,7 @@ pub(super) const LONGEST: u64 = 1 << 28;
 
 /// A line that is longer.
 pub(super) fn too_long(name: &str, line: u64) -> anyhow::Error {
-    Complaint::failure(
+    UserError::failure(
         format!("{name}: line {line} is longer than {LONGEST} bytes"),
         "write one state per line",
     )
@@ -100,7 +100,7 @@ impl Stream<'_> {
 }
 
 fn located(problem: anyhow::Error, place: &str) -> anyhow::Error {
-    Complaint::failure(
+    UserError::failure(
         format!("{place}: {problem}"),
         "a state is a line such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}",
     )

@@ -1,6 +1,6 @@
 //! Tasks as users write them: on the command line, and as JSON.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::model::FrameId;
@@ -37,7 +37,7 @@ pub(super) const GRAMMAR: &str = "write it as KIND [FRAME] NUMBERS [NUMBERS] [re
 impl Wanted {
     /// From words apart by spaces.
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let wrong = |problem: String| Complaint::usage(format!("--task \"{text}\": {problem}"), GRAMMAR);
+        let wrong = |problem: String| UserError::usage(format!("--task \"{text}\": {problem}"), GRAMMAR);
         let mut words = text.split_whitespace();
         let mut wanted = Self {
             kind: words
@@ -83,13 +83,13 @@ impl Wanted {
     /// For a mechanism.
     pub(super) fn task(&self, m: &Mechanism) -> Result<Task> {
         let wrong =
-            |e: linkwork::Error| Complaint::usage(e.to_string(), "`linkwork info` shows joints, limits and frames");
+            |e: linkwork::Error| UserError::usage(e.to_string(), "`linkwork info` shows joints, limits and frames");
         let find = |name: &Option<String>| -> Result<Option<FrameId>> {
             name.as_ref().map(|name| m.frame(name).map_err(wrong)).transpose()
         };
         let other = find(&self.relative_to)?;
         let frame = || {
-            let missing = || Complaint::usage(format!("a task of kind `{}` has no frame", self.kind), GRAMMAR);
+            let missing = || UserError::usage(format!("a task of kind `{}` has no frame", self.kind), GRAMMAR);
             find(&self.frame)?.ok_or_else(missing)
         };
         let mut relative = other;
@@ -105,9 +105,9 @@ impl Wanted {
             "distance" | "at-least" | "at-most" => {
                 let [length] = self.target[..] else {
                     let problem = format!("{} has {} numbers but needs 1", self.kind, self.target.len());
-                    return Err(Complaint::usage(problem, "write the length in metres"));
+                    return Err(UserError::usage(problem, "write the length in metres"));
                 };
-                let missing = || Complaint::usage("a distance has one frame alone", "add relative=FRAME, or world");
+                let missing = || UserError::usage("a distance has one frame alone", "add relative=FRAME, or world");
                 let (a, b) = (frame()?, relative.take().ok_or_else(missing)?);
                 match self.kind.as_str() {
                     "distance" => Task::distance(a, b, length),
@@ -119,7 +119,7 @@ impl Wanted {
             "clear" => {
                 let [margin] = self.target[..] else {
                     let problem = format!("clear has {} numbers but needs 1", self.target.len());
-                    return Err(Complaint::usage(problem, "write the margin in metres"));
+                    return Err(UserError::usage(problem, "write the margin in metres"));
                 };
                 Task::clear(margin)
             }
@@ -128,7 +128,7 @@ impl Wanted {
                 let problem = format!("`{other}` is not a kind of task");
                 let hint =
                     "pose, position, orientation, direction, distance, at-least, at-most, com, clear and posture are";
-                return Err(Complaint::usage(problem, hint));
+                return Err(UserError::usage(problem, hint));
             }
         };
         if let Some(other) = relative {
@@ -147,7 +147,7 @@ impl Wanted {
 fn three(what: &str, numbers: &[f64]) -> Result<[f64; 3]> {
     let [x, y, z] = numbers[..] else {
         let problem = format!("{what} has {} numbers but needs 3", numbers.len());
-        return Err(Complaint::usage(problem, "write it as x,y,z"));
+        return Err(UserError::usage(problem, "write it as x,y,z"));
     };
     Ok([x, y, z])
 }
@@ -159,13 +159,13 @@ fn rotation(what: &str, numbers: &[f64]) -> Result<Rotation> {
             let norm = (x * x + y * y + z * z + w * w).sqrt();
             if (norm - 1.0).abs() > 1e-3 || norm.is_nan() {
                 let problem = format!("the quaternion of {what} is {norm} long");
-                return Err(Complaint::usage(problem, "give a unit quaternion x,y,z,w"));
+                return Err(UserError::usage(problem, "give a unit quaternion x,y,z,w"));
             }
             Ok(Rotation::from_quaternion([x, y, z, w].map(|x| x / norm)))
         }
         _ => {
             let problem = format!("{what} has {} numbers but needs 3 or 4", numbers.len());
-            Err(Complaint::usage(
+            Err(UserError::usage(
                 problem,
                 "write it as roll,pitch,yaw, or as a quaternion x,y,z,w",
             ))
@@ -178,7 +178,7 @@ pub(crate) fn pose(numbers: &[f64]) -> Result<Pose> {
     if !matches!(numbers.len(), 6 | 7) {
         let problem = format!("pose has {} numbers but needs 6 or 7", numbers.len());
         let hint = "write it as x,y,z,roll,pitch,yaw, or as x,y,z and a quaternion x,y,z,w";
-        return Err(Complaint::usage(problem, hint));
+        return Err(UserError::usage(problem, hint));
     }
     Ok(Pose::new(
         rotation("pose", &numbers[3..])?,

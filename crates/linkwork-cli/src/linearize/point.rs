@@ -2,9 +2,9 @@
 
 use super::Arguments;
 use super::push;
-use crate::complaint::Complaint;
 use crate::numbers::read_bounded;
 use crate::simulate::push::LARGEST;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use linkwork::state_space::OperatingPoint;
@@ -52,7 +52,7 @@ impl Point {
         for (name, given, into) in [("v", state.v, &mut point.at.qd), ("tau", state.tau, &mut point.at.tau)] {
             let Some(given) = given else { continue };
             if given.len() != nv {
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     format!(
                         "{name} has {} numbers but `{}` has {nv} degrees of freedom",
                         given.len(),
@@ -69,11 +69,11 @@ impl Point {
 
     /// Whether it can be computed with.
     fn check(&self, mechanism: &Mechanism) -> Result<()> {
-        let OperatingPoint { q, qd, tau, pushes } = &self.at;
+        let OperatingPoint { q, qd, tau, forces } = &self.at;
         let largest = tau.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        if let Some(x) = largest.filter(|x| !self.tau_given && !pushes.is_empty() && (x.is_nan() || x.abs() > LARGEST))
+        if let Some(x) = largest.filter(|x| !self.tau_given && !forces.is_empty() && (x.is_nan() || x.abs() > LARGEST))
         {
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 format!("--push: holding against it would take {x:e} N m or N; {LARGEST:e} is the most"),
                 "push less",
             ));
@@ -102,12 +102,12 @@ impl Point {
         };
         let (joint, x) = (&all[i], crate::numbers::significant(tau[i], 6));
         Err(if self.tau_given {
-            Complaint::failure(
+            UserError::failure(
                 format!("the state's \"tau\" has {x} N m or N for `{joint}`, which motors do not drive"),
                 format!("give `{joint}` a torque of 0, or name it in --driven too"),
             )
         } else {
-            Complaint::failure(
+            UserError::failure(
                 format!("the robot is not held there: `{joint}` would need {x} N m or N but is not driven"),
                 "choose a configuration in balance with --at, drive that joint too, or give \"tau\" in the state",
             )
@@ -119,8 +119,8 @@ fn read(text: &str, name: &str) -> Result<State> {
     let hint = "write it as {\"q\": [...], \"v\": [...], \"tau\": [...]}";
     if text.trim_start().starts_with('[') {
         let problem = format!("the state in {name} is a list of numbers, which does not say what they are");
-        return Err(Complaint::usage(problem, hint));
+        return Err(UserError::usage(problem, hint));
     }
     serde_json::from_str(text)
-        .map_err(|e| Complaint::usage(format!("the state in {name} is not what was expected: {e}"), hint))
+        .map_err(|e| UserError::usage(format!("the state in {name} is not what was expected: {e}"), hint))
 }

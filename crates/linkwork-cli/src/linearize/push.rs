@@ -1,9 +1,9 @@
 //! Pushes that never end.
 
-use crate::complaint::Complaint;
 use crate::simulate::push::force_of;
+use crate::user_error::UserError;
 use anyhow::Result;
-use linkwork::state_space::Push;
+use linkwork::state_space::ExternalForce;
 use linkwork::{Mechanism, Reference};
 
 /// How a push is written.
@@ -14,10 +14,10 @@ pub(super) const FRAMES: &str = "`linkwork info ROBOT` lists the links, and with
 
 /// A push as `linkwork simulate` gives it while it lasts: along the world's axes, at the origin of the frame, whose name
 /// comes with it.
-pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, Push)> {
+pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, ExternalForce)> {
     let wrong = |problem: String| {
         let hint = format!("write it as {FORM}: newtons and newton metres along the world's axes");
-        Complaint::usage(format!("--push {text}: {problem}"), hint)
+        UserError::usage(format!("--push {text}: {problem}"), hint)
     };
     // A frame's name may hold colons; the force does not.
     let Some((name, force)) = text.rsplit_once(':') else {
@@ -26,8 +26,8 @@ pub(super) fn parse(text: &str, mechanism: &Mechanism) -> Result<(String, Push)>
     let force = force_of(force).map_err(wrong)?;
     let frame = mechanism.frame(name);
     let frame =
-        frame.map_err(|e| Complaint::usage(format!("--push {text}: {e}"), format!("{FRAMES}; {FORM} is a push")))?;
-    let push = Push {
+        frame.map_err(|e| UserError::usage(format!("--push {text}: {e}"), format!("{FRAMES}; {FORM} is a push")))?;
+    let push = ExternalForce {
         frame,
         reference: Reference::Aligned,
         force,

@@ -1,8 +1,8 @@
 //! Models as files: JSON, CSV, NumPy archives, and text for MATLAB and Octave.
 
 use super::{Found, save};
-use crate::complaint::Complaint;
 use crate::npz::Archive;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use linkwork::state_space::{Pole, StateSpace};
@@ -56,7 +56,7 @@ impl Form {
             "csv" => Ok(Self::Csv),
             "npz" => Ok(Self::Npz),
             "m" => Ok(Self::Matlab),
-            _ => Err(Complaint::usage(
+            _ => Err(UserError::usage(
                 format!("`{}` does not say in which form to write the model", path.display()),
                 "let the name end in .json, .csv, .npz or .m",
             )),
@@ -91,7 +91,7 @@ struct Pushed<'a> {
 }
 
 fn pushes<'a>(found: &Found<'a>) -> Vec<Pushed<'a>> {
-    let all = found.point.pushed.iter().zip(&found.point.at.pushes);
+    let all = found.point.pushed.iter().zip(&found.point.at.forces);
     all.map(|(frame, push)| Pushed {
         frame,
         force: push.force.force.to_array(),

@@ -1,8 +1,8 @@
 //! How far a robot may be from its trajectory if its masses are not quite known: bands to first order, and robots that were drawn.
 
-use crate::complaint::Complaint;
 use crate::numbers::significant;
 use crate::plot::{Curve, Figure, Panel, Picture};
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::motion::{Feedback, Sensitivity, Trajectory};
@@ -74,7 +74,7 @@ impl Bands {
     pub(super) fn new(course: &Trajectory, error: f64) -> Result<Self> {
         let m = course.mechanism();
         let wrong =
-            |e: linkwork::Error| Complaint::failure(e.to_string(), "bands need a robot whose joints are all driven");
+            |e: linkwork::Error| UserError::failure(e.to_string(), "bands need a robot whose joints are all driven");
         let (links, n) = (
             (0..m.links().len())
                 .filter(|&i| m.links()[i].inertia.mass > 0.0)
@@ -120,7 +120,7 @@ impl Bands {
         let mut drawn = vec![vec![0.0; n]; told.times().len()];
         for part in parts {
             let Ok(part) = part else {
-                return Err(Complaint::failure(
+                return Err(UserError::failure(
                     "a thread that followed robots ended early",
                     "try again",
                 ));

@@ -1,8 +1,8 @@
 //! The robot's own actuators, tendons and sensors in a run.
 
 use super::torque_file::Timetable;
-use crate::complaint::Complaint;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::simulate::Now;
@@ -171,7 +171,7 @@ fn controls(robot: &Robot, wish: &Wish<'_>) -> Result<Controls> {
             "give {n} numbers separated by commas, NAME=NUMBER pairs, or a .csv file of lines with a time and {n} numbers; \
              `linkwork info` lists the actuators"
         );
-        Complaint::usage(format!("--ctrl: {problem}"), hint)
+        UserError::usage(format!("--ctrl: {problem}"), hint)
     };
     let Some(text) = wish.ctrl else {
         let key = wish.key.filter(|key| key.ctrl.len() == n);

@@ -3,7 +3,7 @@
 use super::log::{Lines, quoted};
 use crate::atomic_file;
 use anyhow::{Context, Result};
-use linkwork::contact::Report;
+use linkwork::contact::StepReport;
 use linkwork_scene::Scene;
 use linkwork_view::Sides;
 use std::fs::{File, OpenOptions};
@@ -57,7 +57,7 @@ impl ContactLog {
     }
 
     /// What bears in a step: the force on a, which can move.
-    pub(crate) fn add(&mut self, (scene, sides): (&Scene, &Sides), t: f64, dt: f64, report: &Report) -> Result<()> {
+    pub(crate) fn add(&mut self, (scene, sides): (&Scene, &Sides), t: f64, dt: f64, report: &StepReport) -> Result<()> {
         for c in report.contacts.iter().filter(|c| c.along > 0.0) {
             let turned = sides.is_turned(c);
             let (f, p) = (sides.force(c, dt), c.point);

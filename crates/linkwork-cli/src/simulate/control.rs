@@ -1,12 +1,14 @@
 //! Controllers: where torques come from.
 
+mod gains;
+
 use super::actuators::{Machinery, Wish};
 use super::push::Push;
 use super::torque_file::TorqueFile;
-use crate::complaint::Complaint;
 use crate::numbers::positive;
 use crate::robot::without_resistance;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use linkwork::Mechanism;
@@ -48,7 +50,7 @@ pub(crate) struct Control {
     #[arg(long, value_name = "NAME")]
     frame: Option<String>,
     /// Links that stand on something and do not move, such as feet, separated by commas: the operational controller takes
-    /// them as fixed where a base floats.
+    /// them as fixed where a base floats. Without contact in the run they are held where they are at the start.
     #[arg(long, value_name = "NAMES")]
     standing_on: Option<String>,
     /// The torques of the file controller: lines of a time and nv torques, separated by commas; torques between two lines are
@@ -151,7 +153,14 @@ impl Control {
             return Ok(());
         }
         let problem = "a controller needs a simulation";
-        Err(Complaint::usage(problem, format!("add {option}")))
+        Err(UserError::usage(problem, format!("add {option}")))
+    }
+
+    /// Tells of a controller that takes long to find.
+    pub(crate) fn tell_time(&self, mechanism: &Mechanism) {
+        if !self.is_none() && self.kind() == Kind::Lqr {
+            crate::patience::tell("the regulator", 2 * mechanism.nv(), crate::linearize::LQR_RATE);
+        }
     }
 
     /// The same with motors that never meet a limit: where one is met, gains do not show.
@@ -205,19 +214,19 @@ impl Control {
                     names(&[dof]).join(", "),
                     crate::numbers::significant(held[dof], 6)
                 );
-                return Err(Complaint::failure(problem, DRIVE));
+                return Err(UserError::failure(problem, DRIVE));
             }
         }
         if idle.len() == mechanism.nv() && !idle.is_empty() {
             let problem = format!("no motor drives any joint of `{}`", mechanism.name());
-            return Err(Complaint::failure(problem, DRIVE));
+            return Err(UserError::failure(problem, DRIVE));
         }
         if self.kind() == Kind::Adaptive && !idle.is_empty() {
             let problem = format!(
                 "no motor drives {}, and the adaptive controller needs one at every joint",
                 names(&idle).join(", ")
             );
-            return Err(Complaint::failure(problem, DRIVE));
+            return Err(UserError::failure(problem, DRIVE));
         }
         if self.kind() == Kind::Pd && !idle.is_empty() {
             let word = style::paint(style::HEAD, "note");
@@ -237,25 +246,6 @@ impl Control {
             );
         }
         Ok(())
-    }
-
-    /// Gains of every degree of freedom for the pd controller, none where no motor is: critically damped where only one was
-    /// given, and for 10 rad/s where none was, with the diagonal of 𝓜 at the target.
-    fn joint_gains(&self, mechanism: &Mechanism, target: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
-        let n = mechanism.nv();
-        let mut mass = vec![0.0; n * n];
-        mechanism.workspace().at(target)?.mass_matrix(&mut mass)?;
-        let gains = |i: usize| {
-            let m = mass[i * (n + 1)];
-            match (self.kp, self.kd) {
-                _ if !mechanism.is_driven(i) => (0.0, 0.0),
-                (Some(kp), Some(kd)) => (kp, kd),
-                (Some(kp), None) => (kp, 2.0 * (kp * m).sqrt()),
-                (None, Some(kd)) => (0.25 * kd * kd / m, kd),
-                (None, None) => (QUICKNESS * QUICKNESS * m, 2.0 * QUICKNESS * m),
-            }
-        };
-        Ok((0..n).map(gains).unzip())
     }
 
     /// The files that it reads.
@@ -290,11 +280,11 @@ impl Control {
         let act = matches!(self.controller, None | Some(Kind::Servos));
         if self.ctrl.is_some() && !act {
             let problem = "--ctrl is for the file's actuators";
-            return Err(Complaint::usage(problem, "leave --controller out, or choose servos"));
+            return Err(UserError::usage(problem, "leave --controller out, or choose servos"));
         }
         if self.controller == Some(Kind::Servos) && robot.actuators.is_empty() {
             let problem = format!("`{}` has no actuators in its file", mechanism.name());
-            return Err(Complaint::usage(problem, "choose another --controller"));
+            return Err(UserError::usage(problem, "choose another --controller"));
         }
         let wish = Wish {
             ctrl: self.ctrl.as_deref(),
@@ -321,12 +311,12 @@ impl Control {
                     .to_possible_value()
                     .map_or_else(String::new, |v| v.get_name().to_owned());
                 let problem = format!("{option} is for the {of} controller");
-                return Err(Complaint::usage(problem, format!("add --controller {of}")));
+                return Err(UserError::usage(problem, format!("add --controller {of}")));
             }
         }
         if self.trajectory.is_some() && !self.tracks() {
             let problem = "--trajectory is for the track controllers";
-            return Err(Complaint::usage(problem, "add --controller track or track-lqr"));
+            return Err(UserError::usage(problem, "add --controller track or track-lqr"));
         }
         let (kp, kd) = (self.kp.unwrap_or(STIFFNESS), self.kd.unwrap_or(DAMPING));
         let each = |gain: f64| vec![gain; mechanism.nv()];
@@ -347,7 +337,7 @@ impl Control {
             Kind::Pose => {
                 let frame = mechanism
                     .frame(self.frame_name("pose")?)
-                    .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
+                    .map_err(|e| UserError::usage(e.to_string(), FRAMES))?;
                 let target = mechanism.workspace().at(&self.target(mechanism)?)?.pose(frame)?;
                 self.limited(mechanism, PoseControl::new(mechanism, frame, target, &each(kd), kp)?)?
             }
@@ -382,7 +372,7 @@ impl Control {
                 for name in self.frame_name("operational")?.split(',') {
                     let frame = mechanism
                         .frame(name)
-                        .map_err(|e| Complaint::usage(e.to_string(), FRAMES))?;
+                        .map_err(|e| UserError::usage(e.to_string(), FRAMES))?;
                     let pose = mechanism.workspace().at(&target)?.pose(frame)?;
                     tasks.push(FrameTask {
                         quickness: kp.sqrt(),
@@ -390,9 +380,10 @@ impl Control {
                     });
                 }
                 let mut law = OperationalSpace::new(mechanism, tasks, &target)?;
-                if let Some(names) = &self.standing_on {
-                    let frames: linkwork::Result<Vec<_>> = names.split(',').map(|name| mechanism.frame(name)).collect();
-                    law = law.standing_on(&frames.map_err(|e| Complaint::usage(e.to_string(), FRAMES))?)?;
+                let names = self.standing_on()?;
+                if !names.is_empty() {
+                    let frames: linkwork::Result<Vec<_>> = names.iter().map(|name| mechanism.frame(name)).collect();
+                    law = law.standing_on(&frames.map_err(|e| UserError::usage(e.to_string(), FRAMES))?)?;
                 }
                 self.limited(mechanism, law)?
             }
@@ -404,7 +395,7 @@ impl Control {
             Kind::File => {
                 let Some(path) = &self.torques else {
                     let hint = "name one with --torques FILE.csv";
-                    return Err(Complaint::usage("the file controller needs a file of torques", hint));
+                    return Err(UserError::usage("the file controller needs a file of torques", hint));
                 };
                 let file = Controlled::new(mechanism, TorqueFile::read(path, mechanism)?).without_gravity();
                 Box::new(self.unlimited(mechanism, file)?)
@@ -412,10 +403,25 @@ impl Control {
         })
     }
 
+    /// The frames that stand on something.
+    pub(crate) fn standing_on(&self) -> Result<Vec<&str>> {
+        let Some(names) = &self.standing_on else {
+            return Ok(Vec::new());
+        };
+        if self.kind() != Kind::Operational {
+            let problem = "--standing-on is for the operational controller";
+            return Err(UserError::usage(
+                problem,
+                "add -c operational, or leave --standing-on out",
+            ));
+        }
+        Ok(names.split(',').map(str::trim).collect())
+    }
+
     /// The frame, or frames, that a controller is about.
     fn frame_name(&self, controller: &str) -> Result<&str> {
         let problem = format!("the {controller} controller needs a frame");
-        let missing = || Complaint::usage(problem, "say which with --frame NAME");
+        let missing = || UserError::usage(problem, "say which with --frame NAME");
         self.frame.as_deref().ok_or_else(missing)
     }
 
@@ -456,7 +462,7 @@ impl Control {
         };
         if weights.len() != states {
             let problem = format!("--weights has {} numbers but there are {states} states", weights.len());
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 problem,
                 "give one for all, or one for each of q ⊖ target and q̇",
             ));
@@ -495,7 +501,7 @@ impl Control {
     fn course(&self, mechanism: &Mechanism) -> Result<Trajectory> {
         let Some(path) = &self.trajectory else {
             let hint = "name one, as in --controller track:FILE; `linkwork plan` writes them";
-            return Err(Complaint::usage("the track controllers need a trajectory", hint));
+            return Err(UserError::usage("the track controllers need a trajectory", hint));
         };
         crate::trajectory_file::read(path, mechanism)
     }
@@ -504,7 +510,7 @@ impl Control {
         let mut target = self.target.clone().unwrap_or_else(|| mechanism.neutral());
         let hint = format!("a target has nq = {} numbers", mechanism.nq());
         let checked = mechanism.normalise(&mut target);
-        checked.map_err(|e| Complaint::usage(format!("--target: {e}"), hint))?;
+        checked.map_err(|e| UserError::usage(format!("--target: {e}"), hint))?;
         Ok(target)
     }
 }

@@ -20,10 +20,10 @@ pub(crate) use mcap::{CONTACT_POINTS, identifier};
 pub(crate) use robot_description::{Described, NATIVE};
 pub(crate) use sink::Sink;
 
+use super::contact_run::Bearing;
 use super::record::Record;
-use super::touching::Bearing;
 use crate::atomic_file;
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use linkwork::Mechanism;
 use std::fs::{File, OpenOptions};
@@ -45,7 +45,7 @@ impl Format {
             Some("npz") => Ok(Self::Npz),
             Some("parquet") => Ok(Self::Parquet),
             Some("mcap") => Ok(Self::Mcap),
-            _ => Err(Complaint::usage(
+            _ => Err(UserError::usage(
                 format!("no log can be written to `{}`", path.display()),
                 "name a file that ends in .csv, .npz, .parquet or .mcap",
             )),

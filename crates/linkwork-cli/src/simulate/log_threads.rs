@@ -1,9 +1,9 @@
 //! What runs beside a simulation: states become rows on one thread, and logs on another.
 
+use super::contact_run::{Bearing, Forces};
 use super::control::Stretch;
 use super::log::Log;
 use super::record::{Recorder, Summary};
-use super::touching::{Bearing, Forces};
 use anyhow::Result;
 use linkwork::simulate::State;
 use std::io::IsTerminal;

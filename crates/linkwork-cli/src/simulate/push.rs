@@ -1,6 +1,6 @@
 //! Pushes from outside.
 
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::model::FrameId;
 use linkwork::spatial::Force;
@@ -23,7 +23,7 @@ impl Push {
     pub(crate) fn parse(text: &str, mechanism: &Mechanism) -> Result<Self> {
         let wrong = |problem: String| {
             let hint = format!("write it as {FORM}: seconds, newtons and newton metres along the world's axes");
-            Complaint::usage(format!("--push {text}: {problem}"), hint)
+            UserError::usage(format!("--push {text}: {problem}"), hint)
         };
         // A frame's name may hold colons; the rest does not.
         let mut parts = text.rsplitn(4, ':');

@@ -27,7 +27,7 @@ pub(crate) struct Report {
     pub(crate) closure: Option<f64>,
     /// What touching came to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) contact: Option<super::touching::Summary>,
+    pub(crate) contact: Option<super::contact_run::Summary>,
     pub(crate) energy: Energy,
     /// The last state.
     pub(crate) end: End,

@@ -1,12 +1,13 @@
 //! What a run begins with: what resists the joints, where they start, and how to step.
 
 use super::actuators::Machinery;
-use super::course::Method;
+use super::gimbal::Lock;
+use super::stepping::Method;
 use super::stiffness::{self, Stiff};
 use super::{Arguments, Form, STEP};
-use crate::complaint::Complaint;
 use crate::numbers::significant;
 use crate::style;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
@@ -51,7 +52,7 @@ pub(super) fn method(
     let shorter = format!("--dt {:.1e}", 0.95 * longest);
     if arguments.integrator.is_some() {
         let hint = format!("take {shorter}, or --integrator midpoint, which bears any");
-        return Err(Complaint::usage(what, hint));
+        return Err(UserError::usage(what, hint));
     }
     let word = style::paint(style::HEAD, "note");
     let in_one = (step / (0.8 * longest)).ceil();
@@ -67,6 +68,17 @@ pub(super) fn method(
         step,
         self::resistance(arguments, mechanism, Method::Midpoint, step)?,
     ))
+}
+
+/// Tells of joints that lose a direction where they may come to.
+pub(super) fn tell_of_locks(locks: &[Lock]) {
+    let Some(first) = locks.first() else { return };
+    let word = style::paint(style::HEAD, "note");
+    let more = match locks.len() {
+        1 => String::new(),
+        n => format!(" (and {} more such)", n - 1),
+    };
+    anstream::eprintln!("{word}: {first}{more}; give these joints an armature, or the links between some mass");
 }
 
 /// What is too fast for the steps: at the start, at the goal, and at some configurations within the limits.
@@ -195,11 +207,11 @@ fn beyond_limits(mechanism: &Mechanism, q: &[f64]) -> Result<Vec<Beyond>> {
 pub(super) fn check_closed(arguments: &Arguments, name: &str) -> Result<()> {
     if arguments.equations != Form::Standard {
         let problem = format!("`{name}` has closed loops, which the diagonalized equations do not know");
-        return Err(Complaint::usage(problem, "leave --equations out"));
+        return Err(UserError::usage(problem, "leave --equations out"));
     }
     if arguments.control.knows_trees_alone() {
         let problem = format!("`{name}` has closed loops, which this controller does not know");
-        return Err(Complaint::usage(problem, "choose another --controller"));
+        return Err(UserError::usage(problem, "choose another --controller"));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where a simulation starts.
 
-use crate::complaint::Complaint;
 use crate::numbers::{read_bounded, seed};
+use crate::user_error::UserError;
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
@@ -68,7 +68,7 @@ impl Start {
             let text = read_bounded(path)?;
             let file: File = serde_json::from_str(&text).map_err(|e| {
                 let hint = "a state is an object such as {\"q\": [0.1, 0.2], \"v\": [0, 0]}";
-                Complaint::failure(format!("{name}: {e}"), hint)
+                UserError::failure(format!("{name}: {e}"), hint)
             })?;
             (q, v) = (file.q, file.v);
         }
@@ -81,7 +81,7 @@ impl Start {
             ("v", state.v.len(), mechanism.nv()),
         ] {
             if given != needed {
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     format!("{key} has {given} numbers but `{}` needs {needed}", mechanism.name()),
                     "`linkwork info ROBOT` lists the joints in the order of coordinates",
                 ));
@@ -91,7 +91,7 @@ impl Start {
             .normalise(&mut state.q)
             .and_then(|()| mechanism.workspace().at(&state.q)?.moving(&state.v).map(drop))
             .map_err(|e| {
-                Complaint::usage(
+                UserError::usage(
                     e.to_string(),
                     "give another start with --q, --v, --random, --start or --start-key",
                 )
@@ -107,7 +107,7 @@ fn unknown_key(name: &str, robot: &Robot) -> anyhow::Error {
         _ => format!("its keyframes are {}", known.join(", ")),
     };
     let near = linkwork::model::did_you_mean(name, known.into_iter());
-    Complaint::usage(
+    UserError::usage(
         format!("`{}` has no keyframe `{name}`{near}", robot.mechanism.name()),
         hint,
     )

@@ -3,7 +3,7 @@
 //! Damping, springs and gains over the inertia that they act on are rates, and an explicit method bears rates up to some
 //! number per step. The poles of the equations at a few states, the controller included, tell them all.
 
-use super::course::Method;
+use super::stepping::Method;
 use linkwork::Result;
 use linkwork::simulate::{Equations, State};
 use linkwork::state_space::{Pole, StateSpace};

@@ -1,7 +1,7 @@
 //! Numbers over time from a file: torques, or controls.
 
-use crate::complaint::Complaint;
 use crate::numbers::read_bounded;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Timetable {
         let text = read_bounded(path)?;
         let wrong = |at: usize, problem: String| {
             let hint = format!("a line is a time in seconds and {width} {what}, separated by commas");
-            Complaint::failure(format!("{name}:{at}: {problem}"), hint)
+            UserError::failure(format!("{name}:{at}: {problem}"), hint)
         };
         let (mut times, mut all) = (Vec::new(), Vec::new());
         for (at, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -87,7 +87,7 @@ impl TorqueFile {
                     dof + 1,
                     row[dof]
                 );
-                return Err(Complaint::failure(
+                return Err(UserError::failure(
                     problem,
                     "write 0 there, or say which joints motors drive with --driven",
                 ));

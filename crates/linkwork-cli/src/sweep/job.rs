@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, Failures};
 use super::random_states::Random;
 use super::table::{Column, Numbers as Cells, parquet};
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result, bail};
 use linkwork::batch::{Rollout, RolloutMethod, Variation};
 use linkwork::closed::ClosedMechanism;
@@ -147,7 +147,7 @@ fn hashed(bytes: impl Iterator<Item = u8>) -> String {
 impl Sweep {
     /// Checks what is asked of a robot's states; nothing is written.
     pub fn new(robot: &Robot, asked: Asked, states: States, out: &Path, chunk: u64) -> Result<Self> {
-        let wrong = |problem: String, hint: &str| Err(Complaint::usage(problem, hint));
+        let wrong = |problem: String, hint: &str| Err(UserError::usage(problem, hint));
         if chunk == 0 {
             return wrong("chunk is 0".into(), "give every chunk at least 1 state");
         }
@@ -160,7 +160,7 @@ impl Sweep {
         let quantities = asked.what.iter().map(|name| {
             Quantity::find(name).map_err(|_| {
                 let problem = format!("there is no quantity `{name}`");
-                Complaint::usage(problem, "`linkwork eval --help` and `linkwork.quantities()` list them")
+                UserError::usage(problem, "`linkwork eval --help` and `linkwork.quantities()` list them")
             })
         });
         let quantities = quantities.collect::<Result<Vec<_>>>()?;
@@ -197,7 +197,7 @@ impl Sweep {
         if self.chunks() > MOST_CHUNKS {
             let problem = format!("{} states are {} chunks", self.states.total(), self.chunks());
             let hint = format!("{MOST_CHUNKS} are the most; take larger ones");
-            return Err(Complaint::usage(problem, hint));
+            return Err(UserError::usage(problem, hint));
         }
         let m = &self.mechanism;
         let mut numbers: u64 = self
@@ -219,7 +219,7 @@ impl Sweep {
         if all > MOST_NUMBERS {
             let problem = format!("a chunk would have {all} numbers, {numbers} for every state");
             let hint = format!("{MOST_NUMBERS} fit into memory; take smaller chunks, or keep fewer steps of a rollout");
-            return Err(Complaint::usage(problem, hint));
+            return Err(UserError::usage(problem, hint));
         }
         Ok(())
     }
@@ -231,16 +231,16 @@ impl Sweep {
                 for (name, spread) in Variation::NAMES.into_iter().zip(random.vary) {
                     if !(0.0..1.0).contains(&spread) {
                         let problem = format!("{name} is to vary by {spread} of itself");
-                        return Err(Complaint::usage(problem, "give a part from 0 to less than 1"));
+                        return Err(UserError::usage(problem, "give a part from 0 to less than 1"));
                     }
                 }
                 if random.vary[1] > 0.0 {
                     let problem = "inertial parameters that vary one by one make no bodies";
-                    return Err(Complaint::usage(problem, "vary the mass: its moments go with it"));
+                    return Err(UserError::usage(problem, "vary the mass: its moments go with it"));
                 }
                 if !(random.velocity.is_finite() && random.torque.is_finite()) {
                     let problem = "the deviations of velocities and torques must be finite";
-                    return Err(Complaint::usage(problem, "1 is usual"));
+                    return Err(UserError::usage(problem, "1 is usual"));
                 }
                 random.vary.iter().any(|s| *s > 0.0)
             }
@@ -250,7 +250,7 @@ impl Sweep {
                         let asked = self.quantities.iter().find(|q| q.takes(input));
                         let asked = asked.map_or("a rollout", |q| q.name);
                         let problem = format!("`{asked}` needs {}, which the states do not have", input.name());
-                        return Err(Complaint::usage(problem, "give it for every state"));
+                        return Err(UserError::usage(problem, "give it for every state"));
                     }
                 }
                 names.iter().any(|n| Variation::NAMES.contains(&n.as_str()))
@@ -258,7 +258,7 @@ impl Sweep {
         };
         if varies && self.closed.is_some() {
             let problem = "models whose numbers vary have no quantities of closed loops";
-            return Err(Complaint::usage(problem, "ask for quantities of the tree"));
+            return Err(UserError::usage(problem, "ask for quantities of the tree"));
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ impl Sweep {
             return Ok(());
         }
         let problem = format!("{} is of another sweep ({} differ)", path.display(), differ.join(", "));
-        Err(Complaint::failure(problem, "give another directory, or remove it"))
+        Err(UserError::failure(problem, "give another directory, or remove it"))
     }
 
     /// Where a chunk's results go.
@@ -493,7 +493,7 @@ fn meant(m: &Mechanism, quantities: &[&Quantity], named: &BTreeMap<String, Strin
     for (input, word) in [(Input::Frame, "frame"), (Input::Joint, "joint")] {
         if let (Some(quantity), false) = (needs(input), named.contains_key(word)) {
             let problem = format!("`{}` needs {word}", quantity.name);
-            return Err(Complaint::usage(problem, "give it by name"));
+            return Err(UserError::usage(problem, "give it by name"));
         }
     }
     if !named.contains_key("reference") {
@@ -506,14 +506,14 @@ fn checked(roll: Roll, m: &Mechanism) -> Result<(Roll, RolloutMethod)> {
     let Roll { dt, steps, every, .. } = roll;
     if steps == 0 || every == 0 || !steps.is_multiple_of(every) {
         let problem = format!("steps is {steps} and every {every}");
-        return Err(Complaint::usage(problem, "steps must be a positive multiple of every"));
+        return Err(UserError::usage(problem, "steps must be a positive multiple of every"));
     }
     let method = match roll.method.as_str() {
         "semi_implicit_euler" => RolloutMethod::SemiImplicitEuler,
         "runge_kutta4" => RolloutMethod::RungeKutta4,
         other => {
             let problem = format!("method is `{other}`");
-            return Err(Complaint::usage(
+            return Err(UserError::usage(
                 problem,
                 "it must be semi_implicit_euler or runge_kutta4",
             ));

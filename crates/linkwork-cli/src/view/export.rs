@@ -2,10 +2,11 @@
 
 use super::{Stage, html, live, recorded};
 use crate::ExitCode;
-use crate::complaint::Complaint;
 use crate::numbers::positive;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use clap::Args;
+use linkwork::Mechanism;
 use linkwork_view::{Assets, Content, Headless, Recording, Source, export, find_browser};
 use serde_json::json;
 use std::io::Write;
@@ -31,16 +32,25 @@ pub(crate) struct Output {
     /// Frames per second of a film.
     #[arg(long, value_name = "HZ", default_value_t = 30.0, value_parser = |s: &str| positive(s, 60.0), allow_negative_numbers = true)]
     fps: f64,
-    /// The time that a picture shows, in seconds.
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
-    at: f64,
-    /// Layers to show in pictures and films, beside the robot: frames, axes, com, inertia, collision, rates, moments.
+    /// The time that a picture shows, in seconds; the first of the log or simulation if left out.
+    #[arg(long, value_name = "S", requires = "snapshot", allow_negative_numbers = true)]
+    at: Option<f64>,
+    /// Layers to show from the start, beside the robot: frames, axes, com, inertia, articulated, collision, rates, moments.
     #[arg(long, value_name = "LAYER", value_delimiter = ',')]
     layers: Vec<String>,
 }
 
 /// What a page can show.
-const LAYERS: [&str; 7] = ["frames", "axes", "com", "inertia", "collision", "rates", "moments"];
+const LAYERS: [&str; 8] = [
+    "frames",
+    "axes",
+    "com",
+    "inertia",
+    "articulated",
+    "collision",
+    "rates",
+    "moments",
+];
 /// A browser that says nothing for so long does not work.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -68,7 +78,7 @@ impl Output {
             let Some(path) = path else { continue };
             if !ends.contains(&&*end(path)) {
                 let problem = format!("{option} cannot write `{}`", path.display());
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     problem,
                     format!("name a file that ends in .{}", ends.join(", .")),
                 ));
@@ -79,20 +89,20 @@ impl Output {
                 .unwrap_or(Path::new("."));
             if !folder.is_dir() {
                 let problem = format!("there is no directory `{}` to write into", folder.display());
-                return Err(Complaint::usage(problem, "make it first"));
+                return Err(UserError::usage(problem, "make it first"));
             }
         }
         for layer in &self.layers {
             if !LAYERS.contains(&&**layer) {
                 let problem = format!("`{layer}` is not a layer");
-                return Err(Complaint::usage(
+                return Err(UserError::usage(
                     problem,
                     format!("the layers are {}", LAYERS.join(", ")),
                 ));
             }
         }
         if self.snapshot.is_some() || self.video.is_some() {
-            find_browser().map_err(|problem| Complaint::failure(problem, "--export needs no browser"))?;
+            find_browser().map_err(|problem| UserError::failure(problem, "--export needs no browser"))?;
         }
         Ok(())
     }
@@ -106,13 +116,14 @@ impl Output {
     pub(super) fn write(&self, mut stage: Stage, source: Source, seconds: f64) -> Result<ExitCode> {
         if self.video.is_some() && matches!(source, Source::Still) {
             let hint = "add --simulate, or a log with --play";
-            return Err(Complaint::usage("a film needs something that moves", hint));
+            return Err(UserError::usage("a film needs something that moves", hint));
         }
         let motion = &match source {
             Source::Still => Recording::still(&stage.state, stage.touching.as_mut())?,
             Source::Recording(recording) => recording,
             Source::Simulation(run) => recorded(*run, seconds)?,
         };
+        let at = self.time(motion.span())?;
         let page = &html()?;
         if let Some(path) = &self.export {
             let file = self.file(page, &stage, motion, None)?;
@@ -122,12 +133,48 @@ impl Output {
             let Some(path) = path else { continue };
             let task = json!({
                 "kind": kind, "format": end(path), "width": self.size.0, "height": self.size.1,
-                "fps": self.fps, "at": self.at, "layers": self.layers,
+                "fps": self.fps, "at": at, "layers": self.layers,
             });
             let file = self.file(page, &stage, motion, Some(task))?;
             save(path, &taken(file, self.size)?)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// An error if a layer is asked for that a mechanism does not have.
+    pub(super) fn defined(&self, mechanism: &Mechanism) -> Result<()> {
+        let layer = self.layers.iter().find(|layer| *layer == "articulated");
+        match layer.filter(|_| mechanism.is_coupled()) {
+            Some(layer) => Err(UserError::usage(
+                format!(
+                    "`{layer}` is not defined for `{}`, in which joints follow others",
+                    mechanism.name()
+                ),
+                "leave it out, or let them move on their own with --ignore-couplings",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The layers to show from the start.
+    pub(super) fn layers(&self) -> &[String] {
+        &self.layers
+    }
+
+    /// The time that a picture shows, which must be one of the motion's.
+    fn time(&self, (first, last): (f64, f64)) -> Result<f64> {
+        let at = self.at.unwrap_or(first);
+        if (first..=last).contains(&at) {
+            return Ok(at);
+        }
+        let (problem, hint) = if last > first {
+            let problem = format!("--at {at}: the motion is from {first} s to {last} s");
+            (problem, "name a time in it, or simulate longer with --seconds")
+        } else {
+            let problem = format!("--at {at}: nothing moves, so there is no other time");
+            (problem, "add --simulate, or a log with --play")
+        };
+        Err(UserError::usage(problem, hint))
     }
 
     fn file(&self, page: &[u8], stage: &Stage, motion: &Recording, task: Option<serde_json::Value>) -> Result<Vec<u8>> {
@@ -142,7 +189,7 @@ impl Output {
 
 /// What a browser without a window makes of a file.
 fn taken(file: Vec<u8>, size: (u32, u32)) -> Result<Vec<u8>> {
-    let browser = find_browser().map_err(|problem| Complaint::failure(problem, "--export needs no browser"))?;
+    let browser = find_browser().map_err(|problem| UserError::failure(problem, "--export needs no browser"))?;
     let server = live::private()?;
     let url = server.url().context("cannot tell the page's address")?;
     let (sender, pictures) = channel();
@@ -164,7 +211,7 @@ fn taken(file: Vec<u8>, size: (u32, u32)) -> Result<Vec<u8>> {
                 None => return Ok(bytes),
                 Some(problem) => {
                     let problem = String::from_utf8_lossy(problem).into_owned();
-                    return Err(Complaint::failure(
+                    return Err(UserError::failure(
                         format!("`{shown}` could not: {problem}"),
                         "try another format, or another browser in LINKWORK_BROWSER",
                     ));
@@ -172,12 +219,12 @@ fn taken(file: Vec<u8>, size: (u32, u32)) -> Result<Vec<u8>> {
             },
             Err(RecvTimeoutError::Timeout) if headless.ended() => {
                 let hint = "name another browser in LINKWORK_BROWSER";
-                return Err(Complaint::failure(format!("`{shown}` ended before it was done"), hint));
+                return Err(UserError::failure(format!("`{shown}` ended before it was done"), hint));
             }
             Err(RecvTimeoutError::Timeout) if begun.elapsed() < PATIENCE => {}
             Err(_) => {
                 let problem = format!("`{shown}` did not answer for {} seconds", PATIENCE.as_secs());
-                return Err(Complaint::failure(
+                return Err(UserError::failure(
                     problem,
                     "try a smaller --size, or shorter --seconds",
                 ));

@@ -4,7 +4,7 @@ use crate::derive::{self, Emitted};
 use anyhow::Result;
 use clap::Args;
 use linkwork::Mechanism;
-use linkwork::algebra::{Expression, Followed, Level, Line, Part, link_space};
+use linkwork::algebra::{Expression, Followed, Level, Line, LinePart, link_space};
 use serde_json::{Value, json};
 
 /// Code with more lines is cut: no page shows them all.
@@ -70,7 +70,7 @@ fn told(text: &str, mechanism: &Mechanism, followed: &Followed, note: &str) -> V
     })
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &LinePart) -> Value {
     let lines: Vec<Value> = part.lines.iter().take(MOST_LINES).map(line).collect();
     json!({ "heading": part.heading, "link": part.link, "lines": lines })
 }

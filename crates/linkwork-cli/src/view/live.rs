@@ -2,7 +2,7 @@
 
 use super::{Page, Stage, html};
 use crate::ExitCode;
-use crate::complaint::Complaint;
+use crate::user_error::UserError;
 use anyhow::{Context, Result};
 use linkwork_view::{Content, Listen, Server, Show, Source};
 use std::io::{ErrorKind, Write};
@@ -66,19 +66,19 @@ fn bind(page: &Page) -> Result<Server> {
         hosts: page.host.clone(),
     };
     Server::bind(&listen).map_err(|e| match e.kind() {
-        ErrorKind::AddrInUse => Complaint::failure(
+        ErrorKind::AddrInUse => UserError::failure(
             format!("port {} of {address} is in use", page.port),
             "name another with --port, or leave it out for any that is free",
         ),
-        ErrorKind::PermissionDenied => Complaint::failure(
+        ErrorKind::PermissionDenied => UserError::failure(
             format!("port {} of {address} may not be taken by you", page.port),
             "name one above 1023 with --port",
         ),
-        ErrorKind::AddrNotAvailable => Complaint::usage(
+        ErrorKind::AddrNotAvailable => UserError::usage(
             format!("{address} is not an address of this machine"),
             "leave --listen out for loopback, or give one that `ip address` lists",
         ),
-        _ => Complaint::failure(
+        _ => UserError::failure(
             format!("cannot listen on {address}, port {}: {e}", page.port),
             "try another --port",
         ),

@@ -6,10 +6,10 @@ mod mcap;
 mod npz;
 mod parquet;
 
-use crate::complaint::Complaint;
 use crate::numbers::{read_bounded, read_log};
 use crate::robot::{Loaded, Loading};
 use crate::simulate::record::labels;
+use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork_view::{Arrow, Recording};
@@ -61,7 +61,7 @@ impl Log {
         let file = path.display().to_string();
         if !is_log(path) {
             let hint = "logs end in .mcap, .npz, .parquet or .csv";
-            return Err(Complaint::usage(format!("`{file}` is not a log"), hint));
+            return Err(UserError::usage(format!("`{file}` is not a log"), hint));
         }
         let bytes = read_log(path)?;
         let (mut robot, mut arrows) = (None, Vec::new());
@@ -76,7 +76,7 @@ impl Log {
         };
         let columns = columns.map_err(|problem| {
             let hint = "logs are those that `linkwork simulate --log` writes";
-            Complaint::failure(format!("`{file}`: {problem}"), hint)
+            UserError::failure(format!("`{file}`: {problem}"), hint)
         })?;
         Ok(Self {
             file,
@@ -94,7 +94,7 @@ impl Log {
         let times = times.map_or(&[][..], |c| &c.numbers);
         self.arrows = contacts::listed(&text, times).map_err(|problem| {
             let hint = "such files are those that `linkwork simulate --contact-log` writes";
-            Complaint::failure(format!("`{file}`: {problem}"), hint)
+            UserError::failure(format!("`{file}`: {problem}"), hint)
         })?;
         Ok(self)
     }
@@ -104,7 +104,7 @@ impl Log {
         let Some(robot) = &self.robot else {
             let problem = format!("`{}` does not tell which robot it is of", self.file);
             let hint = format!("name it: `linkwork view ROBOT --play {}`", self.file);
-            return Err(Complaint::usage(problem, hint));
+            return Err(UserError::usage(problem, hint));
         };
         let loaded = loading.load_described(&self.file, &robot.text, robot.home.as_deref())?;
         Ok((loaded, robot.home.clone()))
@@ -117,7 +117,7 @@ impl Log {
         } = self;
         let refuse = |problem: String| {
             let hint = "give the robot that was simulated, with the same --floating and --ignore-couplings";
-            Complaint::failure(format!("`{file}` does not fit `{}`: {problem}", mechanism.name()), hint)
+            UserError::failure(format!("`{file}` does not fit `{}`: {problem}", mechanism.name()), hint)
         };
         let (q, v) = labels(mechanism);
         let gather = |prefix: &str, labels: &[String]| -> Result<Vec<&Column>> {

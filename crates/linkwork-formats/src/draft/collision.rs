@@ -4,7 +4,7 @@ use super::{Draft, link_at};
 use crate::mesh::{Mesh, Moments};
 use crate::report::Findings;
 use crate::robot::{Role, Shape};
-use crate::solid;
+use crate::shape_moments;
 use crate::source::shortened;
 use linkwork::spatial::{Inertia, Vec3};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl Draft {
                         known.entry(key).or_insert_with(|| filled(path, *scale)).clone()
                     }
                     Shape::Mesh { uri, .. } => Err(format!("`{}` was not found", shortened(uri))),
-                    shape => match solid::filled(shape) {
+                    shape => match shape_moments::filled(shape) {
                         Some(moments) => Ok(moments),
                         None => continue,
                     },

@@ -11,11 +11,11 @@ mod motors;
 mod tree;
 
 use crate::Options;
-use crate::drives::{Actuator, Sensor, Tendon};
+use crate::actuators::{Actuator, Sensor, Tendon};
 use crate::keyframe::KeyDraft;
 use crate::report::{Findings, Remedy, Report, Severity};
 use crate::robot::{FileCoupling, Geometry, Loop, Robot, Shape, Terrain, Touch, Transmission};
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, Spot, shortened};
 use linkwork::Error;
 use linkwork::model::{Builder, Frame, Joint, Link, Mechanism, WORLD};
@@ -79,7 +79,7 @@ pub(crate) fn joint_at(joint: &Placed<Joint>) -> At<'_> {
 
 impl Draft {
     /// Looks for the files of meshes, and weighs what they enclose where that is asked for.
-    pub(crate) fn with_meshes(mut self, roots: &Roots, options: &Options, f: &mut Findings) -> Self {
+    pub(crate) fn with_meshes(mut self, roots: &SearchPaths, options: &Options, f: &mut Findings) -> Self {
         let (mut known, mut lost): (HashMap<String, Option<PathBuf>>, Vec<String>) = Default::default();
         for g in &mut self.geometry {
             let Shape::Mesh { uri, path, .. } = &mut g.shape else {
@@ -90,7 +90,8 @@ impl Draft {
                 continue;
             }
             let found = known.entry(uri.clone()).or_insert_with_key(|uri| {
-                let found = roots.find(uri);
+                let written = path.as_deref().and_then(std::path::Path::to_str);
+                let found = roots.find(uri).or_else(|| roots.find(written?));
                 lost.extend(found.is_none().then(|| shortened(uri)));
                 found
             });

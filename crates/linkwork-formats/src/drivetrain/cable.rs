@@ -1,7 +1,7 @@
 //! What tendons do by themselves: springs, dampers, dry friction and limits.
 
 use super::servo::Slopes;
-use crate::drives::Tendon;
+use crate::actuators::Tendon;
 
 /// Where dry friction is half as strong, per second, unless steps are too long for that.
 const SLOW: f64 = 1e-3;

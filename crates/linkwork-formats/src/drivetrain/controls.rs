@@ -5,7 +5,7 @@
 
 use super::muscle::Table;
 use super::servo::{LEAST_LAG, within};
-use crate::drives::{Actuator, Lag};
+use crate::actuators::{Actuator, Lag};
 use crate::robot::Robot;
 
 /// Controls over time, along straight lines between given times.

@@ -1,7 +1,7 @@
 //! Lengths that depend on the configuration, and how they change with it.
 
 use super::wrap::{Round, around};
-use crate::drives::{Target, Tendon, TendonPath, TendonPoint};
+use crate::actuators::{Target, Tendon, TendonPath, TendonPoint};
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;
 use linkwork::Mechanism;
@@ -48,6 +48,13 @@ enum Path {
         reference: Option<FrameId>,
         force: Vec3,
         moment: Vec3,
+    },
+    /// Where a slider on the z axis of a frame is, which a rod joins to the crank.
+    Crank {
+        crank: FrameId,
+        slider: FrameId,
+        rod: f64,
+        gear: f64,
     },
 }
 
@@ -217,6 +224,22 @@ impl Line {
         }
     }
 
+    /// That of an actuator on a crank, which a rod joins to a slider.
+    pub(crate) fn of_crank(
+        m: &Mechanism,
+        [crank, slider]: [&Target; 2],
+        rod: f64,
+        gear: &[f64],
+    ) -> Result<Self, Missing> {
+        let path = Path::Crank {
+            crank: frame(m, &crank.name)?,
+            slider: frame(m, &slider.name)?,
+            rod,
+            gear: gear.first().copied().unwrap_or(1.0),
+        };
+        Ok(Self::new(path, everywhere(m)))
+    }
+
     /// That of an actuator on a joint or a site.
     pub(crate) fn of_target(
         m: &Mechanism,
@@ -362,6 +385,32 @@ impl Line {
                 let moment = if *in_parent { turn.inverse_mul(*moment) } else { *moment };
                 let force = if *split { *force } else { turn.inverse_mul(*force) };
                 set(row, moment.to_array().into_iter().chain(force.to_array()));
+            }
+            Path::Crank {
+                crank,
+                slider,
+                rod,
+                gear,
+            } => {
+                row.iter_mut().for_each(|entry| entry.1 = 0.0);
+                let base = moving.pose(*slider)?;
+                let (axis, way) = (base.rotation.z, moving.pose(*crank)?.translation - base.translation);
+                // ℓ = z − √(ρ² − (|c|² − z²)), z = c·axis being where the crank is along the axis.
+                let z = axis.dot(way);
+                let square = z * z + *rod * *rod - way.dot(way);
+                let (length, by_way, by_axis) = match square > 0.0 {
+                    true => {
+                        let root = square.sqrt();
+                        let share = 1.0 - z / root;
+                        (z - root, axis * share + way * (1.0 / root), way * share)
+                    }
+                    // A rod that is too short follows as it can.
+                    false => (z, axis, way),
+                };
+                self.length = *gear * length;
+                let (force, moment) = (by_way * *gear, axis.cross(by_axis) * *gear);
+                add(moving, *crank, [Vec3::ZERO, force], room, row)?;
+                add(moving, *slider, [moment, -force], room, row)?;
             }
             Path::Site {
                 frame,

@@ -39,6 +39,7 @@ use servo::{Servo, Slopes, within};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Drivetrain {
     /// Of the tendons, then of actuators elsewhere.
     lines: Vec<Line>,
@@ -100,7 +101,10 @@ impl Drivetrain {
                     .map(|c| Servo::new(actuator, c.line, ratio))
                     .ok_or_else(|| format!("its tendon `{}` is left out", shortened(&actuator.target.name)))
             } else {
-                let line = Line::of_target(m, &actuator.target, actuator.reference.as_ref(), &actuator.gear);
+                let line = match (actuator.rod, &actuator.reference) {
+                    (Some(rod), Some(slider)) => Line::of_crank(m, [&actuator.target, slider], rod, &actuator.gear),
+                    _ => Line::of_target(m, &actuator.target, actuator.reference.as_ref(), &actuator.gear),
+                };
                 line.map(|line| {
                     lines.push(line);
                     Servo::new(actuator, lines.len() - 1, 1.0)

@@ -1,6 +1,6 @@
 //! Muscles: force over length, speed and activation, and how activations follow what muscles are told.
 
-use crate::drives::{Fibre, Muscle};
+use crate::actuators::{Fibre, Muscle};
 
 /// Smaller numbers are none.
 const SMALL: f64 = 1e-15;

@@ -1,7 +1,7 @@
 //! What actuators do with what they are told.
 
 use super::muscle::{self, Flesh};
-use crate::drives::{Actuator, Lag};
+use crate::actuators::{Actuator, Lag};
 
 /// A law of force along a line.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! Meshes and colours by name.
 
 use super::compiler::Compiler;
-use super::orientation::quaternion;
 use super::terrain::Field;
-use super::{Model, axes};
+use super::{Model, principal_axes};
 use crate::mesh::{Mesh, Moments};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
-use crate::roots::{Lost, Roots};
+use crate::rotations::quaternion;
+use crate::search_paths::{Lost, SearchPaths};
 use crate::source::shortened;
 use crate::xml::Element;
 use linkwork::spatial::{Pose, Rotation, Vec3};
@@ -62,7 +62,7 @@ pub(super) struct Assets {
 }
 
 impl Assets {
-    pub(super) fn read<'a>(model: &'a Model<'a>, roots: &Roots, f: &mut Findings) -> Self {
+    pub(super) fn read<'a>(model: &'a Model<'a>, roots: &SearchPaths, f: &mut Findings) -> Self {
         let mut this = Self::default();
         for e in model.section("asset").flat_map(|s| model.includes.children(s)) {
             let d = model.defaults.apply(e, None, f);
@@ -111,7 +111,7 @@ fn mesh(
     model: &Model<'_>,
     e: Element<'_>,
     d: &super::defaults::Defaulted<'_>,
-    roots: &Roots,
+    roots: &SearchPaths,
     f: &mut Findings,
 ) -> MeshAsset {
     let at = e.at();
@@ -222,7 +222,7 @@ fn inline(e: Element<'_>, f: &mut Findings) -> Option<Mesh> {
 
 /// An asset's file, as found from the directory of the robot's own. If it is not there, it may lie beside the included file
 /// that names it.
-pub(super) fn uri(model: &Model<'_>, e: Element<'_>, roots: &Roots) -> String {
+pub(super) fn uri(model: &Model<'_>, e: Element<'_>, roots: &SearchPaths) -> String {
     let file = e.attribute("file").unwrap_or_default();
     let first = uri_within(model, &file, "");
     let missing = |uri: &str| roots.look(None, uri) == Err(Lost::Missing);
@@ -261,11 +261,11 @@ impl MeshAsset {
     }
 
     /// The mesh as a body, or why it is none.
-    pub(super) fn body(&self, roots: &Roots) -> &Result<Filled, String> {
+    pub(super) fn body(&self, roots: &SearchPaths) -> &Result<Filled, String> {
         self.body.get_or_init(|| self.fill(roots))
     }
 
-    fn fill(&self, roots: &Roots) -> Result<Filled, String> {
+    fn fill(&self, roots: &SearchPaths) -> Result<Filled, String> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
@@ -321,7 +321,7 @@ impl MeshAsset {
 
 impl Filled {
     fn new(mesh: &Mesh, moments: Moments, doubt: Option<&'static str>) -> Self {
-        let ([a, b, c], turn) = axes::principal(moments.inertia);
+        let ([a, b, c], turn) = principal_axes::principal(moments.inertia);
         let frame = Pose::new(turn, moments.centre);
         let back = frame.inverse();
         let mut bounds = [Vec3::from([f64::INFINITY; 3]), Vec3::from([f64::NEG_INFINITY; 3])];

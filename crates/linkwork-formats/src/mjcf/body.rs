@@ -1,17 +1,17 @@
 //! Bodies, and what is on them.
 
+use super::body_inertia::{self, Weight};
+use super::body_joints::Coordinate;
 use super::compiler::FromGeoms;
 use super::expand::{Item, Tree};
 use super::orientation::{plain_pose, pose};
-use super::stand::Coordinate;
-use super::weight::{self, Weight};
-use super::{Model, geom, joint, terrain, touch};
+use super::{Model, contact, geom, joint, terrain};
 use crate::draft::Draft;
 use crate::draft::{Placed, free_name};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Shape;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::At;
 use linkwork::model::{Frame, JointKind, Link, WORLD};
 use linkwork::spatial::Pose;
@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Bodies<'a> {
     models: &'a [Model<'a>],
     pub(super) tree: &'a Tree<'a>,
-    roots: &'a Roots,
+    roots: &'a SearchPaths,
     /// Names that were made here.
     links: HashSet<String>,
     joints: HashSet<String>,
@@ -42,7 +42,7 @@ pub(super) struct Bodies<'a> {
 }
 
 impl<'a> Bodies<'a> {
-    pub(super) fn new(models: &'a [Model<'a>], tree: &'a Tree<'a>, roots: &'a Roots) -> Self {
+    pub(super) fn new(models: &'a [Model<'a>], tree: &'a Tree<'a>, roots: &'a SearchPaths) -> Self {
         let world = (WORLD.to_owned(), Pose::IDENTITY);
         Self {
             models,
@@ -137,7 +137,7 @@ impl<'a> Bodies<'a> {
                     read.geometry.name = tree.name(item).unwrap_or_default();
                     read.geometry.link = link.to_owned();
                     read.geometry.pose = tree.pose(item) * read.geometry.pose;
-                    draft.touches.insert(draft.geometry.len(), touch::read(&d, e.at(), f));
+                    draft.touches.insert(draft.geometry.len(), contact::read(&d, e.at(), f));
                     draft.geometry.push(read.geometry);
                 }
                 "site" => {
@@ -216,7 +216,7 @@ impl<'a> Bodies<'a> {
         let mut weight = Weight::default();
         if let Some(inertial) = inertial.filter(|_| !from_geoms) {
             draft.inertia_spots.insert(name.to_owned(), inertial.e.spot());
-            let (own, frame) = weight::inertial(model, inertial.e, at, f);
+            let (own, frame) = body_inertia::inertial(model, inertial.e, at, f);
             weight.sum = own.seen_from(&tree.pose(inertial));
             weight.frame = frame.map(|x| tree.pose(inertial) * x);
         }
@@ -226,13 +226,14 @@ impl<'a> Bodies<'a> {
         if weight.count > 1 {
             weight.frame = None;
         }
-        let mut inertia = weight::bounded(model, weight.sum);
+        let mut inertia = body_inertia::bounded(model, weight.sum);
         let free = self.joints_of(b).find(|j| self.is_free(j, f));
-        if let Some(free) = free.filter(|j| !carries && inertia.mass > 0.0 && weight::aligns(model, j.e)) {
+        if let Some(free) = free.filter(|j| !carries && inertia.mass > 0.0 && body_inertia::aligns(model, j.e)) {
             // The body's frame moves to its centre of mass, and all that is on it stays where it was.
-            let to = weight
-                .frame
-                .map_or_else(|| weight::principal(&inertia), |x| Pose::new(x.rotation, inertia.com));
+            let to = weight.frame.map_or_else(
+                || body_inertia::principal(&inertia),
+                |x| Pose::new(x.rotation, inertia.com),
+            );
             let back = to.inverse();
             (place, inertia) = (place * to, inertia.seen_from(&back));
             draft.geometry[shapes..].iter_mut().for_each(|g| g.pose = back * g.pose);

@@ -2,12 +2,12 @@
 
 use super::body::Bodies;
 use super::expand::Item;
-use super::orientation::quaternion;
+use crate::actuators::TendonPath;
 use crate::draft::{Draft, Placed};
-use crate::drives::TendonPath;
 use crate::numbers;
 use crate::report::Findings;
 use crate::robot::{FileCoupling, Loop};
+use crate::rotations::quaternion;
 use crate::source::{At, shortened};
 use crate::xml::Element;
 use linkwork::closed::{ConstraintKind, Side};

@@ -7,10 +7,10 @@ use super::orientation::pose;
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::{Geometry, Role, Shape};
-use crate::roots::Roots;
-use crate::solid;
+use crate::rotations::facing;
+use crate::search_paths::SearchPaths;
+use crate::shape_moments;
 use crate::source::{At, shortened};
-use crate::turn::facing;
 use crate::xml::Element;
 use linkwork::spatial::{Inertia, Pose, Vec3};
 
@@ -28,7 +28,7 @@ pub(super) struct Read {
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) model: &'a Model<'a>,
-    pub(super) roots: &'a Roots,
+    pub(super) roots: &'a SearchPaths,
     /// Whether its body is made of geoms; if not, no geom stops a robot from being loaded.
     pub(super) weighs: bool,
 }
@@ -130,8 +130,8 @@ pub(super) fn read(place: Place<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut 
     }
     let moments = match &meshed {
         Some(body) => Some(body.moments),
-        None if hollow => solid::shell(&shape),
-        None => solid::filled(&shape),
+        None if hollow => shape_moments::shell(&shape),
+        None => shape_moments::filled(&shape),
     };
     let inertia = moments.filter(|_| weighs).map(|m| {
         let mass = mass.unwrap_or(m.measure * density.unwrap_or(DENSITY));

@@ -1,7 +1,7 @@
 //! Files that a file includes.
 
 use crate::report::Findings;
-use crate::roots::{Lost, Roots};
+use crate::search_paths::{Lost, SearchPaths};
 use crate::source::{Spot, shortened};
 use crate::xml::{Document, Element};
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ pub(super) struct Includes {
 impl Includes {
     /// Loads what a document includes, and what that includes. A file is taken once, as MuJoCo does. Files are looked for
     /// in the directory of the model, which is the robot's own where none is given, and beside the file that includes them.
-    pub(super) fn load(document: Document, home: Option<&Path>, roots: &Roots, f: &mut Findings) -> Self {
+    pub(super) fn load(document: Document, home: Option<&Path>, roots: &SearchPaths, f: &mut Findings) -> Self {
         let mut this = Self {
             documents: vec![document],
             included: HashMap::new(),

@@ -4,38 +4,38 @@
 //! between; a joint away from the body's origin gets a weld back to it. Coordinates are those of the file, `ref`
 //! included. What is not modelled is reported.
 
+mod actuators;
 mod assets;
-mod axes;
+mod attached_models;
 mod body;
+mod body_inertia;
+mod body_joints;
 mod compiler;
+mod contact;
 mod defaults;
-mod drives;
+mod driven_joints;
 mod equality;
 mod expand;
 mod geom;
 mod includes;
 mod joint;
-mod keys;
-mod models;
-mod motor;
+mod keyframes;
 mod muscle;
 mod names;
 mod orientation;
-mod stand;
+mod principal_axes;
 mod terrain;
-mod touch;
-mod weight;
 
 use crate::draft::Draft;
 use crate::numbers;
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::At;
 use crate::xml::{Document, Element};
+use actuators::Drives;
 use assets::Assets;
 use compiler::Compiler;
 use defaults::Defaults;
-use drives::Drives;
 use expand::Tree;
 use includes::Includes;
 use linkwork::spatial::Vec3;
@@ -68,15 +68,15 @@ impl<'a> Model<'a> {
 }
 
 /// Reads a robot; none where a part of it could not be read, so that all else would be guesses.
-pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Option<Draft> {
-    let loaded = models::load(document, roots, f);
+pub(crate) fn read(document: Document, roots: &SearchPaths, f: &mut Findings) -> Option<Draft> {
+    let loaded = attached_models::load(document, roots, f);
     if f.failed() {
         return None;
     }
     for one in &loaded {
         names::look(&one.includes, one.includes.root(), f);
     }
-    let models = models::prepare(&loaded, roots, f);
+    let models = attached_models::prepare(&loaded, roots, f);
     let main = &models[0];
     let root = main.includes.root();
     let mut draft = Draft {
@@ -91,10 +91,10 @@ pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Optio
     bodies.read(&mut draft, f);
     bodies.finish(&mut draft, f);
     drives.read(&bodies, &mut draft, f);
-    motor::read(&mut draft, f);
-    touch::excluded(main.items("contact"), &mut draft, f);
+    driven_joints::read(&mut draft, f);
+    contact::excluded(main.items("contact"), &mut draft, f);
     equality::read(&bodies, &mut draft, f);
-    keys::read(&models, &bodies, &drives.actuators, &mut draft, f);
+    keyframes::read(&models, &bodies, &drives.actuators, &mut draft, f);
     if let Some(first) = main.items("deformable").next() {
         let message = "deformable bodies and skins are not modelled";
         f.doubt(

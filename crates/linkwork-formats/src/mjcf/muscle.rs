@@ -1,7 +1,7 @@
 //! Muscles of MJCF.
 
 use super::defaults::Defaulted;
-use crate::drives::{Fibre, Lag, Muscle};
+use crate::actuators::{Fibre, Lag, Muscle};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::source::At;

@@ -4,8 +4,8 @@ use super::compiler::Compiler;
 use super::defaults::Defaulted;
 use crate::numbers;
 use crate::report::Findings;
+use crate::rotations::{facing, quaternion};
 use crate::source::At;
-use crate::turn::facing;
 use crate::xml::Element;
 use linkwork::spatial::{Pose, Rotation, Vec3};
 
@@ -68,12 +68,6 @@ fn rotation(c: &Compiler, e: Element<'_>, at: At<'_>, f: &mut Findings) -> Optio
         );
     }
     found
-}
-
-/// A rotation from w, x, y, z of any length.
-pub(super) fn quaternion([w, x, y, z]: [f64; 4]) -> Option<Rotation> {
-    let norm = (w * w + x * x + y * y + z * z).sqrt();
-    (norm > 1e-12 && norm.is_finite()).then(|| Rotation::from_quaternion([x, y, z, w].map(|x| x / norm)))
 }
 
 fn unit(v: Vec3) -> Option<Vec3> {

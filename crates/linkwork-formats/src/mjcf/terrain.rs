@@ -5,11 +5,11 @@ use super::assets::uri;
 use super::defaults::Defaulted;
 use super::geom::Place;
 use super::orientation::pose;
-use crate::heights::{Depth, MOST, picture};
+use crate::height_pictures::{Depth, MOST, picture};
 use crate::numbers::{self, Range};
 use crate::report::Findings;
 use crate::robot::Terrain;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::shortened;
 use crate::xml::Element;
 use std::fs::File;
@@ -32,7 +32,7 @@ impl Field {
         model: &Model<'_>,
         e: Element<'_>,
         d: &Defaulted<'_>,
-        roots: &Roots,
+        roots: &SearchPaths,
         f: &mut Findings,
     ) -> Option<Self> {
         let at = e.at();
@@ -129,7 +129,7 @@ pub(super) fn read(place: Place<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut 
             half: [field.size[0], field.size[1]],
             base: field.size[3],
             heights,
-            touch: super::touch::read(d, at, f),
+            touch: super::contact::read(d, at, f),
         }),
         Err(problem) => {
             let message = format!("the height field `{}` is left out: {problem}", shortened(&name));

@@ -1,12 +1,12 @@
 //! The parts of a native file.
 
-use crate::robot::{Geometry, Loop, Role, Shape};
+use crate::robot::Loop;
 use linkwork::closed::{ConstraintKind, Side};
 use linkwork::model::{Frame, Joint, JointKind, Link, Motor};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use serde::{Deserialize, Serialize};
 
-type Numbers = [f64; 3];
+pub(super) type Numbers = [f64; 3];
 
 fn none<T>(list: &[T]) -> bool {
     list.is_empty()
@@ -62,7 +62,7 @@ impl From<Pose> for PoseRecord {
 }
 
 impl PoseRecord {
-    fn pose(self) -> Pose {
+    pub(super) fn pose(self) -> Pose {
         Pose::new(
             self.rotation.map_or(Rotation::IDENTITY, Rotation::from_rows),
             self.translation,
@@ -421,87 +421,6 @@ impl MotorRecord {
             dof: self.dof,
             gear: self.gear,
             effort_limit: self.effort_limit.unwrap_or(f64::INFINITY),
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GeometryRecord {
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    name: String,
-    link: String,
-    role: Role,
-    #[serde(default)]
-    pose: PoseRecord,
-    shape: ShapeRecord,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    colour: Option<[f64; 4]>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum ShapeRecord {
-    Box { edges: Numbers },
-    Cylinder { radius: f64, length: f64 },
-    Sphere { radius: f64 },
-    Capsule { radius: f64, length: f64 },
-    Ellipsoid { radii: Numbers },
-    Plane {},
-    Mesh { uri: String, scale: Numbers },
-}
-
-impl From<&Geometry> for GeometryRecord {
-    fn from(g: &Geometry) -> Self {
-        let shape = match &g.shape {
-            Shape::Cuboid { edges } => ShapeRecord::Box {
-                edges: edges.to_array(),
-            },
-            &Shape::Cylinder { radius, length } => ShapeRecord::Cylinder { radius, length },
-            &Shape::Sphere { radius } => ShapeRecord::Sphere { radius },
-            &Shape::Capsule { radius, length } => ShapeRecord::Capsule { radius, length },
-            Shape::Ellipsoid { radii } => ShapeRecord::Ellipsoid {
-                radii: radii.to_array(),
-            },
-            Shape::Plane => ShapeRecord::Plane {},
-            Shape::Mesh { uri, scale, .. } => ShapeRecord::Mesh {
-                uri: uri.clone(),
-                scale: scale.to_array(),
-            },
-        };
-        Self {
-            name: g.name.clone(),
-            link: g.link.clone(),
-            role: g.role,
-            pose: g.pose.into(),
-            shape,
-            colour: g.colour,
-        }
-    }
-}
-
-impl GeometryRecord {
-    pub(super) fn geometry(self) -> Geometry {
-        let shape = match self.shape {
-            ShapeRecord::Box { edges } => Shape::Cuboid { edges: edges.into() },
-            ShapeRecord::Cylinder { radius, length } => Shape::Cylinder { radius, length },
-            ShapeRecord::Sphere { radius } => Shape::Sphere { radius },
-            ShapeRecord::Capsule { radius, length } => Shape::Capsule { radius, length },
-            ShapeRecord::Ellipsoid { radii } => Shape::Ellipsoid { radii: radii.into() },
-            ShapeRecord::Plane {} => Shape::Plane,
-            ShapeRecord::Mesh { uri, scale } => Shape::Mesh {
-                uri,
-                path: None,
-                scale: scale.into(),
-            },
-        };
-        Geometry {
-            name: self.name,
-            link: self.link,
-            role: self.role,
-            pose: self.pose.pose(),
-            shape,
-            colour: self.colour,
         }
     }
 }

@@ -32,13 +32,13 @@ pub(super) fn constraints(x: &Expansion<'_>, places: &Places, draft: &mut Draft,
                 return None;
             };
             let point = text::vector(f, item.e, point, at).unwrap_or_default();
-            let place = places.poses[node] * Pose::from_translation(point);
+            let place = |from: usize| places.seen_from(from, node) * Pose::from_translation(point);
             Some(match places.held[node] {
                 Some(link) => {
                     let inner = x.links[link].node;
-                    (x.nodes[inner].name.clone(), places.poses[inner].inverse() * place)
+                    (x.nodes[inner].name.clone(), place(inner))
                 }
-                None => (WORLD.to_owned(), place),
+                None => (WORLD.to_owned(), place(super::expand::WORLD)),
             })
         };
         let first = end("drake:ball_constraint_body_A", "drake:ball_constraint_p_AP");

@@ -1,7 +1,7 @@
 //! The files of a robot: one, and those that its includes name.
 
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, Spot, shortened};
 use crate::xml::{Document, Element};
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(super) struct Files {
 
 impl Files {
     /// Loads what a document includes, and what that includes: each file once.
-    pub(super) fn load(document: Document, roots: &Roots, f: &mut Findings) -> Self {
+    pub(super) fn load(document: Document, roots: &SearchPaths, f: &mut Findings) -> Self {
         let mut this = Self {
             documents: vec![(document, None)],
             included: HashMap::new(),
@@ -90,7 +90,7 @@ pub(super) fn uri(include: Element<'_>) -> String {
 }
 
 /// The file that an address means, seen from the directory of an included file.
-pub(super) fn find(uri: &str, home: Option<&Path>, roots: &Roots) -> Option<PathBuf> {
+pub(super) fn find(uri: &str, home: Option<&Path>, roots: &SearchPaths) -> Option<PathBuf> {
     let path = uri.strip_prefix("file://").unwrap_or(uri);
     match home {
         Some(home) if !path.contains("://") && !Path::new(path).is_absolute() => {
@@ -102,7 +102,7 @@ pub(super) fn find(uri: &str, home: Option<&Path>, roots: &Roots) -> Option<Path
 }
 
 /// The file that an include means, if it is there.
-fn locate(e: Element<'_>, home: Option<&Path>, roots: &Roots, f: &mut Findings) -> Option<PathBuf> {
+fn locate(e: Element<'_>, home: Option<&Path>, roots: &SearchPaths, f: &mut Findings) -> Option<PathBuf> {
     let uri = uri(e);
     let found = find(&uri, home, roots).or_else(|| roots.package(&uri)?.canonicalize().ok())?;
     if !found.is_dir() {

@@ -3,7 +3,7 @@
 use super::expand::{Expansion, Kind, WORLD};
 use crate::report::Findings;
 use crate::source::{At, shortened};
-use linkwork::spatial::Pose;
+use linkwork::spatial::{Pose, Vec3};
 
 /// So many steps from frame to frame are followed to find the frames that models are placed by.
 const MOST_STEPS: usize = 10_000_000;
@@ -14,6 +14,53 @@ pub(super) struct Places {
     pub(super) poses: Vec<Pose>,
     /// The link that it moves with; none for the world.
     pub(super) held: Vec<Option<usize>>,
+    /// What each is placed by, and where on it.
+    bases: Vec<usize>,
+    shifts: Vec<Pose>,
+    /// How many steps each is from the world.
+    depths: Vec<u32>,
+}
+
+/// A direction, seen from a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Direction {
+    pub(super) node: usize,
+    pub(super) along: Vec3,
+}
+
+impl Places {
+    /// Where a node is, seen from another: what the file says where one is placed by the other, and through as few others as
+    /// there are otherwise. Positions of both in the world would cost digits.
+    pub(super) fn seen_from(&self, from: usize, to: usize) -> Pose {
+        /// Through more of them the way by the world is as good.
+        const MOST_STEPS: usize = 64;
+        let (mut a, mut b) = (from, to);
+        let (mut down, mut up): (Option<Pose>, Option<Pose>) = (None, None);
+        let before = |n: usize, pose: Option<Pose>| Some(pose.map_or(self.shifts[n], |pose| self.shifts[n] * pose));
+        for _ in 0..MOST_STEPS {
+            if a == b {
+                return match (up, down) {
+                    (None, None) => Pose::IDENTITY,
+                    (None, Some(down)) => down,
+                    (Some(up), None) => up.inverse(),
+                    (Some(up), Some(down)) => up.inverse() * down,
+                };
+            }
+            if self.depths[a] > self.depths[b] {
+                up = before(a, up);
+                a = self.bases[a];
+            } else {
+                down = before(b, down);
+                b = self.bases[b];
+            }
+        }
+        self.poses[from].inverse() * self.poses[to]
+    }
+
+    /// A direction seen from a node.
+    pub(super) fn along(&self, node: usize, direction: Direction) -> Vec3 {
+        self.seen_from(node, direction.node).rotation * direction.along
+    }
 }
 
 /// Finds the places of all nodes, or reports why not.
@@ -30,12 +77,20 @@ pub(super) fn resolve(x: &Expansion<'_>, f: &mut Findings) -> Option<Places> {
         return None;
     }
     let mut poses = vec![Pose::IDENTITY; x.nodes.len()];
+    let mut depths = vec![0; x.nodes.len()];
     for n in order {
         if n != WORLD {
             poses[n] = poses[bases[n]] * shifts[n];
+            depths[n] = depths[bases[n]] + 1;
         }
     }
-    Some(Places { poses, held })
+    Some(Places {
+        poses,
+        held,
+        bases,
+        shifts,
+        depths,
+    })
 }
 
 fn at<'a>(x: &'a Expansion<'_>, n: usize) -> At<'a> {

@@ -7,9 +7,9 @@ use super::{heightmap, text};
 use crate::draft::Draft;
 use crate::report::Findings;
 use crate::robot::{Geometry, Role, Shape, Terrain};
-use crate::roots::Roots;
+use crate::rotations::facing;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, shortened};
-use crate::turn::facing;
 use crate::xml::Element;
 use linkwork::spatial::{Pose, Vec3};
 
@@ -18,7 +18,7 @@ pub(super) fn read(
     x: &Expansion<'_>,
     link: usize,
     places: &Places,
-    roots: &Roots,
+    roots: &SearchPaths,
     draft: &mut Draft,
     f: &mut Findings,
 ) {
@@ -87,7 +87,7 @@ fn placed(x: &Expansion<'_>, link: usize, places: &Places, e: Element<'_>, at: A
         return pose;
     };
     match x.find(item.node, &name) {
-        Some(other) => places.poses[item.node].inverse() * places.poses[other] * pose,
+        Some(other) => places.seen_from(item.node, other) * pose,
         None => {
             let message = format!("its pose is relative to `{}`, which does not exist", shortened(&name));
             f.doubt(at.seen_at(e.spot()), "missing-frame", message, "correct the name");

@@ -2,10 +2,10 @@
 
 use super::files;
 use super::text;
-use crate::heights::{Depth, picture};
+use crate::height_pictures::{Depth, picture};
 use crate::report::Findings;
 use crate::robot::{Terrain, Touch};
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, shortened};
 use crate::xml::Element;
 use linkwork::spatial::{Pose, Vec3};
@@ -20,7 +20,7 @@ const FRICTION: f64 = 0.5;
 pub(super) fn read(
     e: Element<'_>,
     home: Option<&Path>,
-    roots: &Roots,
+    roots: &SearchPaths,
     at: At<'_>,
     f: &mut Findings,
 ) -> Option<Terrain> {
@@ -52,7 +52,12 @@ pub(super) fn read(
 }
 
 /// Rows, columns and heights in metres, the row of the least y first; or why there are none.
-fn heights(uri: &str, size: Vec3, home: Option<&Path>, roots: &Roots) -> Result<(usize, usize, Vec<f64>), String> {
+fn heights(
+    uri: &str,
+    size: Vec3,
+    home: Option<&Path>,
+    roots: &SearchPaths,
+) -> Result<(usize, usize, Vec<f64>), String> {
     if uri.is_empty() {
         return Err("it has no uri".into());
     }

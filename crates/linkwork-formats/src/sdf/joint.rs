@@ -1,7 +1,7 @@
 //! Joints as they are written: how they move, about what, and what resists them.
 
 use super::expand::{Expansion, JointItem};
-use super::frames::Places;
+use super::frames::Direction;
 use super::text;
 use crate::report::Findings;
 use crate::source::{At, shortened};
@@ -12,28 +12,28 @@ use std::f64::consts::TAU;
 
 const TYPES: &str = "types are revolute, continuous, prismatic, ball, universal, fixed, screw, gearbox and revolute2";
 
-/// How a joint moves, its axes in the world.
+/// How a joint moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Motion {
     Fixed,
-    Revolute(Vec3),
-    Continuous(Vec3),
-    Prismatic(Vec3),
+    Revolute(Direction),
+    Continuous(Direction),
+    Prismatic(Direction),
     /// An axis, and metres per radian along it.
-    Screw(Vec3, f64),
-    Universal([Vec3; 2]),
+    Screw(Direction, f64),
+    Universal([Direction; 2]),
     Ball,
     /// Drake's: a frame stays in the x–y plane of another. The nodes of both, the one that moves last.
     Planar([usize; 2]),
     /// No joint, but gears between two others: their axes and the ratio.
-    Gearbox([Vec3; 2], f64),
+    Gearbox([Direction; 2], f64),
 }
 
 /// Reads the type of a joint and its axes; what is wrong is reported.
-pub(super) fn motion(x: &Expansion<'_>, item: &JointItem<'_>, places: &Places, f: &mut Findings) -> Option<Motion> {
+pub(super) fn motion(x: &Expansion<'_>, item: &JointItem<'_>, f: &mut Findings) -> Option<Motion> {
     let e = item.e;
     let at = At::new(e.spot(), "joint", &x.nodes[item.node].name);
-    let mut axis = |name: &str| axis(x, item, name, places, at, f);
+    let mut axis = |name: &str| axis(x, item, name, at, f);
     let written = e.attribute("type").unwrap_or_default();
     let motion = match &*written {
         "fixed" => Motion::Fixed,
@@ -107,13 +107,16 @@ fn pitch(e: Element<'_>, at: At<'_>, f: &mut Findings) -> f64 {
     }
 }
 
-/// An axis in the world.
-fn axis(x: &Expansion<'_>, item: &JointItem<'_>, name: &str, places: &Places, at: At<'_>, f: &mut Findings) -> Vec3 {
+/// An axis.
+fn axis(x: &Expansion<'_>, item: &JointItem<'_>, name: &str, at: At<'_>, f: &mut Findings) -> Direction {
     let z = Vec3::new(0.0, 0.0, 1.0);
     let Some(e) = item.e.child(name) else {
         let message = format!("the joint has no <{name}>; it is z");
         f.doubt(at, "missing-axis", message, "add one");
-        return places.poses[item.node].rotation * z;
+        return Direction {
+            node: item.node,
+            along: z,
+        };
     };
     let given = text::vector(f, e, "xyz", at).unwrap_or(z);
     if given.norm() < 1e-9 {
@@ -152,7 +155,7 @@ fn axis(x: &Expansion<'_>, item: &JointItem<'_>, name: &str, places: &Places, at
             }
         }
     };
-    places.poses[node].rotation * given
+    Direction { node, along: given }
 }
 
 /// Reads limits, springs and losses of each of a joint's axes.

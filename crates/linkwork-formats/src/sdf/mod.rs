@@ -18,7 +18,7 @@ mod tree;
 
 use crate::draft::{Draft, Placed};
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, shortened};
 use crate::xml::{Document, Element};
 use expand::Expansion;
@@ -34,7 +34,7 @@ const GRAVITY: Vec3 = Vec3 {
 };
 
 /// Reads a robot.
-pub(crate) fn read(document: Document, roots: &Roots, f: &mut Findings) -> Draft {
+pub(crate) fn read(document: Document, roots: &SearchPaths, f: &mut Findings) -> Draft {
     let files = Files::load(document, roots, f);
     let root = files.root();
     names::look(root, f);
@@ -85,7 +85,7 @@ fn named(e: Element<'_>, what: &str) -> String {
 }
 
 /// Places everything, and makes links, joints and frames of it.
-fn assemble(expansion: &Expansion<'_>, roots: &Roots, draft: &mut Draft, f: &mut Findings) {
+fn assemble(expansion: &Expansion<'_>, roots: &SearchPaths, draft: &mut Draft, f: &mut Findings) {
     let Some(places) = frames::resolve(expansion, f) else {
         return;
     };
@@ -112,7 +112,7 @@ fn assemble(expansion: &Expansion<'_>, roots: &Roots, draft: &mut Draft, f: &mut
             Some(link) => {
                 let inner = expansion.links[link].node;
                 let name = expansion.nodes[inner].name.clone();
-                (name, places.poses[inner].inverse() * places.poses[n])
+                (name, places.seen_from(inner, n))
             }
             None => (WORLD.to_owned(), places.poses[n]),
         };

@@ -2,7 +2,7 @@
 
 use super::drake;
 use super::expand::{Expansion, JointItem};
-use super::frames::{Places, lost};
+use super::frames::{Direction, Places, lost};
 use super::joint::{self, Motion};
 use super::text;
 use crate::draft::{Draft, Placed, free_name};
@@ -52,7 +52,7 @@ pub(super) fn build(x: &Expansion<'_>, places: &Places, draft: &mut Draft, f: &m
         let kind = if held { JointKind::Fixed } else { JointKind::Free };
         let joint = Joint::new(name, kind)
             .between(WORLD, maker.name(link))
-            .placed(maker.pose(link));
+            .placed(places.poses[maker.node(link)]);
         let spot = x.links[link - 1].e.spot();
         draft.joints.push(Placed { item: joint, spot });
     }
@@ -103,7 +103,7 @@ fn edges(x: &Expansion<'_>, places: &Places, f: &mut Findings) -> Vec<Edge> {
         let (Some(parent), Some(child)) = (end(&item.parent), end(&item.child)) else {
             continue;
         };
-        let Some(motion) = joint::motion(x, item, places, f) else {
+        let Some(motion) = joint::motion(x, item, f) else {
             continue;
         };
         if parent == child {
@@ -222,10 +222,10 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn pose(&self, link: usize) -> Pose {
+    fn node(&self, link: usize) -> usize {
         match link {
-            0 => Pose::IDENTITY,
-            _ => self.places.poses[self.x.links[link - 1].node],
+            0 => super::expand::WORLD,
+            _ => self.x.links[link - 1].node,
         }
     }
 
@@ -259,7 +259,7 @@ impl Maker<'_, '_> {
                 "its coordinates keep their meaning",
             );
         }
-        let (from, to) = (self.pose(inner), self.pose(outer));
+        let (from, to) = (self.node(inner), self.node(outer));
         if let Motion::Planar(nodes) = edge.motion {
             if turned {
                 let message = "nothing else holds the parent of this planar joint, which is held by its child alone";
@@ -267,20 +267,15 @@ impl Maker<'_, '_> {
                 f.error(At::new(spot, "joint", &name), "turned-joint", message, advice);
                 return;
             }
-            let [on, moves] = nodes.map(|node| self.places.poses[node]);
-            self.plane(
-                item,
-                [inner, outer],
-                [from.inverse() * on, moves.inverse() * to],
-                draft,
-                f,
-            );
+            let [on, moves] = nodes;
+            let ends = [self.places.seen_from(from, on), self.places.seen_from(moves, to)];
+            self.plane(item, [inner, outer], ends, draft, f);
             return;
         }
-        let anchor = to.inverse().point(self.places.poses[item.node].translation);
+        let anchor = self.places.seen_from(to, item.node).translation;
         // Seen the other way around a joint moves against its axis; coordinates stay the same.
         let sign = if turned { -1.0 } else { 1.0 };
-        let local = |axis: Vec3| to.rotation.inverse_mul(axis) * sign;
+        let local = |axis: Direction| self.places.along(to, axis) * sign;
         let across = |axis: Vec3| anchor - axis * (axis.dot(anchor) / axis.dot(axis));
         let (kind, away) = match edge.motion {
             Motion::Fixed | Motion::Planar(_) | Motion::Gearbox(..) => (JointKind::Fixed, Vec3::ZERO),
@@ -313,7 +308,7 @@ impl Maker<'_, '_> {
         let mut joint = Joint::new(name, kind).between(self.name(inner), self.name(outer));
         joint::resistances(item, &mut joint, f);
         if away.norm() <= 1e-12 * (1.0 + anchor.norm()) {
-            joint.origin = from.inverse() * to;
+            joint.origin = self.places.seen_from(from, to);
             draft.joints.push(Placed { item: joint, spot });
             return;
         }
@@ -321,7 +316,7 @@ impl Maker<'_, '_> {
         self.links.insert(between.clone());
         let weld = self.fresh_joint(&format!("{}_fixed", joint.child));
         let weld = Joint::fixed(weld).between(&between, &joint.child).at(-away);
-        joint.origin = from.inverse() * to * Pose::from_translation(away);
+        joint.origin = self.places.seen_from(from, to) * Pose::from_translation(away);
         joint.child.clone_from(&between);
         draft.links.push(Placed {
             item: Link::massless(between),
@@ -380,10 +375,14 @@ impl Maker<'_, '_> {
     fn close(&mut self, edge: &Edge, draft: &mut Draft, f: &mut Findings) {
         let item = &self.x.joints[edge.joint];
         let at = self.at(item);
-        let place = self.places.poses[item.node];
-        let local = |axis: Vec3| place.rotation.inverse_mul(axis);
-        let end = |link: usize, place: Pose| (self.name(link), self.pose(link).inverse() * place);
-        let constraint = |name: &str, kind: ConstraintKind, on: [Pose; 2]| Loop {
+        let local = |axis: Direction| self.places.along(item.node, axis);
+        // Seen from the joint.
+        let end = |link: usize, on: Option<Vec3>| {
+            let place = self.places.seen_from(self.node(link), item.node);
+            let shifted = on.map(|on| place * Pose::from_translation(on));
+            (self.name(link), shifted.unwrap_or(place))
+        };
+        let constraint = |name: &str, kind: ConstraintKind, on: [Option<Vec3>; 2]| Loop {
             name: name.to_owned(),
             kind,
             side: Side::Both,
@@ -403,16 +402,15 @@ impl Maker<'_, '_> {
                 return;
             }
         };
-        draft.loops.push(constraint(name, kind, [place; 2]));
+        draft.loops.push(constraint(name, kind, [None; 2]));
         if let Motion::Universal([a, b]) = edge.motion {
             // Beside the point, the two axes stay at their angle: so do points on them keep their distance.
-            let shifted = |axis: Vec3| Pose::from_translation(axis * (1.0 / axis.norm())) * place;
-            let [first, second] = [shifted(a), shifted(b)];
-            let length = (first.translation - second.translation).norm();
+            let [first, second] = [a, b].map(|axis| local(axis) * (1.0 / local(axis).norm()));
+            let length = (first - second).norm();
             let kind = ConstraintKind::Distance { length };
             draft
                 .loops
-                .push(constraint(&format!("{name}_cross"), kind, [first, second]));
+                .push(constraint(&format!("{name}_cross"), kind, [Some(first), Some(second)]));
         }
         let mut probe = Joint::revolute(name, [0.0, 0.0, 1.0]);
         joint::resistances(item, &mut probe, f);
@@ -424,7 +422,15 @@ impl Maker<'_, '_> {
     }
 
     /// Couples the two joints that gears run between: θ₂ = −ratio θ₁, both angles seen from the reference body.
-    fn gears(&self, edge: &Edge, axes: [Vec3; 2], ratio: f64, edges: &[Edge], draft: &mut Draft, f: &mut Findings) {
+    fn gears(
+        &self,
+        edge: &Edge,
+        axes: [Direction; 2],
+        ratio: f64,
+        edges: &[Edge],
+        draft: &mut Draft,
+        f: &mut Findings,
+    ) {
         let item = &self.x.joints[edge.joint];
         let at = self.at(item);
         let name = item
@@ -435,7 +441,7 @@ impl Maker<'_, '_> {
             .x
             .find(item.node, &name)
             .map(|n| self.places.held[n].map_or(0, |l| l + 1));
-        let turns = |link: usize, along: Vec3| {
+        let turns = |link: usize, along: Direction| {
             edges.iter().find_map(|e| {
                 let (Motion::Revolute(axis) | Motion::Continuous(axis)) = e.motion else {
                     return None;
@@ -447,7 +453,11 @@ impl Maker<'_, '_> {
                 } else {
                     return None;
                 };
-                let same = if axis.dot(along) < 0.0 { -1.0 } else { 1.0 };
+                let same = if self.places.along(axis.node, along).dot(axis.along) < 0.0 {
+                    -1.0
+                } else {
+                    1.0
+                };
                 let name = self.x.nodes[self.x.joints[e.joint].node].name.clone();
                 (e.role != Role::Closes).then_some((name, sense * same))
             })

@@ -6,7 +6,7 @@
 mod object;
 mod zone;
 
-use crate::drives::Sensor;
+use crate::actuators::Sensor;
 use crate::drivetrain::{Drivetrain, Line};
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;
@@ -38,6 +38,7 @@ use object::{Object, Seen, Subtree};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Sensors {
     all: Vec<Measured>,
     labels: Vec<String>,
@@ -338,7 +339,7 @@ impl Sensors {
     }
 
     /// Measures, at a state that `moving` and the drivetrain are at, with accelerations q̈ and what contacts and loops push; see
-    /// [`Stepper::felt`](linkwork::contact::Stepper::felt).
+    /// [`Stepper::sensors`](linkwork::contact::Stepper::sensors).
     pub fn measure(
         &mut self,
         now: Now<'_>,

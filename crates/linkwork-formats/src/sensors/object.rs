@@ -1,6 +1,6 @@
 //! What sensors look at: frames, and everything that a link carries.
 
-use crate::drives::Target;
+use crate::actuators::Target;
 use crate::drivetrain::Drivetrain;
 use crate::robot::{Robot, Shape};
 use crate::source::shortened;

@@ -1,22 +1,70 @@
 //! Writing MJCF.
 
+use super::joint_stacks::stack;
 use super::mujoco::{self, LEAST_MASS, Mesh, Meshes};
+use super::stable_numbers::quaternion;
 use super::{carried, escaped, numbers, shape, uniform, vector};
+use crate::draft::free_name;
 use crate::report::Findings;
-use crate::robot::{Geometry, Robot, Role, Shape};
+use crate::robot::{Geometry, Loop, Robot, Role, Shape, Touch};
 use crate::source::At;
 use linkwork::closed::ConstraintKind;
 use linkwork::model::{Frame, Joint, JointKind, Link, WORLD};
-use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
-use std::collections::HashMap;
+use linkwork::spatial::{Inertia, Pose, Vec3};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+/// A loop that MJCF can say.
+struct Closed<'a> {
+    closes: &'a Loop,
+    word: &'static str,
+    /// The names of the sites at its ends.
+    sites: [String; 2],
+}
+
+/// Loops that MJCF can say; others are told of.
+fn closed<'a>(robot: &'a Robot, f: &mut Findings) -> Vec<Closed<'a>> {
+    let frames: HashMap<&str, &Frame> = robot.mechanism.frames().iter().map(|x| (&*x.name, x)).collect();
+    let mut all = Vec::new();
+    for closes in &robot.loops {
+        let word = match closes.kind {
+            ConstraintKind::Weld => "weld",
+            ConstraintKind::Point => "connect",
+            _ => {
+                let at = At {
+                    what: "loop",
+                    name: &closes.name,
+                    ..At::FILE
+                };
+                f.doubt(
+                    at,
+                    "lost-loop",
+                    "MJCF has points and welds only; the loop is left out",
+                    "use the native format",
+                );
+                continue;
+            }
+        };
+        let n = all.len() + 1;
+        let sites = [("a", &closes.first), ("b", &closes.second)].map(|(end, (link, pose))| {
+            // A site that an earlier conversion wrote for it is there already.
+            let other = |name: &str| {
+                let frame = frames.get(name);
+                frame.is_some_and(|frame| frame.link != *link || frame.pose != *pose)
+            };
+            free_name(&format!("loop{n}_{end}"), other)
+        });
+        all.push(Closed { closes, word, sites });
+    }
+    all
+}
 
 /// What stands on a link beside its joints.
 #[derive(Default)]
 struct On<'a> {
     frames: Vec<&'a Frame>,
-    /// With names that no other shape has.
-    shapes: Vec<(&'a Geometry, String)>,
+    /// With names that no other shape has, and how they touch.
+    shapes: Vec<(&'a Geometry, String, Touch)>,
     /// Ends of loops, with the names of their sites.
     ends: Vec<(String, Pose)>,
 }
@@ -34,22 +82,23 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
         on.entry(&frame.link).or_default().frames.push(frame);
     }
     let named = robot.geometry.iter().zip(mujoco::unique(robot.geometry.iter()));
-    for (shape, name) in named {
-        on.entry(&shape.link).or_default().shapes.push((shape, name));
+    for (i, (shape, name)) in named.enumerate() {
+        let touch = robot.touches.get(&i).copied().unwrap_or_default();
+        on.entry(&shape.link).or_default().shapes.push((shape, name, touch));
     }
-    for (i, l) in robot.loops.iter().enumerate() {
-        for (end, (link, pose)) in [("a", &l.first), ("b", &l.second)] {
-            let name = format!("loop{}_{end}", i + 1);
-            // A site that an earlier conversion wrote for it is there already.
-            if !m.frames().iter().any(|frame| frame.name == name && frame.link == *link) {
-                on.entry(link).or_default().ends.push((name, *pose));
+    let closed = closed(robot, f);
+    for l in &closed {
+        for ((link, pose), name) in [&l.closes.first, &l.closes.second].into_iter().zip(&l.sites) {
+            if !m.frames().iter().any(|frame| frame.name == *name) {
+                on.entry(link).or_default().ends.push((name.clone(), *pose));
             }
         }
     }
     out += "  <worldbody>\n";
     bodies(&mut out, robot, &on, &meshes, f);
     out += "  </worldbody>\n";
-    equality(&mut out, robot, f);
+    contact(&mut out, robot);
+    equality(&mut out, robot, &closed, f);
     actuators(&mut out, robot, f);
     out + "</mujoco>\n"
 }
@@ -78,6 +127,7 @@ fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, meshes: &
     let place: HashMap<&str, usize> = m.links().iter().enumerate().map(|(i, l)| (&*l.name, i)).collect();
     let world = m.links().len();
     contents(out, on.get(WORLD), meshes, 2, f);
+    let named: HashSet<&str> = robot.untouching.iter().flat_map(|(a, b)| [&**a, &**b]).collect();
     let mut massless = 0;
     enum Step<'a> {
         Open(&'a Joint),
@@ -92,12 +142,17 @@ fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, meshes: &
                 let _ = writeln!(out, "{:1$}</body>", "", 2 * depth.min(20));
             }
             Step::Open(joint) => {
-                let l = place[&*joint.child];
-                massless += usize::from(body(out, &m.links()[l], joint, depth, f));
-                contents(out, on.get(joint.child.as_str()), meshes, depth + 1, f);
-                if joint.kind.nv() > 0 {
-                    order.push(joint.name.as_str());
-                }
+                let joints = stack(joint, |joint| {
+                    let l = place[&*joint.child];
+                    let alone =
+                        carried[l].len() == 1 && !on.contains_key(&*joint.child) && !named.contains(&*joint.child);
+                    (&m.links()[l], alone.then(|| carried[l][0]))
+                });
+                let child = &*joints[joints.len() - 1].child;
+                let l = place[child];
+                massless += usize::from(body(out, &m.links()[l], &joints, depth, f));
+                contents(out, on.get(child), meshes, depth + 1, f);
+                order.extend(joints.iter().filter(|j| j.kind.nv() > 0).map(|j| j.name.as_str()));
                 depth += 1;
                 waiting.push(Step::Close);
                 waiting.extend(carried[l].iter().rev().map(|j| Step::Open(j)));
@@ -116,30 +171,22 @@ fn bodies(out: &mut String, robot: &Robot, on: &HashMap<&str, On<'_>>, meshes: &
     }
 }
 
-fn quaternion(r: &Rotation) -> String {
-    let [x, y, z, w] = r.to_quaternion();
-    numbers(&[w, x, y, z])
-}
-
 fn placed(pose: &Pose) -> String {
-    match pose.rotation == Rotation::IDENTITY {
-        true => format!("pos=\"{}\"", vector(pose.translation)),
-        false => format!(
-            "pos=\"{}\" quat=\"{}\"",
-            vector(pose.translation),
-            quaternion(&pose.rotation)
-        ),
+    let position = vector(pose.translation);
+    match quaternion(&pose.rotation) {
+        [1.0, 0.0, 0.0, 0.0] => format!("pos=\"{position}\""),
+        turn => format!("pos=\"{position}\" quat=\"{}\"", numbers(&turn)),
     }
 }
 
 /// Opens a body; whether it has no mass and should.
-fn body(out: &mut String, link: &Link, joint: &Joint, depth: usize, f: &mut Findings) -> bool {
+fn body(out: &mut String, link: &Link, stands_on: &[&Joint], depth: usize, f: &mut Findings) -> bool {
     let _ = writeln!(
         out,
         "{:3$}<body name=\"{}\" {}>",
         "",
         escaped(&link.name),
-        placed(&joint.origin),
+        placed(&stands_on[0].origin),
         2 * depth.min(20)
     );
     let indent = 2 * (depth + 1).min(20);
@@ -149,7 +196,8 @@ fn body(out: &mut String, link: &Link, joint: &Joint, depth: usize, f: &mut Find
         ..At::FILE
     };
     let mut inertia = mujoco::within(&link.inertia, at, f);
-    let massless = joint.kind.nv() > 0 && (inertia.mass < LEAST_MASS || inertia.principal().0[0] < LEAST_MASS);
+    let moves = stands_on[0].kind.nv() > 0;
+    let massless = moves && (inertia.mass < LEAST_MASS || inertia.principal().0[0] < LEAST_MASS);
     if massless {
         inertia.mass = inertia.mass.max(LEAST_MASS);
         [0, 3, 5]
@@ -170,7 +218,7 @@ fn body(out: &mut String, link: &Link, joint: &Joint, depth: usize, f: &mut Find
             inertia.mass,
         );
     }
-    joints(out, joint, indent, f);
+    stands_on.iter().for_each(|joint| joints(out, joint, indent, f));
     massless
 }
 
@@ -279,7 +327,7 @@ fn contents(out: &mut String, on: Option<&On<'_>>, meshes: &Meshes, depth: usize
     for (name, pose) in &on.ends {
         let _ = writeln!(out, "{:indent$}<site name=\"{}\" {}/>", "", escaped(name), placed(pose));
     }
-    for (g, name) in &on.shapes {
+    for (g, name, touch) in &on.shapes {
         if !shape::has_size(g, f) {
             continue;
         }
@@ -300,11 +348,7 @@ fn contents(out: &mut String, on: Option<&On<'_>>, meshes: &Meshes, depth: usize
                 None => continue,
             },
         };
-        let touch = if g.role == Role::Visual {
-            " contype=\"0\" conaffinity=\"0\""
-        } else {
-            ""
-        };
+        let touch = touching(g.role, touch);
         let colour = g
             .colour
             .map_or_else(String::new, |c| format!(" rgba=\"{}\"", numbers(&shape::colour(c))));
@@ -322,11 +366,52 @@ fn contents(out: &mut String, on: Option<&On<'_>>, meshes: &Meshes, depth: usize
     }
 }
 
+/// What a geom says of how it touches, where that is not MuJoCo's own.
+fn touching(role: Role, touch: &Touch) -> String {
+    let usual = Touch::default();
+    let mut out = String::new();
+    let (kind, affinity) = match role {
+        Role::Visual => (0, 0),
+        Role::Collision => (touch.kind, touch.affinity),
+    };
+    for (name, own, other) in [
+        ("contype", kind, usual.kind),
+        ("conaffinity", affinity, usual.affinity),
+        ("condim", touch.dimensions, usual.dimensions),
+    ] {
+        if own != other {
+            let _ = write!(out, " {name}=\"{own}\"");
+        }
+    }
+    if touch.priority != usual.priority {
+        let _ = write!(out, " priority=\"{}\"", touch.priority);
+    }
+    if touch.friction != usual.friction {
+        let _ = write!(out, " friction=\"{}\"", numbers(&touch.friction));
+    }
+    if let Some(time) = touch.time_constant {
+        let _ = write!(out, " solref=\"{time:?} 1\"");
+    }
+    out
+}
+
+/// Pairs of bodies that do not touch.
+fn contact(out: &mut String, robot: &Robot) {
+    if robot.untouching.is_empty() {
+        return;
+    }
+    *out += "  <contact>\n";
+    for (a, b) in &robot.untouching {
+        let _ = writeln!(out, "    <exclude body1=\"{}\" body2=\"{}\"/>", escaped(a), escaped(b));
+    }
+    *out += "  </contact>\n";
+}
+
 /// Motors, where the model says any; a section without any says that there are none.
 fn actuators(out: &mut String, robot: &Robot, f: &mut Findings) {
     let m = &robot.mechanism;
     let Some(motors) = m.motors() else { return };
-    let mut taken = std::collections::HashSet::new();
+    let mut taken = HashSet::new();
     *out += "  <actuator>\n";
     for motor in motors {
         let Some(joint) = m.joint(&motor.joint).ok().map(|j| &m.joints()[j.index()]) else {
@@ -378,7 +463,7 @@ fn actuators(out: &mut String, robot: &Robot, f: &mut Findings) {
     *out += "  </actuator>\n";
 }
 
-fn equality(out: &mut String, robot: &Robot, f: &mut Findings) {
+fn equality(out: &mut String, robot: &Robot, closed: &[Closed<'_>], f: &mut Findings) {
     let mut lines = String::new();
     let named = |name: &str| {
         if name.is_empty() {
@@ -416,31 +501,10 @@ fn equality(out: &mut String, robot: &Robot, f: &mut Findings) {
             numbers(&five)
         );
     }
-    for (i, l) in robot.loops.iter().enumerate() {
-        let kind = match l.kind {
-            ConstraintKind::Weld => "weld",
-            ConstraintKind::Point => "connect",
-            _ => {
-                let at = At {
-                    what: "loop",
-                    name: &l.name,
-                    ..At::FILE
-                };
-                f.doubt(
-                    at,
-                    "lost-loop",
-                    "MJCF has points and welds only; the loop is left out",
-                    "use the native format",
-                );
-                continue;
-            }
-        };
-        let _ = writeln!(
-            lines,
-            "    <{kind}{} site1=\"loop{n}_a\" site2=\"loop{n}_b\"/>",
-            named(&l.name),
-            n = i + 1
-        );
+    for Closed { closes, word, sites } in closed {
+        let [first, second] = sites.each_ref().map(|name| escaped(name));
+        let name = named(&closes.name);
+        let _ = writeln!(lines, "    <{word}{name} site1=\"{first}\" site2=\"{second}\"/>");
     }
     if !lines.is_empty() {
         let _ = write!(out, "  <equality>\n{lines}  </equality>\n");

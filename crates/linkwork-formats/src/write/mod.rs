@@ -1,19 +1,22 @@
 //! Robots as text.
 //!
-//! Every number is written so that reading gives the same bits. What a format cannot say is reported; a joint that it
+//! Every number is written so that reading gives the same bits, and a robot that was read from a file that was written here is
+//! written as that file again, byte by byte. What a format cannot say is reported; a joint that it
 //! cannot say is refused.
 
+mod joint_stacks;
 mod mjcf;
 mod mujoco;
 mod sdf;
 mod shape;
+mod stable_numbers;
 mod urdf;
 
 use crate::report::{Findings, Mode, Refusal, Report};
-use crate::robot::{Geometry, Robot, Shape};
+use crate::robot::{Geometry, Robot, Shape, Touch};
 use crate::{Format, native};
 use linkwork::model::{Joint, WORLD};
-use linkwork::spatial::{Pose, Vec3};
+use linkwork::spatial::Vec3;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -35,11 +38,29 @@ pub fn write(robot: &Robot, format: Format) -> Result<Text, Refusal> {
         String::new(),
     )));
     if format != Format::Native {
+        let own = robot
+            .touches
+            .values()
+            .filter(|touch| **touch != Touch::default())
+            .count();
+        let surfaces = if format == Format::Mjcf { 0 } else { own };
         let parts = [
             ("keyframes", robot.keyframes.len()),
             ("actuators", robot.actuators.len()),
             ("sensors", robot.sensors.len()),
             ("tendons", robot.tendons.len()),
+            ("height fields", robot.terrains.len()),
+            ("volumes of sensors", robot.zones.len()),
+            ("links whose weight is carried", robot.floating.len()),
+            (
+                "excluded pairs",
+                if format == Format::Mjcf {
+                    0
+                } else {
+                    robot.untouching.len()
+                },
+            ),
+            ("surfaces with friction or masks of their own", surfaces),
         ];
         let lost: Vec<_> = parts
             .iter()
@@ -112,17 +133,6 @@ fn vector(v: Vec3) -> String {
     numbers(&v.to_array())
 }
 
-/// Roll, pitch and yaw about fixed axes, exact for every rotation: where roll and yaw turn about the same axis, roll
-/// makes up for whatever yaw was found.
-fn rpy(pose: &Pose) -> [f64; 3] {
-    let [[xx, xy, xz], [yx, yy, yz], [zx, _, _]] = pose.rotation.to_rows();
-    let yaw = yx.atan2(xx);
-    let (sin, cos) = yaw.sin_cos();
-    let pitch = (-zx).atan2(cos * xx + sin * yx);
-    let roll = (sin * xz - cos * yz).atan2(cos * yy - sin * xy);
-    [roll, pitch, yaw]
-}
-
 /// The one number that a list holds for all degrees of freedom; none if it is empty, an error if they differ.
 fn uniform(list: &[f64]) -> Result<Option<f64>, ()> {
     match list {
@@ -151,26 +161,6 @@ fn carried(robot: &Robot) -> Vec<Vec<&Joint>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkwork::spatial::Rotation;
-
-    #[test]
-    fn roll_pitch_and_yaw_are_exact_everywhere() {
-        let right = std::f64::consts::FRAC_PI_2;
-        for (roll, pitch, yaw) in [
-            (0.3, -0.4, 2.0),
-            (0.3, right, 0.7),
-            (-2.0, -right, 1.0),
-            (3.0, 1.5, -3.0),
-            (0.0, 0.0, 0.0),
-        ] {
-            let given = Rotation::from_rpy(roll, pitch, yaw);
-            let [a, b, c] = rpy(&Pose::from_rotation(given));
-            let back = Rotation::from_rpy(a, b, c);
-            for (x, y) in given.to_rows().iter().flatten().zip(back.to_rows().iter().flatten()) {
-                assert!((x - y).abs() < 3e-16, "{given:?} {back:?}");
-            }
-        }
-    }
 
     #[test]
     fn names_are_escaped() {

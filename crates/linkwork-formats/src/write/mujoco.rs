@@ -4,14 +4,15 @@ use crate::report::Findings;
 use crate::robot::{Geometry, Robot, Shape};
 use crate::source::{At, shortened};
 use linkwork::spatial::{Inertia, Vec3};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Ten times what MuJoCo takes of moving bodies at least (`mjMINVAL`, 1e-15), in kg and kg m².
 pub(super) const LEAST_MASS: f64 = 1e-14;
-/// MuJoCo refuses `fullinertia` whose least principal moment is below 1e-14, in kg m²; here with room for its rounding.
-const LEAST_FULL: f64 = 2e-14;
+/// MuJoCo refuses `fullinertia` whose least principal moment is below 1e-14, in kg m²: one with less room than this for
+/// rounding gets twice as much.
+const LEAST_FULL: f64 = 1.5e-14;
 /// MuJoCo's largest mesh in STL.
 const MOST_FACES: u64 = 200_000;
 
@@ -22,10 +23,13 @@ pub(super) struct Mesh {
     pub(super) scale: Vec3,
 }
 
-/// Meshes that MuJoCo can open, by the uri and scale of their shapes.
+/// Meshes that MuJoCo can open, by their files and scales.
 #[derive(Default)]
 pub(super) struct Meshes {
-    known: BTreeMap<String, Option<Mesh>>,
+    /// In the order of their files, whatever the robot calls them.
+    all: BTreeMap<(PathBuf, String), Mesh>,
+    /// Those of shapes, by uri and scale.
+    known: HashMap<String, Option<(PathBuf, String)>>,
 }
 
 fn key(uri: &str, scale: Vec3) -> String {
@@ -47,17 +51,31 @@ impl Meshes {
                 continue;
             }
             let mesh = match openable(uri, path.as_deref()) {
-                Ok(path) => Some(Mesh {
-                    name: name.clone(),
-                    file: path.to_string_lossy().into_owned(),
-                    scale: *scale,
-                }),
+                Ok(path) => {
+                    let mesh = Mesh {
+                        name: String::new(),
+                        file: path.to_string_lossy().into_owned(),
+                        scale: *scale,
+                    };
+                    let place = (path, super::vector(*scale));
+                    meshes.all.insert(place.clone(), mesh);
+                    Some(place)
+                }
                 Err(reason) => {
                     lost.entry(reason).or_insert((0, uri)).0 += 1;
                     None
                 }
             };
             meshes.known.insert(name, mesh);
+        }
+        // Each is named after its file.
+        let mut taken = HashSet::new();
+        for ((path, _), mesh) in &mut meshes.all {
+            let stem = path
+                .file_stem()
+                .map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+            mesh.name = crate::draft::free_name(&stem, |n| taken.contains(n));
+            taken.insert(mesh.name.clone());
         }
         for (reason, (count, first)) in lost {
             let message = format!(
@@ -70,13 +88,13 @@ impl Meshes {
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Mesh> {
-        self.known.values().flatten()
+        self.all.values()
     }
 
     /// The name of a shape's mesh; none if it is left out.
     pub(super) fn name(&self, uri: &str, scale: Vec3) -> Option<&str> {
-        let found = self.known.get(&key(uri, scale))?;
-        found.as_ref().map(|mesh| mesh.name.as_str())
+        let place = self.known.get(&key(uri, scale))?.as_ref()?;
+        self.all.get(place).map(|mesh| mesh.name.as_str())
     }
 }
 
@@ -119,7 +137,8 @@ pub(super) fn within(inertia: &Inertia, at: At<'_>, f: &mut Findings) -> Inertia
     /// What counts as rounding.
     const ROUNDING: f64 = 1e-9;
     let [least, middle, most] = inertia.principal().0;
-    // What is missing of least + middle ≥ most, and of least ≥ 0, with room for MuJoCo's own rounding.
+    // What is missing of least + middle ≥ most, and of least ≥ 0, with room for MuJoCo's own rounding. What has half of that
+    // room has enough, so that one that was given it stays as it is when it is written again.
     let margin = 1e-12 * most.abs();
     let mut missing = (most - least - middle + margin).max(margin - least);
     if missing > margin + ROUNDING * most.abs() && most > LEAST_MASS {
@@ -127,10 +146,11 @@ pub(super) fn within(inertia: &Inertia, at: At<'_>, f: &mut Findings) -> Inertia
         f.doubt(at, "unphysical-inertia", message, "convert with --repair");
         return *inertia;
     }
-    if !is_diagonal(inertia) {
-        missing = missing.max(LEAST_FULL - least);
+    let too_little = !is_diagonal(inertia) && least < LEAST_FULL;
+    if too_little {
+        missing = missing.max(2.0 * LEAST_FULL - least);
     }
-    if missing <= 0.0 || inertia.mass == 0.0 && most == 0.0 {
+    if missing <= 0.5 * margin && !too_little || inertia.mass == 0.0 && most == 0.0 {
         return *inertia;
     }
     let [xx, xy, xz, yy, yz, zz] = inertia.moments;

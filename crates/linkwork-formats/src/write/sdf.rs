@@ -1,6 +1,7 @@
 //! Writing SDF 1.11: one model, each link placed by its parent link, each joint in the frame of its child.
 
-use super::{carried, escaped, numbers, rpy, vector};
+use super::stable_numbers::{rpy, settled};
+use super::{carried, escaped, numbers, vector};
 use crate::draft::free_name;
 use crate::report::Findings;
 use crate::robot::{Geometry, Loop, Robot, Role, Shape};
@@ -157,7 +158,7 @@ fn pose(pose: &Pose, relative_to: &str) -> String {
     format!(
         "<pose{base}>{} {}</pose>",
         vector(pose.translation),
-        numbers(&rpy(pose))
+        numbers(&rpy(&pose.rotation))
     )
 }
 
@@ -179,7 +180,8 @@ fn link(
         vector(body.com),
         body.mass
     );
-    for (i, g) in shapes.into_iter().flatten().enumerate() {
+    let shapes = shapes.into_iter().flatten().filter(|g| super::shape::has_size(g, f));
+    for (i, g) in shapes.collect::<Vec<_>>().into_iter().enumerate() {
         let tag = match g.role {
             Role::Visual => "visual",
             Role::Collision => "collision",
@@ -193,7 +195,10 @@ fn link(
             .colour
             .filter(|_| g.role == Role::Visual)
             .map_or_else(String::new, |c| {
-                format!("<material><diffuse>{}</diffuse></material>", numbers(&c))
+                format!(
+                    "<material><diffuse>{}</diffuse></material>",
+                    numbers(&super::shape::colour(c))
+                )
             });
         if g.colour.is_some() && g.role == Role::Collision {
             f.note(At::FILE, "lost-colour", "collisions of SDF have no colour", "");
@@ -283,7 +288,8 @@ fn joint(links: &mut String, out: &mut String, robot: &Robot, j: &Joint, names: 
             escaped(&child)
         );
         if let JointKind::Helical { pitch, .. } = j.kind {
-            let _ = write!(out, "<screw_thread_pitch>{:?}</screw_thread_pitch>", pitch * TAU);
+            let [turn] = settled([pitch * TAU], |[turn]| [turn / TAU * TAU]);
+            let _ = write!(out, "<screw_thread_pitch>{turn:?}</screw_thread_pitch>");
         }
         for (tag, axis) in ["axis", "axis2"].iter().zip(axes) {
             write_axis(out, robot, j, tag, *axis, place, names, f);
@@ -386,6 +392,7 @@ fn loops(out: &mut String, robot: &Robot, names: &mut Names, f: &mut Findings) {
         return;
     }
     let places = places(robot);
+    let mut groups = Groups::of(robot);
     for (i, l) in robot.loops.iter().enumerate() {
         let at = At {
             what: "loop",
@@ -397,6 +404,10 @@ fn loops(out: &mut String, robot: &Robot, names: &mut Names, f: &mut Findings) {
             f.doubt(at, "lost-loop", message, "use MJCF or the native format");
             continue;
         };
+        if groups.join(&l.first.0, &l.second.0) {
+            let message = "it joins a link that is free: in SDF it is the joint that holds it, and its coordinates are the link's";
+            f.doubt(at, "loop-as-joint", message, "use MJCF or the native format");
+        }
         // A joint's child is a link.
         let (first, second) = if l.second.0 == WORLD {
             (&l.second, &l.first)
@@ -421,6 +432,35 @@ fn loops(out: &mut String, robot: &Robot, names: &mut Names, f: &mut Findings) {
             let _ = write!(out, "<axis><xyz>{}</xyz></axis>", vector(axis));
         }
         *out += "</joint>\n";
+    }
+}
+
+/// Links that joints of SDF hold together, with the world or among themselves.
+struct Groups<'a>(HashMap<&'a str, &'a str>);
+
+impl<'a> Groups<'a> {
+    fn of(robot: &'a Robot) -> Self {
+        let held = robot.mechanism.joints().iter().filter(|j| j.kind != JointKind::Free);
+        Self(held.map(|j| (&*j.child, &*j.parent)).collect())
+    }
+
+    fn root(&self, mut link: &'a str) -> &'a str {
+        while let Some(parent) = self.0.get(link) {
+            link = parent;
+        }
+        link
+    }
+
+    /// Joins the groups of two links; whether they were apart.
+    fn join(&mut self, a: &'a str, b: &'a str) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        let apart = a != b;
+        if apart {
+            // The world is no link's child.
+            let (inner, outer) = if b == WORLD { (b, a) } else { (a, b) };
+            self.0.insert(outer, inner);
+        }
+        apart
     }
 }
 

@@ -4,16 +4,21 @@ use crate::report::Findings;
 use crate::robot::{Geometry, Shape};
 use crate::source::At;
 
-/// Whether a shape can be written: those without extent are told of and left out.
-pub(super) fn has_size(g: &Geometry, f: &mut Findings) -> bool {
+/// Whether a shape has a size.
+pub(super) fn extends(g: &Geometry) -> bool {
     let positive = |numbers: &[f64]| numbers.iter().all(|x| *x > 0.0 && x.is_finite());
-    let fits = match &g.shape {
+    match &g.shape {
         Shape::Cuboid { edges } => positive(&edges.to_array()),
         Shape::Cylinder { radius, length } | Shape::Capsule { radius, length } => positive(&[*radius, *length]),
         Shape::Sphere { radius } => positive(&[*radius]),
         Shape::Ellipsoid { radii } => positive(&radii.to_array()),
         Shape::Plane | Shape::Mesh { .. } => true,
-    };
+    }
+}
+
+/// Whether a shape can be written: those without extent are told of and left out.
+pub(super) fn has_size(g: &Geometry, f: &mut Findings) -> bool {
+    let fits = extends(g);
     if !fits {
         let at = At {
             what: "link",

@@ -1,6 +1,7 @@
 //! Writing URDF.
 
-use super::{escaped, numbers, rpy, shape, uniform, vector};
+use super::stable_numbers::{rpy, settled};
+use super::{escaped, numbers, shape, uniform, vector};
 use crate::report::Findings;
 use crate::robot::{Geometry, Robot, Role, Shape, Transmission};
 use crate::source::At;
@@ -24,7 +25,8 @@ pub(super) fn write(robot: &Robot, f: &mut Findings) -> String {
         }
         _ => None,
     };
-    let on_world = m.frames().iter().any(|x| x.link == WORLD) || robot.geometry.iter().any(|g| g.link == WORLD);
+    let on_world =
+        m.frames().iter().any(|x| x.link == WORLD) || robot.geometry.iter().any(|g| g.link == WORLD && sayable(g));
     let omitted = omitted.filter(|_| !on_world);
     let mut shapes: HashMap<&str, Vec<&Geometry>> = HashMap::new();
     for g in &robot.geometry {
@@ -157,7 +159,7 @@ fn origin(pose: &Pose) -> String {
     format!(
         "<origin xyz=\"{}\" rpy=\"{}\"/>",
         vector(pose.translation),
-        numbers(&rpy(pose))
+        numbers(&rpy(&pose.rotation))
     )
 }
 
@@ -169,11 +171,9 @@ fn link(
     f: &mut Findings,
 ) {
     let _ = write!(out, "  <link name=\"{}\"", escaped(name));
-    if body.is_none() && shapes.is_none() {
-        *out += "/>\n";
-        return;
-    }
+    let start = out.len();
     *out += ">\n";
+    let empty = out.len();
     if let Some(body) = body {
         let [xx, xy, xz, yy, yz, zz] = body.moments;
         let _ = writeln!(
@@ -232,7 +232,17 @@ fn link(
             origin(&g.pose)
         );
     }
-    *out += "  </link>\n";
+    if out.len() == empty {
+        out.truncate(start);
+        *out += "/>\n";
+    } else {
+        *out += "  </link>\n";
+    }
+}
+
+/// Whether URDF has such shapes.
+fn sayable(g: &Geometry) -> bool {
+    !matches!(g.shape, Shape::Ellipsoid { .. } | Shape::Plane) && shape::extends(g)
 }
 
 fn joint(out: &mut String, robot: &Robot, j: &Joint, geared: f64, f: &mut Findings) {
@@ -292,7 +302,7 @@ fn joint(out: &mut String, robot: &Robot, j: &Joint, geared: f64, f: &mut Findin
         (
             "armature",
             one("armature", &j.armature)
-                .map(|a| a - geared)
+                .map(|a| settled([a - geared], |[a]| [(a + geared) - geared])[0])
                 .filter(|a| *a > 1e-15 * geared),
         ),
         ("spring_stiffness", one("stiffness", &j.stiffness)),

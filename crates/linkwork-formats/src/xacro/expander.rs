@@ -7,7 +7,7 @@ use super::scope::{Entry, Macro, Piece, Scopes};
 use super::value::{Value, literal};
 use crate::Options;
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::Spot;
 use crate::xml::Document;
 use std::collections::{BTreeMap, HashMap};
@@ -49,7 +49,7 @@ pub(super) enum Task {
 
 /// What goes through a file.
 pub(super) struct Expander<'a> {
-    pub(super) roots: &'a Roots,
+    pub(super) roots: &'a SearchPaths,
     pub(super) arguments: BTreeMap<String, String>,
     pub(super) environment: bool,
     pub(super) scopes: Scopes,
@@ -73,7 +73,7 @@ impl<'a> Expander<'a> {
     pub(super) fn run(
         document: Document,
         home: Option<&Path>,
-        roots: &'a Roots,
+        roots: &'a SearchPaths,
         options: &Options,
         f: &mut Findings,
     ) -> Result<(String, Vec<Spot>), Problem> {

@@ -15,7 +15,7 @@ mod yaml;
 
 use crate::Options;
 use crate::report::Findings;
-use crate::roots::Roots;
+use crate::search_paths::SearchPaths;
 use crate::source::{At, Spot};
 use crate::xml::Document;
 
@@ -56,7 +56,7 @@ pub(crate) fn needed(document: &Document) -> bool {
 }
 
 /// Expands a document; what is wrong is reported.
-pub(crate) fn expand(document: Document, roots: &Roots, options: &Options, f: &mut Findings) -> Option<Document> {
+pub(crate) fn expand(document: Document, roots: &SearchPaths, options: &Options, f: &mut Findings) -> Option<Document> {
     let file = document.file().to_owned();
     match expander::Expander::run(document, roots.home(), roots, options, f) {
         Ok((text, origins)) => Document::expanded(&file, text, origins, f),

@@ -49,7 +49,7 @@ _quantities.attach_aliases(Model)
 
 def _restored(text: str, off: list[str] = []) -> Model:
     """A pickled model, and which of its constraints are off."""
-    model = read(text, "native")
+    model = read(text, "native", anywhere=True)
     return model.with_switched(dict.fromkeys(off, False)) if off else model
 
 

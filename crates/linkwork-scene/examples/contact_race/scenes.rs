@@ -1,7 +1,7 @@
 //! The scenes of the race, as files that both sides read.
 
 use linkwork::Result;
-use linkwork::contact::{Change, Report, Settings, Stepper};
+use linkwork::contact::{Change, Settings, StepReport, Stepper};
 use linkwork_formats::{Format, Options, read};
 use linkwork_scene::{ClosedForm, Scene, Worlds, colliders};
 use std::f64::consts::PI;
@@ -78,7 +78,7 @@ pub(crate) struct Told {
 /// The worst of: normal impulse times what opens, J; excess over the cone, N s; what friction falls short of taking, J.
 pub(crate) type Laws = [f64; 3];
 
-fn judge(report: &Report, worst: &mut Laws) {
+fn judge(report: &StepReport, worst: &mut Laws) {
     for c in &report.contacts {
         let opens = c.velocity.dot(c.normal);
         let slip = (c.velocity - c.normal * opens).norm();
@@ -121,7 +121,7 @@ impl Course {
 }
 
 impl Ready {
-    fn run(&mut self, mut look: impl FnMut(&Report)) -> Result<(Vec<f64>, Vec<f64>, Stepper)> {
+    fn run(&mut self, mut look: impl FnMut(&StepReport)) -> Result<(Vec<f64>, Vec<f64>, Stepper)> {
         let (mut q, mut v, mut stepper) = (self.q.clone(), self.v.clone(), self.stepper.clone());
         let mut torque = vec![0.0; v.len()];
         for i in 0..self.steps {

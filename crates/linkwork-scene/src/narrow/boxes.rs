@@ -1,7 +1,7 @@
 //! Two boxes: the axis of least overlap, then a face clipped by another, or two edges.
 
-use super::Touch;
-use super::flat::corners;
+use super::TouchPoint;
+use super::planes::corners;
 use linkwork::spatial::{Pose, Vec3};
 
 /// Another face or an edge must be this much better, relative to the boxes, to be chosen: choices do not flicker.
@@ -46,7 +46,7 @@ impl Polygon {
 
 /// Normals from b to a.
 #[inline(always)]
-pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &mut Vec<Touch>) {
+pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
     let (axes_a, axes_b) = (axes(at), axes(bt));
     let (ha, hb) = (a.to_array(), b.to_array());
     let between = at.translation - bt.translation;
@@ -96,7 +96,7 @@ pub(super) fn boxes(a: Vec3, at: &Pose, b: Vec3, bt: &Pose, margin: f64, out: &m
         let gap = (p - q).dot(normal);
         if gap < margin {
             let feature = 4096 + (3 * i + j) as u32;
-            out.push(Touch {
+            out.push(TouchPoint {
                 feature,
                 point: (p + q) * 0.5,
                 normal,
@@ -147,7 +147,7 @@ fn clip(
     axis: usize,
     whose: u32,
     margin: f64,
-    out: &mut Vec<Touch>,
+    out: &mut Vec<TouchPoint>,
 ) {
     let h = half.to_array();
     let facing = (0..3).fold(0, |best: usize, i| {
@@ -207,7 +207,7 @@ fn clip(
             while out[first..].iter().any(|t| t.feature == feature) {
                 feature += 1024;
             }
-            out.push(Touch {
+            out.push(TouchPoint {
                 feature,
                 point: corner.at - out_of * (0.5 * gap),
                 normal,

@@ -1,6 +1,6 @@
 //! Any two convex shapes: the nearest points, and where flat sides lie on each other the corners of what they share.
 
-use super::Touch;
+use super::TouchPoint;
 use super::gjk::{Nearest, Solid, nearest};
 use crate::Shape;
 use linkwork::spatial::{Pose, Vec3};
@@ -22,7 +22,7 @@ struct Corner {
 }
 
 /// Adds the points nearer than a margin, normals from b to a.
-pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) {
+pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
     // Seen from b, so that nothing loses digits far from the world's origin.
     let home = bt.translation;
     let near = |pose: &Pose| Pose::new(pose.rotation, pose.translation - home);
@@ -32,7 +32,7 @@ pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, ou
     sides(&a, &b, &found, margin, out);
     // The nearest points themselves, unless some point is as near.
     if !out[first..].iter().any(|t| t.gap <= found.gap + 1e-9) {
-        out.push(Touch {
+        out.push(TouchPoint {
             feature: 0,
             point: (found.points[0] + found.points[1]) * 0.5,
             normal: found.normal,
@@ -45,7 +45,7 @@ pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, ou
 }
 
 /// The corners that two sides share, if they lie on each other.
-fn sides(a: &Solid<'_>, b: &Solid<'_>, found: &Nearest, margin: f64, out: &mut Vec<Touch>) {
+fn sides(a: &Solid<'_>, b: &Solid<'_>, found: &Nearest, margin: f64, out: &mut Vec<TouchPoint>) {
     let n = found.normal;
     let t = tangents(n);
     let (one, two) = (side(a, -n, n, &t), side(b, n, n, &t));
@@ -71,7 +71,7 @@ fn sides(a: &Solid<'_>, b: &Solid<'_>, found: &Nearest, margin: f64, out: &mut V
             feature += 1;
         }
         let point = t[0] * x + t[1] * y + n * (0.5 * (above + below));
-        out.push(Touch {
+        out.push(TouchPoint {
             feature,
             point,
             normal: n,
@@ -82,7 +82,7 @@ fn sides(a: &Solid<'_>, b: &Solid<'_>, found: &Nearest, margin: f64, out: &mut V
 }
 
 /// Leaves the points that are farthest out in a few directions, and the deepest.
-pub(super) fn thin(out: &mut Vec<Touch>, first: usize, t: &[Vec3; 2]) {
+pub(super) fn thin(out: &mut Vec<TouchPoint>, first: usize, t: &[Vec3; 2]) {
     if out.len() - first <= MOST {
         return;
     }
@@ -105,7 +105,7 @@ pub(super) fn thin(out: &mut Vec<Touch>, first: usize, t: &[Vec3; 2]) {
         }
     }
     kept.sort_unstable();
-    let chosen: Vec<Touch> = kept.into_iter().map(|i| points[i]).collect();
+    let chosen: Vec<TouchPoint> = kept.into_iter().map(|i| points[i]).collect();
     out.truncate(first);
     out.extend(chosen);
 }
@@ -154,7 +154,7 @@ fn side(solid: &Solid<'_>, facing: Vec3, n: Vec3, t: &[Vec3; 2]) -> Vec<Corner> 
             });
             around(rim.collect())
         }
-        Shape::Cuboid { half } => facets(&super::flat::corners(half), d, corner),
+        Shape::Cuboid { half } => facets(&super::planes::corners(half), d, corner),
         Shape::Hull(ref hull) => facets(hull.corners(), d, corner),
         _ => Vec::new(),
     }

@@ -4,17 +4,17 @@
 
 mod boxes;
 mod convex;
-mod flat;
 mod gjk;
-mod ground;
-mod round;
+mod height_fields;
+mod planes;
+mod round_shapes;
 
 use crate::Shape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// A point of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touch {
+pub struct TouchPoint {
     /// Which point of the pair: the same as long as the same features touch.
     pub feature: u32,
     /// Halfway through the gap; of a plane and a shape, on the shape.
@@ -28,7 +28,7 @@ pub struct Touch {
 /// What finds the points of two shapes.
 pub trait Narrow {
     /// Adds the points nearer than `margin`, normals from b to a. False if it does not know such a pair.
-    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool;
+    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) -> bool;
 
     /// Whether it knows such a pair.
     fn knows(&self, a: &Shape, b: &Shape) -> bool;
@@ -40,7 +40,7 @@ pub trait Narrow {
 pub struct ClosedForm;
 
 impl Narrow for ClosedForm {
-    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<Touch>) -> bool {
+    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) -> bool {
         use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
         if let (Plane | HeightField(_), Plane | HeightField(_)) = (a, b) {
             return false;
@@ -54,7 +54,7 @@ impl Narrow for ClosedForm {
             }
             return known;
         }
-        linkwork::workspace::call(touch, (a, at, b, bt, margin, out));
+        linkwork::workspace::call(Touches, (a, at, b, bt, margin, out));
         true
     }
 
@@ -64,21 +64,22 @@ impl Narrow for ClosedForm {
     }
 }
 
-/// The points of two shapes of which the first is no ground, nor rounder if it is the second.
-#[inline(always)]
-fn touch((a, at, b, bt, margin, out): (&Shape, &Pose, &Shape, &Pose, f64, &mut Vec<Touch>)) {
-    use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
-    match (a, b) {
-        (_, HeightField(field)) => ground::on_field(a, at, field, bt, margin, out),
-        (_, Plane) => flat::on_plane(a, at, bt, margin, out),
-        (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => round::rounds(a, at, b, bt, margin, out),
-        (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
-            round::ball_on(at.translation, *radius, 0, b, bt, margin, out);
+linkwork::functions! {
+    /// The points of two shapes of which the first is no ground, nor rounder if it is the second.
+    fn Touches((a, at, b, bt, margin, out): (&Shape, &Pose, &Shape, &Pose, f64, &mut Vec<TouchPoint>)) -> () {
+        use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
+        match (a, b) {
+            (_, HeightField(field)) => height_fields::on_field(a, at, field, bt, margin, out),
+            (_, Plane) => planes::on_plane(a, at, bt, margin, out),
+            (Sphere { .. } | Capsule { .. }, Sphere { .. } | Capsule { .. }) => round_shapes::rounds(a, at, b, bt, margin, out),
+            (Sphere { radius }, Cuboid { .. } | Cylinder { .. }) => {
+                round_shapes::ball_on(at.translation, *radius, 0, b, bt, margin, out);
+            }
+            (Capsule { radius, half }, Cuboid { .. } | Cylinder { .. }) => {
+                round_shapes::capsule_on(*radius, *half, at, b, bt, margin, out);
+            }
+            (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
+            _ => convex::convex(a, at, b, bt, margin, out),
         }
-        (Capsule { radius, half }, Cuboid { .. } | Cylinder { .. }) => {
-            round::capsule_on(*radius, *half, at, b, bt, margin, out);
-        }
-        (Cuboid { half }, Cuboid { half: other }) => boxes::boxes(*half, at, *other, bt, margin, out),
-        _ => convex::convex(a, at, b, bt, margin, out),
     }
 }

@@ -1,6 +1,5 @@
 //! A compiled expression: rewritten, scheduled, and costed.
 
-use super::by::{by, held};
 use super::cost::Cost;
 use super::expression::Expression;
 use super::graph::{Graph, Sharing};
@@ -12,6 +11,7 @@ use super::rewrite::{self, Rewritten};
 use super::schedule::{Schedule, naive_cost};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use super::vector_operators::{by, held};
 use std::cell::Cell;
 
 /// An expression turned into sweeps.

@@ -1,9 +1,9 @@
 //! Compiled expressions for many states at once, in lanes and on threads.
 
 use super::algorithm::Algorithm;
+use super::dense_inverses::Inverter;
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
-use super::solve::Inverter;
 use crate::batch::Real;
 use crate::batch::lanes::{Lost, clear, in_groups, load, narrow, part, widen};
 use crate::batch::share::{Failures, Team, check_states, count_states};

@@ -1,7 +1,6 @@
 //! From a syntax tree whose spaces are known to a sum of products.
 
 use super::augmented;
-use super::by::{By, by};
 use super::derivative::{self, Variable};
 use super::fault::Fault;
 use super::infer::{Inference, VECTORS, misfit, part, plain, short};
@@ -11,6 +10,7 @@ use super::op::Op;
 use super::parse::{Ast, What};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use super::vector_operators::{By, by};
 use core::ops::Range;
 
 /// Expressions with more factors are refused.

@@ -7,7 +7,7 @@
 //! A product is cut where it passes through joint space; every piece is compiled and run as an expression of the tree.
 
 use super::algorithm::{Algorithm, defined};
-use super::by::By;
+use super::dense_inverses::{self, Inverter};
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use super::graph::OPERAND;
@@ -15,9 +15,9 @@ use super::infer::CONSTRAINT_BIAS;
 use super::laws;
 use super::notation::Notation;
 use super::op::Op;
-use super::solve::{self, Inverter};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use super::vector_operators::By;
 use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, Law, Mechanism};
 use crate::scalar::Scalar;
@@ -406,7 +406,7 @@ fn apply<S: Scalar>(
                     let mut memory = Inverter::default();
                     match pseudo {
                         true => memory.pseudo_invert(&mut matrix, rows),
-                        false => solve::invert(&mut matrix, text, &mut memory)?,
+                        false => dense_inverses::invert(&mut matrix, text, &mut memory)?,
                     }
                     let mut out = state.room.take(n);
                     for (out, row) in out.iter_mut().zip(matrix.chunks_exact(rows.max(1))) {

@@ -5,13 +5,13 @@
 
 use super::algorithm::defined;
 use super::coupled::{of_joints, of_trees};
+use super::dense_inverses::Inverter;
 use super::dense_links::links;
 use super::expression::Expression;
 use super::infer::CONSTRAINT_BIAS;
 use super::matrix::Matrix;
 use super::notation::Notation;
 use super::op::Op;
-use super::solve::Inverter;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
 use crate::closed::{ClosedMechanism, Row};

@@ -5,13 +5,13 @@
 //! gives the gradient of a number by all joints at once. The derivative of an operator needs a direction.
 
 use super::algorithm::definition;
-use super::by::{By, by, held};
 use super::fault::Fault;
 use super::infer::CONSTRAINT_BIAS;
 use super::op::Op;
 use super::rates::{Part, Rate, rate};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
+use super::vector_operators::{By, by, held};
 use core::ops::Range;
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ use core::fmt::Write;
 
 /// How an explanation looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Look {
     /// Plain text.
     Plain,

@@ -1,6 +1,5 @@
 //! Which space every part of an expression leads from and to.
 
-use super::by::By;
 use super::fault::Fault;
 use super::graph::OPERAND;
 use super::names::{WORDS, identity_of, operator};
@@ -8,6 +7,7 @@ use super::op::Op;
 use super::parse::{Ast, What};
 use super::space::Space;
 use super::sum::Sum;
+use super::vector_operators::By;
 use crate::model::did_you_mean;
 use std::collections::HashMap;
 

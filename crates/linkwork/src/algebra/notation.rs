@@ -7,6 +7,7 @@ use core::fmt::Write;
 
 /// A way of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notation {
     /// What the parser reads back: `inv(D) H psi^*`.
     Ascii,

@@ -1,8 +1,8 @@
 //! From text to a syntax tree whose parts know their columns.
 
-use super::by::By;
 use super::fault::Fault;
 use super::tokens::{Token, tokens};
+use super::vector_operators::By;
 use core::ops::Range;
 
 /// A part of an expression, and the columns it was read from.

@@ -3,7 +3,7 @@
 //! Most sweeps of most expressions are of this kind. Everything at a link is done in one place, for each kind of joint, so
 //! that vectors stay in registers and nothing is looked up step by step.
 
-use super::local::{base_acceleration, coriolis, gyroscopic};
+use super::link_operators::{base_acceleration, coriolis, gyroscopic};
 use super::program::{Program, ProgramSweep, Slot, Step};
 use super::recursion::{Here, Recursion, inward, outward};
 use super::run::{Memory, known};

@@ -1,13 +1,13 @@
 //! What stands ready before a program runs: dense inverses, and mass operators with weights.
 
 use super::augmented::{At, Recipe, Weight};
+use super::dense_inverses::{self, Inverter};
 use super::evaluator::{Evaluator, problem};
 use super::graph::OPERAND;
-use super::local::is_regular;
+use super::link_operators::is_regular;
 use super::op::Op;
 use super::program::Slot;
 use super::run::Memory;
-use super::solve::{self, Inverter};
 use super::sum::Vector;
 use crate::Result;
 use crate::scalar::Scalar;
@@ -37,7 +37,7 @@ impl Inverse<'_> {
             memory.pseudo_invert(x, self.rows);
             return Ok(());
         }
-        solve::invert(x, self.text, memory)
+        dense_inverses::invert(x, self.text, memory)
     }
 }
 

@@ -3,7 +3,7 @@
 //! None of it is part of the loop along the links: that would be the slower for all else.
 
 use super::joint_algebra::{Few, Joint};
-use super::local::solve;
+use super::link_operators::solve;
 use super::node::{Local, Seed};
 use super::program::{Slot, Step};
 use super::run::{Known, Memory, times_upsilon};

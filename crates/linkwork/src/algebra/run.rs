@@ -1,14 +1,14 @@
 //! Running a program: link by link, step by step.
 
 use super::between_sweeps::whole_steps;
+use super::constraints::Ties;
 use super::joint_algebra::{Few, Joint};
-use super::local::local_step;
+use super::link_operators::local_step;
 use super::plain_sweeps::{all_inward, all_outward};
 use super::program::{Program, ProgramSweep, Room, Step};
 use super::rate_steps::{clear_rates, is_rare, rare_step};
 use super::recursion::{Here, Recursion, inward, outward};
 use super::space::Space;
-use super::ties::Ties;
 use crate::body::Body;
 use crate::model::Compiled;
 use crate::scalar::{Builds, Scalar};

@@ -1,8 +1,8 @@
 //! Expressions in normal form: sums of products of operators and vectors.
 
-use super::by::By;
 use super::op::Op;
 use super::space::{Direction, Space};
+use super::vector_operators::By;
 use std::sync::Arc;
 
 /// Σ of terms, from one space to another. A vector leads from numbers to its space.

@@ -5,7 +5,7 @@ use super::lanes::{Intake, Lost, clear, in_groups, part};
 use super::quantity::Quantity;
 use super::rollout::{Course, Drives, Held, Judge, Rolling, Rollout};
 use super::share::{Failures, Team};
-use crate::dynamics::varied::{Common, Memory, Several, length, numbers};
+use crate::dynamics::many_models::{Common, Memory, Several, length, numbers};
 use crate::model::Mechanism;
 use crate::scalar::Scalar;
 use crate::simd::{Instructions, Lanes, Task};
@@ -32,6 +32,7 @@ use std::sync::Arc;
 /// models.forward_dynamics(&q, &qd, &tau, &mut qdd)?;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
+#[must_use]
 pub struct Models<T: Real = f64> {
     alike: Alike,
     team: Team<Box<dyn Engine<T>>>,

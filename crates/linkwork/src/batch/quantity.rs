@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::coupled::workspace::derivatives_in_lanes;
 use crate::dynamics::linearized::inverse_in_lanes;
-use crate::dynamics::{centroidal, composite, elements, forward, inverse, kinematics};
+use crate::dynamics::{centroidal, composite, forward, inverse, kinematics, mass_elements};
 use crate::model::{FrameId, Mechanism};
 use crate::plan::path_order;
 use crate::scalar::Scalar;
@@ -183,7 +183,7 @@ impl Quantity<'_> {
                 if const { S::LANES > 1 } && view.mechanism.is_coupled() {
                     view.coupled_mass_list(out);
                 } else if const { S::LANES > 1 } {
-                    view.sweep_lanes::<elements::MassElements>(&[], out);
+                    view.sweep_lanes::<mass_elements::MassElements>(&[], out);
                 } else if let Self::MassMatrix = self {
                     view.sweep::<composite::MassMatrix>(&[], out);
                 } else {

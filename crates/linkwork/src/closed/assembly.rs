@@ -1,7 +1,7 @@
 //! Configurations that close the loops.
 
 use super::ClosedMechanism;
-use super::memory::{Level, Memory};
+use super::multipliers::{Level, Memory};
 use super::posed::{ClosedPosed, ClosedWorkspace};
 use crate::dense::{Semidefinite, add_scaled, dot};
 use crate::workspace::Configured;

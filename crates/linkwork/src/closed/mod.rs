@@ -46,9 +46,9 @@ mod assembly;
 mod constraint;
 mod equation;
 mod linear;
-mod memory;
 mod motion;
 mod moving;
+mod multipliers;
 mod plan;
 mod posed;
 mod report;
@@ -61,7 +61,7 @@ pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
 pub use posed::{ClosedPosed, ClosedWorkspace};
 pub use report::{ConstraintReport, Redundant};
-pub use setting::{Target, Transition};
+pub use setting::{ConstraintTarget, Transition};
 
 use crate::model::Mechanism;
 use crate::spatial::Vec3;
@@ -78,6 +78,7 @@ use std::sync::Arc;
 
 /// How the drift of an integrated closed mechanism is met.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Stabilisation {
     /// Accelerations are exactly those of the equations of motion; [`ClosedMotion`] brings states back onto the
     /// constraints.

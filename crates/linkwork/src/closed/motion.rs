@@ -1,7 +1,7 @@
 //! Closed mechanisms in time.
 
 use super::posed::ClosedWorkspace;
-use super::setting::{Target, Transition};
+use super::setting::{ConstraintTarget, Transition};
 use super::{ClosedMechanism, Stabilisation};
 use crate::simulate::{Drive, Equations, Now, PassiveForces, State, driven};
 use crate::{Mechanism, Result};
@@ -50,7 +50,7 @@ pub struct ClosedMotion<D> {
 /// A constraint whose target moves.
 struct Prescribed {
     tie: usize,
-    target: Box<dyn Fn(f64) -> Target + Send>,
+    target: Box<dyn Fn(f64) -> ConstraintTarget + Send>,
 }
 
 impl core::fmt::Debug for Prescribed {
@@ -81,7 +81,11 @@ impl<D: Drive> ClosedMotion<D> {
     }
 
     /// Prescribes the motion of a constraint: where it holds frame b against frame a, as a function of time.
-    pub fn prescribe(&mut self, constraint: &str, target: impl Fn(f64) -> Target + Send + 'static) -> Result<()> {
+    pub fn prescribe(
+        &mut self,
+        constraint: &str,
+        target: impl Fn(f64) -> ConstraintTarget + Send + 'static,
+    ) -> Result<()> {
         let tie = self.workspace.closed.tie(constraint)?;
         self.prescribed.retain(|other| other.tie != tie);
         let target = Box::new(target);

@@ -1,6 +1,6 @@
 //! A closed mechanism in motion.
 
-use super::memory::{Level, Memory, TOUCHES};
+use super::multipliers::{Level, Memory, TOUCHES};
 use super::{ClosedMechanism, Side, Stabilisation};
 use crate::dense::{Orthogonal, dot};
 use crate::model::check_length;

@@ -1,9 +1,9 @@
 //! A closed mechanism at a configuration.
 
 use super::ClosedMechanism;
-use super::memory::{Level, Memory};
 use super::moving::ClosedMoving;
-use super::setting::{Target, Transition};
+use super::multipliers::{Level, Memory};
+use super::setting::{ConstraintTarget, Transition};
 use crate::Result;
 use crate::model::check_length;
 use crate::spatial::Reference;
@@ -43,7 +43,7 @@ impl ClosedWorkspace {
     }
 
     /// Sets where a constraint holds: see [`ClosedMechanism::prescribe`].
-    pub fn prescribe(&mut self, constraint: &str, target: Option<Target>) -> Result<()> {
+    pub fn prescribe(&mut self, constraint: &str, target: Option<ConstraintTarget>) -> Result<()> {
         self.closed.prescribe(constraint, target)
     }
 
@@ -56,7 +56,7 @@ impl ClosedWorkspace {
         let [a, b] = self.closed.ties[i].frames;
         let mut tree = self.tree.at(q)?;
         let target = tree.pose_of(a).inverse() * tree.pose_of(b);
-        self.closed.set_target(i, Some(Target::at(target)))?;
+        self.closed.set_target(i, Some(ConstraintTarget::at(target)))?;
         self.closed.switch(constraint, true)?;
         let mut posed = self.at(q)?;
         let before = posed.tree.moving(v)?.kinetic_energy();

@@ -1,6 +1,6 @@
 //! What constraints take from a tree.
 
-use super::memory::Level;
+use super::multipliers::Level;
 use super::posed::ClosedPosed;
 use crate::Result;
 

@@ -12,12 +12,12 @@ use std::sync::Arc;
 /// Where a constraint holds frame b, as seen from frame a: b is tied to a frame that moves on a by itself.
 ///
 /// ```
-/// use linkwork::closed::Target;
+/// use linkwork::closed::ConstraintTarget;
 /// use linkwork::spatial::{Motion, Pose};
 /// // Up and down by 0.1 m, at 2 rad/s, at the time t.
 /// let t = 0.3_f64;
 /// let (s, c) = (2.0 * t).sin_cos();
-/// let target = Target {
+/// let target = ConstraintTarget {
 ///     pose: Pose::from_translation([0.0, 0.0, 0.1 * s]),
 ///     velocity: Motion::new([0.0; 3], [0.0, 0.0, 0.2 * c]),
 ///     acceleration: Motion::new([0.0; 3], [0.0, 0.0, -0.4 * s]),
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// assert!(target.is_finite());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct ConstraintTarget {
     /// The pose in frame a.
     pub pose: Pose,
     /// [ω; ṗ] against frame a, in its axes.
@@ -34,7 +34,7 @@ pub struct Target {
     pub acceleration: Motion,
 }
 
-impl Target {
+impl ConstraintTarget {
     /// A place that rests on frame a.
     pub fn at(pose: Pose) -> Self {
         let (velocity, acceleration) = (Motion::ZERO, Motion::ZERO);
@@ -61,7 +61,7 @@ impl Target {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) on: bool,
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<ConstraintTarget>,
 }
 
 impl Tie {
@@ -181,12 +181,12 @@ impl ClosedMechanism {
     }
 
     /// Sets where a constraint holds frame b against frame a, and how that moves; none for frame a itself.
-    pub fn prescribe(&mut self, constraint: &str, target: Option<Target>) -> Result<()> {
+    pub fn prescribe(&mut self, constraint: &str, target: Option<ConstraintTarget>) -> Result<()> {
         let i = self.tie(constraint)?;
         self.set_target(i, target)
     }
 
-    pub(super) fn set_target(&mut self, i: usize, target: Option<Target>) -> Result<()> {
+    pub(super) fn set_target(&mut self, i: usize, target: Option<ConstraintTarget>) -> Result<()> {
         if target.is_some_and(|target| !target.is_finite()) {
             let problem = "its target has numbers that are not finite; give a pose, a velocity and an acceleration";
             return Err(bad(&self.constraints[i], problem));

@@ -4,8 +4,8 @@
 //! fixed point; where that does not settle, the cone is shifted: v̂_n less μ times the sliding speed. Both end at the same law.
 
 use super::Settings;
+use super::anderson::Mixing;
 use super::cone::{Law, ROWS, Region};
-use super::mixing::Mixing;
 use super::newton::{Newton, Sum};
 use super::rows::Point;
 use crate::Result;
@@ -109,6 +109,9 @@ fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
     b.iter().all(|x| x.is_finite())
 }
 
+/// Newton's method on the law itself gives up when what is left did not halve more often than this.
+const STALLS: usize = 1;
+
 /// A pass need be no more exact than this share of what the last one changed.
 const EXACT: f64 = 1e-2;
 
@@ -126,7 +129,11 @@ impl Coulomb {
         self.trial.extend_from_slice(&self.bounds);
         self.mixing.restart();
         let mut tolerance = settings.tolerance.max(EXACT);
-        let (mut last, mut follows) = (f64::INFINITY, true);
+        let (mut last, mut follows, mut smooth) = (f64::INFINITY, true, sum.loops.is_empty());
+        if smooth && self.descend(newton, a, sum, settings)? {
+            (passes.count, passes.settled) = (1, true);
+            return Ok(passes);
+        }
         for _ in 0..HELD {
             for (point, b) in sum.points.iter_mut().zip(&self.trial) {
                 point.law = Law::Bound(*b);
@@ -145,6 +152,12 @@ impl Coulomb {
                     return Ok(passes);
                 }
             }
+            if smooth && self.descend(newton, a, sum, settings)? {
+                passes.change = 0.0;
+                passes.settled = true;
+                return Ok(passes);
+            }
+            smooth = false;
             tolerance = (EXACT * passes.change).clamp(settings.tolerance, EXACT.max(settings.tolerance));
             // By Newton's method on the bounds as long as that helps, then from the last trials.
             follows &= passes.change < 0.5 * last;
@@ -154,6 +167,110 @@ impl Coulomb {
             }
         }
         self.shift(newton, a, sum, settings, passes)
+    }
+
+    /// Goes to where contacts do what they did in the last step: if they still do, that was nearly all. Velocities before a step do not
+    /// tell, for contacts are so stiff that what turns with its link seems to slide, or to part. Loops are stiffer still, and a step that
+    /// went wrong would cost digits: not with them.
+    pub(super) fn leap(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
+        if !sum.loops.is_empty() {
+            return Ok(());
+        }
+        let mut any = false;
+        for (point, b) in sum.points.iter_mut().zip(&self.bounds) {
+            point.law = match point.before {
+                Region::Apart => Law::Coulomb,
+                Region::Sliding if point.slides() => Law::Slide(*b),
+                _ => Law::Stick,
+            };
+            any |= point.before != Region::Apart;
+        }
+        if any {
+            newton.answer(a, sum);
+            if self.direct(newton, a, sum)? {
+                newton.leap(a, sum);
+            }
+        }
+        Ok(())
+    }
+
+    /// The step of Newton's method at the present impulses; whether there is one.
+    fn direct(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<bool> {
+        newton.factor(a, sum)?;
+        self.sliding.clear();
+        let slides = sum.points.iter().enumerate().filter(|(_, p)| p.weight.drag != 0.0);
+        self.sliding.extend(slides.map(|(i, _)| i));
+        if self.sliding.len() > FEW {
+            return Ok(false);
+        }
+        newton.descend(a, sum, &[], &[]);
+        if self.sliding.is_empty() {
+            return Ok(true);
+        }
+        self.more.clear();
+        for &i in &self.sliding {
+            let point = &sum.points[i];
+            self.more
+                .push(-point.weight.drag * point.velocity(&a.memory().lambda)[0]);
+        }
+        self.find_small(newton, a, sum);
+        if !solve(&mut self.small, &mut self.more) {
+            return Ok(false);
+        }
+        newton.descend(a, sum, &self.sliding, &self.more);
+        Ok(true)
+    }
+
+    /// Newton's method on the law itself, bounds being those of the normal impulses at hand: near the end it is much faster than passes,
+    /// but nothing falls on its way. Whether it arrived; if not, the bounds are those where it gave up.
+    fn descend(
+        &mut self,
+        newton: &mut Newton,
+        a: &mut AugmentedMass<'_>,
+        sum: &mut Sum,
+        settings: &Settings,
+    ) -> Result<bool> {
+        sum.points.iter_mut().for_each(|point| point.law = Law::Coulomb);
+        newton.answer(a, sum);
+        let (mut last, mut stalls) = (f64::INFINITY, 0);
+        let arrived = loop {
+            let left = newton.measure();
+            if left <= settings.tolerance {
+                break true;
+            }
+            stalls += usize::from(left.is_nan() || left > 0.5 * last);
+            if stalls > STALLS {
+                break false;
+            }
+            last = left;
+            if !self.direct(newton, a, sum)? {
+                break false;
+            }
+            newton.arrive(a, sum);
+        };
+        for point in &mut sum.points {
+            point.law = Law::Bound(point.cone.mu * point.gamma[0]);
+        }
+        Ok(arrived)
+    }
+
+    /// I + μ/R_n J_n𝓐⁻¹J*t of contacts that slide, after a factor.
+    fn find_small(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &Sum) {
+        let n = self.sliding.len();
+        self.small.clear();
+        self.small.resize(n * n, 0.0);
+        if a.has_innovations() {
+            return self.couple(a, sum);
+        }
+        for c in 0..n {
+            newton.slide(a, &sum.points[self.sliding[c]]);
+            for r in 0..n {
+                let point = &sum.points[self.sliding[r]];
+                let normal = point.velocity(&a.memory().lambda)[0];
+                let own = if r == c { 1.0 } else { 0.0 };
+                self.small[r * n + c] = own + point.cone.mu / point.cone.r_n * normal;
+            }
+        }
     }
 
     /// Bounds b + δb with δb = (I − μ∂γ_n/∂b)⁻¹(μγ_n − b), and the velocity with them; whether there is such a step. A contact that
@@ -170,23 +287,10 @@ impl Coulomb {
             return Ok(false);
         }
         newton.factor(a, sum)?;
-        self.small.clear();
-        self.small.resize(n * n, 0.0);
         self.more.clear();
         self.more
             .extend(self.sliding.iter().map(|&i| self.next[i] - self.trial[i]));
-        if a.has_innovations() {
-            self.couple(a, sum);
-        }
-        for c in 0..if a.has_innovations() { 0 } else { n } {
-            newton.slide(a, &sum.points[self.sliding[c]]);
-            for r in 0..n {
-                let point = &sum.points[self.sliding[r]];
-                let normal = point.velocity(&a.memory().lambda)[0];
-                let own = if r == c { 1.0 } else { 0.0 };
-                self.small[r * n + c] = own + point.cone.mu / point.cone.r_n * normal;
-            }
-        }
+        self.find_small(newton, a, sum);
         if !solve(&mut self.small, &mut self.more) {
             return Ok(false);
         }

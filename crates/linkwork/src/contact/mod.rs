@@ -40,31 +40,32 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
-mod bounce;
+mod anderson;
 mod cone;
+mod contact_derivatives;
 mod coulomb;
-mod felt;
-mod find;
-mod free;
+mod fill_report;
+mod find_rows;
 mod free_motion;
-mod linear;
+mod free_roots;
+mod loop_derivatives;
 mod loops;
-mod meeting;
-mod mixing;
+mod matrices;
 mod newton;
-mod points;
+mod point_loops;
 mod report;
+mod restitution;
 mod rows;
+mod sensors;
 mod step;
-mod tell;
-mod tied;
+mod step_derivatives;
 
 pub use cone::Region;
-pub use felt::{Felt, Imu, LinkForce};
-pub use linear::{Change, ContactDerivatives, Gradient};
-pub use meeting::Meeting;
-pub use report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Report, Residuals};
+pub use contact_derivatives::Meeting;
+pub use report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Residuals, StepReport};
+pub use sensors::{Imu, LinkForce, StepSensors};
 pub use step::Stepper;
+pub use step_derivatives::{Change, ContactDerivatives, Gradient};
 
 use crate::model::FrameId;
 use crate::spatial::Vec3;
@@ -166,6 +167,7 @@ pub struct Contact {
 
 /// Which law of friction holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Friction {
     /// The convex relaxation: one minimum, but what slides separates at μ times its speed.
     Convex,
@@ -175,6 +177,7 @@ pub enum Friction {
 
 /// Where Newton's method starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Start {
     /// At v*, the velocity without contacts.
     Free,

@@ -11,9 +11,9 @@
 use super::Settings;
 use super::cone::{ROWS, Rows};
 use super::loops::Loop;
-use super::points::{
-    advance_points, bend_of_points, compare_points, curve_of_points, move_points, push_points, slope_of_points,
-    start_points, try_points, weigh_points,
+use super::point_loops::{
+    AdvancePoints, ArriveAtPoints, BendOfPoints, ComparePoints, CurveOfPoints, MovePoints, PushPoints, SlopeOfPoints,
+    StartPoints, TryPoints, WeighPoints,
 };
 use super::rows::{Line, Point};
 use crate::Result;
@@ -92,12 +92,13 @@ impl Newton {
     }
 
     /// Takes in v as it is, with 𝓐₀(v − v*) in the place of the gradient: the velocities of all rows, and no impulses yet.
-    pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum, settings: &Settings) {
+        self.exact = !sum.loops.is_empty() || settings.tolerance < EXACT;
         self.moved.copy_from_slice(&self.gradient);
         a.move_links(&self.v);
         let wide = a.instructions();
         let motions = &a.memory().lambda;
-        wide.call(start_points, (&mut sum.points[..], &motions[..]));
+        wide.call(StartPoints, (&mut sum.points[..], &motions[..]));
         for tie in &mut sum.loops {
             tie.u = tie.arms.velocity(tie.count, motions);
             tie.gamma = [0.0; ROWS];
@@ -118,9 +119,9 @@ impl Newton {
     }
 
     /// γ of all rows at v, and the gradient with them.
-    fn answer(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    pub(super) fn answer(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
         self.evaluations += 1;
-        a.instructions().call(try_points, &mut sum.points[..]);
+        a.instructions().call(TryPoints, &mut sum.points[..]);
         sum.loops.iter_mut().for_each(|tie| tie.try_at(0.0));
         for line in &mut sum.lines {
             (line.next, _) = line.answer(self.v[line.v]);
@@ -147,12 +148,12 @@ impl Newton {
             compare(&tie.gamma, &tie.next, tie.count);
         }
         let wide = a.instructions();
-        let [most, change] = wide.call(compare_points, &sum.points[..]);
+        let [most, change] = wide.call(ComparePoints, &sum.points[..]);
         (largest, differ) = (largest.max(most), differ.max(change));
         if differ > ROUNDING * largest {
             let forces = &mut a.memory().forces;
             forces.fill(Force::ZERO);
-            wide.call(push_points, (&sum.points[..], &mut forces[..]));
+            wide.call(PushPoints, (&sum.points[..], &mut forces[..]));
             for tie in &sum.loops {
                 tie.arms.push_between(tie.count, &tie.gamma, &tie.next, forces);
             }
@@ -186,12 +187,10 @@ impl Newton {
         settings: &Settings,
         tolerance: f64,
     ) -> Result<bool> {
-        self.exact = !sum.loops.is_empty() || settings.tolerance < EXACT;
         self.answer(a, sum);
         for iteration in 0.. {
-            let left = self.length(&self.gradient);
-            self.left = if self.size > 0.0 { left / self.size } else { 0.0 };
-            if left <= tolerance * self.size {
+            let left = self.measure();
+            if left <= tolerance {
                 return Ok(true);
             }
             if iteration >= settings.iterations || !left.is_finite() {
@@ -222,7 +221,7 @@ impl Newton {
     fn move_rows(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
         let wide = a.instructions();
         let motions = &a.memory().lambda;
-        wide.call(move_points, (&mut sum.points[..], &motions[..]));
+        wide.call(MovePoints, (&mut sum.points[..], &motions[..]));
         for tie in &mut sum.loops {
             tie.du = tie.arms.velocity(tie.count, motions);
         }
@@ -245,7 +244,7 @@ impl Newton {
         for (v, dv) in self.v.iter_mut().zip(&self.dv) {
             *v += t * dv;
         }
-        wide.call(advance_points, (&mut sum.points[..], t, exact));
+        wide.call(AdvancePoints, (&mut sum.points[..], t, exact));
         if exact {
             for (moved, a0dv) in self.moved.iter_mut().zip(&self.a0dv) {
                 *moved += t * a0dv;
@@ -262,6 +261,88 @@ impl Newton {
             for line in &mut sum.lines {
                 line.gamma -= t * line.g * line.slope * self.dv[line.v];
             }
+        }
+    }
+
+    /// What is left of the gradient, relative to what drives.
+    pub(super) fn measure(&mut self) -> f64 {
+        let left = self.length(&self.gradient);
+        self.left = if self.size > 0.0 { left / self.size } else { 0.0 };
+        if self.size > 0.0 || left == 0.0 {
+            self.left
+        } else {
+            f64::MAX
+        }
+    }
+
+    /// −𝓐⁻¹ gradient after [`Newton::factor`], the bounds of contacts that slide changed by so much: the links' motions are left in λ.
+    pub(super) fn descend(&mut self, a: &mut AugmentedMass<'_>, sum: &Sum, sliding: &[usize], more: &[f64]) {
+        for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
+            *room = -gradient;
+        }
+        if !more.is_empty() {
+            let forces = &mut a.memory().forces;
+            forces.fill(Force::ZERO);
+            for (&i, more) in sliding.iter().zip(more) {
+                let (point, mut push) = (&sum.points[i], [0.0; ROWS]);
+                for j in 1..point.cone.rows {
+                    push[j] = more * point.weight.t[j];
+                }
+                point.push(&push, forces);
+            }
+        }
+        a.solve_pushed(Some(&self.room), !more.is_empty(), &mut self.dv);
+    }
+
+    /// Goes all of that way.
+    pub(super) fn leap(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+        self.iterations += 1;
+        self.move_rows(a, sum);
+        self.go(a.instructions(), sum, 1.0);
+    }
+
+    /// Goes all of that way, to the impulses that are there.
+    pub(super) fn arrive(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+        self.iterations += 1;
+        self.evaluations += 1;
+        self.move_rows(a, sum);
+        for (v, dv) in self.v.iter_mut().zip(&self.dv) {
+            *v += dv;
+        }
+        let (wide, exact) = (a.instructions(), self.exact);
+        let forces = &mut a.memory().forces;
+        forces.fill(Force::ZERO);
+        let [largest, differ] = wide.call(ArriveAtPoints, (&mut sum.points[..], exact, &mut forces[..]));
+        for tie in &mut sum.loops {
+            for i in 0..tie.count {
+                tie.u[i] += tie.du[i];
+            }
+            tie.try_at(0.0);
+            tie.gamma = tie.next;
+            tie.arms.push_between(tie.count, &[0.0; ROWS], &tie.gamma, forces);
+        }
+        if exact || differ > ROUNDING * largest {
+            a.gather(&mut self.gradient);
+        } else {
+            self.gradient.fill(0.0);
+        }
+        if exact {
+            for (moved, a0dv) in self.moved.iter_mut().zip(&self.a0dv) {
+                *moved += a0dv;
+            }
+            for (gradient, moved) in self.gradient.iter_mut().zip(&self.moved) {
+                *gradient += moved;
+            }
+        }
+        for line in &mut sum.lines {
+            (line.next, _) = line.answer(self.v[line.v]);
+            let told = if exact {
+                0.0
+            } else {
+                line.gamma - line.g * line.slope * self.dv[line.v]
+            };
+            self.gradient[line.v] += line.slope * (told - line.next);
+            line.gamma = line.next;
         }
     }
 
@@ -298,7 +379,7 @@ impl Newton {
     /// 𝓐 = 𝓐₀ + ΣJ*GJ at the present velocity.
     pub(super) fn factor(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
         a.memory().clear_weights();
-        a.instructions().call(weigh_points, (&mut sum.points[..], &mut *a));
+        a.instructions().call(WeighPoints, (&mut sum.points[..], &mut *a));
         for tie in &sum.loops {
             tie.weigh(a);
         }
@@ -321,7 +402,7 @@ impl Newton {
         let along = match exact {
             true => dot(&self.dv, &self.a0dv),
             false => {
-                let points = wide.call(curve_of_points, &sum.points[..]);
+                let points = wide.call(CurveOfPoints, &sum.points[..]);
                 let lines = sum
                     .lines
                     .iter()
@@ -367,7 +448,7 @@ impl Newton {
     /// The slope at a share of the step.
     fn slope(&mut self, wide: Instructions, sum: &mut Sum, first: f64, along: f64, t: f64) -> f64 {
         self.evaluations += 1;
-        let mut slope = first + t * along + wide.call(slope_of_points, (&mut sum.points[..], t));
+        let mut slope = first + t * along + wide.call(SlopeOfPoints, (&mut sum.points[..], t));
         for tie in &mut sum.loops {
             tie.try_at(t);
             for i in 0..tie.count {
@@ -384,7 +465,7 @@ impl Newton {
 
     /// What rows add to how the slope changes there.
     fn bend(&self, wide: Instructions, sum: &Sum, t: f64) -> f64 {
-        let points = wide.call(bend_of_points, (&sum.points[..], t));
+        let points = wide.call(BendOfPoints, (&sum.points[..], t));
         let ties = sum
             .loops
             .iter()

@@ -120,7 +120,7 @@ pub struct Residuals {
 /// What a step did: all of it, not only success.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Report {
+pub struct StepReport {
     /// Whether everything settled.
     pub settled: bool,
     /// Newton's iterations in all.

@@ -35,6 +35,8 @@ pub(super) struct Point {
     pub(super) tangents: [Vec3; 2],
     pub(super) cone: Cone,
     pub(super) law: Law,
+    /// What it did in the last step.
+    pub(super) before: Region,
     pub(super) w_n: f64,
     pub(super) w_t: f64,
     /// Of the normal, before restitution and the passes of Coulomb's law.
@@ -220,6 +222,7 @@ impl Point {
                 r_t: 1.0,
             },
             law: Law::Cone,
+            before: Region::Apart,
             w_n: 0.0,
             w_t: 0.0,
             v_hat_n: 0.0,
@@ -289,7 +292,7 @@ impl Point {
             r_n: 1.0,
             r_t: 1.0,
         };
-        self.law = Law::Cone;
+        (self.law, self.before) = (Law::Cone, Region::Apart);
         (self.w_n, self.w_t, self.v_hat_n) = (0.0, 0.0, 0.0);
         (self.u, self.du, self.gdu) = ([0.0; ROWS], [0.0; ROWS], [0.0; ROWS]);
         (self.gamma, self.region) = ([0.0; ROWS], Region::Apart);
@@ -331,6 +334,11 @@ impl Point {
         }
         let y = self.cone.pull(&u, &self.v_hat);
         self.next = self.cone.project(self.law, &y);
+    }
+
+    /// Whether y has a direction of sliding at u.
+    pub(super) fn slides(&self) -> bool {
+        (1..self.cone.rows).any(|i| self.u[i] != self.v_hat[i])
     }
 
     /// J dv*GJ dv at a share of the step, after [`Point::try_at`].

@@ -1,16 +1,16 @@
 //! One step in time.
 
-use super::cone::Law;
+use super::cone::{Law, Region};
 use super::coulomb::{Coulomb, Passes};
-use super::felt::Last;
-use super::find::{Stop, Yields, stops};
-use super::free::{Root, roots};
+use super::find_rows::{Stop, Yields, stops};
+use super::free_roots::{Root, roots};
 use super::loops::Loops;
 use super::newton::{Newton, Sum};
-use super::report::Report;
+use super::report::StepReport;
 use super::rows::check;
+use super::sensors::Last;
 use super::{Contact, Friction, Settings, Start};
-use crate::closed::{ClosedMechanism, Target};
+use crate::closed::{ClosedMechanism, ConstraintTarget};
 use crate::model::Mechanism;
 use crate::spatial::{Force, Vec3};
 use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
@@ -66,15 +66,16 @@ pub(super) struct Work {
     pub(super) knows_free: bool,
     /// R of contacts that are held.
     pub(super) held_compliance: Vec<[f64; 2]>,
-    pub(super) report: Report,
+    pub(super) report: StepReport,
 }
 
-/// What is remembered of a contact: the strain it holds, and its normal impulse.
+/// What is remembered of a contact: the strain it holds, its normal impulse, and what it did.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) id: u64,
     pub(super) strain: [Vec3; 2],
     pub(super) normal: f64,
+    pub(super) region: Region,
 }
 
 /// Velocity terms are explicit below this angle, or way, in a step.
@@ -130,10 +131,10 @@ impl Stepper {
             middle: vec![0.0; nv],
             knows_free: false,
             held_compliance: Vec::new(),
-            report: Report {
+            report: StepReport {
                 free_velocity: vec![0.0; nv],
                 velocity: vec![0.0; nv],
-                ..Report::default()
+                ..StepReport::default()
             },
         };
         let mut augmented = mechanism.augmented();
@@ -149,7 +150,7 @@ impl Stepper {
     }
 
     /// Memory for steps of a closed mechanism: its constraints hold in the same step as contacts, one-sided ones, prescribed motions
-    /// and rows of velocities included. What they do is in [`Report::loops`].
+    /// and rows of velocities included. What they do is in [`StepReport::loops`].
     ///
     /// Loops stay closed to Δt³, without drift. Start where they are closed, as by [`ClosedMechanism::assemble`].
     pub fn closed(closed: &ClosedMechanism, settings: Settings) -> Result<Self> {
@@ -167,7 +168,7 @@ impl Stepper {
     }
 
     /// Sets where a constraint holds from the next step on: see [`ClosedMechanism::prescribe`].
-    pub fn prescribe(&mut self, constraint: &str, target: Option<Target>) -> Result<()> {
+    pub fn prescribe(&mut self, constraint: &str, target: Option<ConstraintTarget>) -> Result<()> {
         self.loops()?.prescribe(constraint, target)
     }
 
@@ -191,7 +192,7 @@ impl Stepper {
     }
 
     /// What the last step did.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &StepReport {
         &self.work.report
     }
 
@@ -208,7 +209,7 @@ impl Stepper {
 
     /// Advances q and v by Δt under joint torques, damping, springs, limits and dry friction of joints, and contacts given
     /// at q. What is near must be among the contacts: each one that might close within the step.
-    pub fn step(&mut self, q: &mut [f64], v: &mut [f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
+    pub fn step(&mut self, q: &mut [f64], v: &mut [f64], torque: &[f64], contacts: &[Contact]) -> Result<&StepReport> {
         self.mechanism.check_vector("torque", torque)?;
         self.step_driven(q, v, contacts, |_, tau| {
             tau.copy_from_slice(torque);
@@ -223,7 +224,7 @@ impl Stepper {
         v: &mut [f64],
         contacts: &[Contact],
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64]) -> Result<()>,
-    ) -> Result<&Report> {
+    ) -> Result<&StepReport> {
         self.step_finding(q, v, |_, _, _| Ok(contacts), |moving, tau, _| drive(moving, tau))
     }
 
@@ -236,7 +237,7 @@ impl Stepper {
         v: &mut [f64],
         find: impl FnOnce(&mut Posed<'_>, &[f64], &[f64]) -> Result<&'c [Contact]>,
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
-    ) -> Result<&Report> {
+    ) -> Result<&StepReport> {
         self.solve_driven(q, v, find, drive)?;
         let work = &mut self.work;
         let dt = work.settings.step;
@@ -252,9 +253,9 @@ impl Stepper {
         Ok(&work.report)
     }
 
-    /// v⁺ for a state and contacts, which stay as they are: it is in [`Report::velocity`]. What is remembered of contacts does
+    /// v⁺ for a state and contacts, which stay as they are: it is in [`StepReport::velocity`]. What is remembered of contacts does
     /// change.
-    pub fn solve(&mut self, q: &[f64], v: &[f64], torque: &[f64], contacts: &[Contact]) -> Result<&Report> {
+    pub fn solve(&mut self, q: &[f64], v: &[f64], torque: &[f64], contacts: &[Contact]) -> Result<&StepReport> {
         self.mechanism.check_vector("torque", torque)?;
         self.solve_driven(
             q,
@@ -273,7 +274,7 @@ impl Stepper {
         v: &[f64],
         find: impl FnOnce(&mut Posed<'_>, &[f64], &[f64]) -> Result<&'c [Contact]>,
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
-    ) -> Result<&Report> {
+    ) -> Result<&StepReport> {
         self.mechanism.check_vector("v", v)?;
         let mut posed = self.workspace.at(q)?;
         let contacts = find(&mut posed, q, v)?;
@@ -443,7 +444,8 @@ impl Work {
                 }
             }
         }
-        newton.start(a, &mut self.sum);
+        newton.start(a, &mut self.sum, &self.settings);
+        self.coulomb.leap(newton, a, &mut self.sum)?;
         let slides = self.sum.points.iter().any(|p| p.cone.mu > 0.0);
         if slides && self.settings.friction == Friction::Coulomb {
             return self.coulomb.solve(newton, a, &mut self.sum, &self.settings);

@@ -14,6 +14,7 @@ pub type DesiredMotion = Box<dyn FnMut(f64, &mut [f64], &mut [f64], &mut [f64]) 
 
 /// How parameters are learnt.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Adaptation {
     /// π̂̇ = −ΓY\*s with one Γ for all: simple, and parameters may become those of no body.
     Plain(f64),

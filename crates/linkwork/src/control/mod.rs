@@ -30,21 +30,21 @@
 
 mod adaptive;
 mod grasp;
-mod joint;
+mod joint_space;
 mod operational;
-mod partly;
-mod pose;
+mod pose_control;
 mod priority;
-mod rate;
+mod rate_damping;
 mod regulator;
 mod trial;
+mod underactuated;
 
 pub use adaptive::{Adaptation, Adaptive, DesiredMotion};
 pub use grasp::Grasp;
-pub use joint::{ComputedTorque, JointPd};
+pub use joint_space::{ComputedTorque, JointPd};
 pub use operational::{FrameTarget, FrameTask, OperationalSpace};
-pub use pose::{PoseControl, Stiffness};
-pub use rate::RateDamping;
+pub use pose_control::{PoseControl, Stiffness};
+pub use rate_damping::RateDamping;
 pub use regulator::Regulator;
 pub use trial::{Trial, TrialOutcome};
 
@@ -65,6 +65,7 @@ pub trait Controller {
 /// that it keeps its direction and a torque that only damps still only damps. Where gravity alone exceeds a limit, nothing can
 /// hold the robot, and that joint is given its limit.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Controlled<C> {
     mechanism: Mechanism,
     controller: C,

@@ -1,7 +1,7 @@
 //! Operational-space control: moves frames to targets, in order of priority.
 
-use super::partly::Partly;
 use super::priority::Priorities;
+use super::underactuated::Partly;
 use super::{Controller, positive};
 use crate::model::FrameId;
 use crate::simulate::Now;

@@ -12,7 +12,7 @@ use crate::spatial::{Apart, Eccentric, Flat, Force, Leaning, Motion, Quarter, Ri
 use crate::stage::Stages;
 use crate::stage::branches::{at, read, write};
 use crate::stage::crossing::AnyJoint;
-use crate::stage::way::{Across, Ways};
+use crate::stage::way_to_parent::{Across, Ways};
 
 /// The numbers of all lanes, taken from their links.
 macro_rules! from_each {

@@ -1,6 +1,6 @@
 //! The mass matrix by composite bodies: 𝓜(i,k) = H(i) φ(i,k) r(k) H*(k).  (RK)
 
-use super::{branches, paths};
+use super::{branches, mass_columns};
 use crate::model::{Compiled, Placed};
 use crate::plan::Whole;
 use crate::scalar::{Pack, Scalar, zeros};
@@ -29,7 +29,7 @@ impl<S: Scalar> Sweep<S> for MassMatrix {
     #[inline(always)]
     fn run<const SPECIAL: bool>(m: &Compiled, s: &mut Stages<S>, _: At<'_>, _: &[S], out: &mut [S]) {
         write_zeros(m, out);
-        paths::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), out);
+        mass_columns::inward::<S, SPECIAL>(m, s, Whole(m.bodies.len()), out);
         add_rotors(m, out);
     }
 }
@@ -42,7 +42,7 @@ impl PackedSweep for MassMatrix {
             return Self::run::<true>(m, s, at, input, out);
         };
         branches::composites::<P>(m, b, s, out);
-        paths::inward::<f64, true>(m, s, &b.trunk[..], out);
+        mass_columns::inward::<f64, true>(m, s, &b.trunk[..], out);
         add_rotors(m, out);
     }
 }

@@ -26,6 +26,7 @@ use std::collections::HashMap;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Motor {
     /// Its name; several may have the same.
     pub name: String,

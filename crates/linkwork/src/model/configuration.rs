@@ -159,7 +159,8 @@ impl Mechanism {
         Ok(())
     }
 
-    fn difference_unchecked(&self, q0: &[f64], q1: &[f64], v: &mut [f64]) {
+    /// The same of configurations known to be right.
+    pub(crate) fn difference_unchecked(&self, q0: &[f64], q1: &[f64], v: &mut [f64]) {
         for (joint, at, step) in self.independent() {
             logarithm::step(&joint.kind, &q0[at.clone()], &q1[at], &mut v[step]);
         }

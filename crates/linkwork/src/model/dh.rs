@@ -31,6 +31,7 @@ pub enum Dh {
 /// assert!((shoulder.armature - 2.3248).abs() < 1e-4);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct DhRow {
     /// Angle about z, in rad; for a revolute joint at q = 0.
     pub theta: f64,

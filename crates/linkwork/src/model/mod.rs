@@ -12,9 +12,9 @@ pub mod examples;
 mod joint;
 mod limits;
 mod link;
+mod mass_pattern;
 mod mechanism;
 pub(crate) mod passive;
-mod pattern;
 
 pub use crate::coupled::model::{Coupling, Function, Law};
 pub use actuation::Motor;

@@ -110,6 +110,13 @@ impl Limits {
         Ok(limits)
     }
 
+    /// Per degree of freedom: its coordinate, if that is a plain number, and the bounds; for mechanisms without curved followers.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(super) fn plain_bounds(&self) -> (Vec<Option<usize>>, Vec<(f64, f64)>) {
+        let bounds = self.lower.iter().copied().zip(self.upper.iter().copied());
+        (self.coordinates.clone(), bounds.collect())
+    }
+
     /// Brings what is outside by rounding alone inside. An error for what is further out.
     pub(super) fn check_start(&self, m: &Mechanism, q: &mut [f64]) -> Result<()> {
         let outside = |joint: usize, x: f64, (lower, upper): (f64, f64)| Error::Joint {

@@ -2,7 +2,7 @@
 
 use super::bounds::Limits;
 use super::outcome::{Binding, Outcome, Solution};
-use super::seen::Residual;
+use super::residual::Residual;
 use super::step::Step;
 use super::task::{Goal, Task, frame_name, unsolved};
 use crate::closed::ClosedMechanism;
@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 /// How hard to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct SolverOptions {
     /// What may be left of every goal, in metres and radians.
     pub tolerance: f64,
     /// Steps from one start.
@@ -24,7 +24,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Default for Options {
+impl Default for SolverOptions {
     fn default() -> Self {
         Self {
             tolerance: 1e-9,
@@ -52,6 +52,7 @@ const CLOSED: f64 = 1e-10;
 /// ```
 #[derive(Clone, Debug)]
 #[doc(alias = "inverse kinematics")]
+#[must_use]
 pub struct InverseKinematics {
     pub(super) workspace: Workspace<f64>,
     /// What closes loops, then what was asked for.
@@ -62,7 +63,7 @@ pub struct InverseKinematics {
     pub(super) ranks: Vec<usize>,
     pub(super) rank_count: usize,
     pub(super) limits: Limits,
-    pub(super) options: Options,
+    pub(super) options: SolverOptions,
     pub(super) step: Step,
     pub(super) q: Vec<f64>,
     pub(super) trial: Vec<f64>,
@@ -148,7 +149,7 @@ impl InverseKinematics {
             ranks,
             rank_count,
             limits,
-            options: Options::default(),
+            options: SolverOptions::default(),
             q: nq(),
             trial: nq(),
             start: nq(),
@@ -164,7 +165,7 @@ impl InverseKinematics {
     }
 
     /// With other options.
-    pub fn options(mut self, options: Options) -> Result<Self> {
+    pub fn options(mut self, options: SolverOptions) -> Result<Self> {
         if !(options.tolerance > 0.0 && options.tolerance.is_finite()) {
             return Err(Error::Gain {
                 argument: "tolerance",
@@ -252,6 +253,7 @@ impl InverseKinematics {
         }
         task.tolerance = old.tolerance;
         *old = task;
+        self.step.aim(self.workspace.mechanism(), loops + index, old);
         Ok(())
     }
 
@@ -270,7 +272,7 @@ impl InverseKinematics {
     /// Keeps what is left of the tasks as last seen.
     pub(super) fn keep_residuals(&mut self) {
         for (residual, seen) in self.residuals.iter_mut().zip(&self.step.seen) {
-            *residual = seen.residual;
+            *residual = seen.residual();
         }
     }
 
@@ -298,6 +300,10 @@ impl InverseKinematics {
             },
         };
         let goals = (0..self.tasks.len()).filter(|i| !self.tasks[*i].is_preferred);
+        let left = goals
+            .clone()
+            .filter(|&i| i >= self.loops.len())
+            .fold(0.0, |most: f64, i| most.max(self.residuals[i].largest()));
         let unmet: Vec<usize> = goals
             .filter(|&i| self.residuals[i].largest() > self.tasks[i].tolerance)
             .collect();
@@ -318,6 +324,7 @@ impl InverseKinematics {
             bindings: bindings.collect(),
             iterations: outcome.iterations,
             restarts: outcome.restarts,
+            left,
             unmet: unmet.iter().map(|&i| (name(i), self.residuals[i])).collect(),
             contradictions,
             q,

@@ -5,7 +5,7 @@
 
 use super::inverse_kinematics::InverseKinematics;
 use super::outcome::Outcome;
-use super::seen::Seen;
+use super::residual::Seen;
 use super::task::{Goal, Task};
 use crate::Result;
 use crate::model::Generator;
@@ -19,7 +19,7 @@ const NEAR: f64 = 1e-9;
 const SINKS: f64 = 0.7;
 const WAIT: usize = 3;
 /// A step below this moves nothing that matters.
-const STILL: f64 = 1e-12;
+pub(super) const STILL: f64 = 1e-12;
 /// A cost that sinks by less than this part is no progress; so many times in a row is the end.
 const PROGRESS: f64 = 1e-3;
 const PATIENCE: usize = 4;

@@ -29,7 +29,7 @@ pub(super) fn tasks(closed: &ClosedMechanism) -> Result<Vec<(String, Task)>> {
             ConstraintKind::Hinge { axis } => vec![origin, Task::direction(b, axis, axis)],
             ConstraintKind::Slider { axis } => {
                 let across = Task {
-                    basis: super::seen::axes_along(axis * axis.norm().recip()),
+                    basis: super::residual::axes_along(axis * axis.norm().recip()),
                     ..origin.axis_weights([0.0, 1.0, 1.0])
                 };
                 vec![Task::orientation(b, Rotation::IDENTITY), across]
@@ -61,7 +61,7 @@ pub(super) fn tasks(closed: &ClosedMechanism) -> Result<Vec<(String, Task)>> {
                 let up: Vec3 = normal * normal.norm().recip();
                 let height = Task::position(b, up * radius).axis_weights([1.0, 0.0, 0.0]);
                 vec![Task {
-                    basis: super::seen::axes_along(up),
+                    basis: super::residual::axes_along(up),
                     ..height
                 }]
             }

@@ -23,17 +23,19 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
-mod abreast;
 mod bounds;
-mod centre;
+mod centre_of_mass;
 mod clearance;
+mod in_lanes;
 mod inverse_kinematics;
+mod lane_steps;
+mod least_squares;
 mod levels;
+mod link_goal;
 mod loops;
-mod many;
 mod outcome;
-mod reach;
-mod seen;
+mod residual;
+mod solve_many;
 mod step;
 mod task;
 mod tracking;
@@ -41,9 +43,9 @@ mod trajectory;
 mod velocity;
 
 pub use clearance::{Clearance, Near};
-pub use inverse_kinematics::{InverseKinematics, Options};
+pub use inverse_kinematics::{InverseKinematics, SolverOptions};
 pub use outcome::{Binding, Outcome, Solution};
-pub use seen::Residual;
+pub use residual::Residual;
 pub use task::Task;
 pub use tracking::{Feedback, Sensitivity, TrackingRegulator, TrackingTorque};
 pub use trajectory::{Blend, Knot, LimitUse, Limits, PoseCourse, PoseTrajectory, TimeOptimal, Trajectory};

@@ -1,6 +1,6 @@
 //! What inverse kinematics found.
 
-use super::seen::Residual;
+use super::residual::Residual;
 use core::fmt;
 
 /// How a solution went. What it left of each task is in [`super::InverseKinematics::residuals`].
@@ -32,6 +32,7 @@ pub struct Binding {
 /// A solution, or the nearest that was found. Displays as a sentence.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Solution {
     /// The configuration, within all limits.
     pub q: Vec<f64>,
@@ -47,6 +48,8 @@ pub struct Solution {
     pub iterations: usize,
     /// How often it started elsewhere.
     pub restarts: usize,
+    /// The largest that is left of a goal: preferences need not be met.
+    pub(super) left: f64,
     /// Per goal that is not met: what it is.
     pub(super) unmet: Vec<(String, Residual)>,
     /// Pairs of tasks that no configuration can meet both, and what they are about.
@@ -55,9 +58,8 @@ pub struct Solution {
 
 impl fmt::Display for Solution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let largest = self.residuals.iter().fold(0.0, |m: f64, r| m.max(r.largest()));
         if self.reached {
-            write!(f, "reached to {largest:.1e}")?;
+            write!(f, "reached to {:.1e}", self.left)?;
         } else {
             write!(f, "not reachable: nearest is ")?;
             for (i, (name, residual)) in self.unmet.iter().enumerate() {

@@ -1,14 +1,17 @@
 //! One step of damped least squares within limits.
 
 use super::bounds::Limits;
-use super::centre::Centre;
+use super::centre_of_mass::Centre;
 use super::clearance::Gaps;
-use super::reach::{Look, Reach};
-use super::seen::Seen;
+use super::least_squares::{Look, Reach};
+use super::link_goal::Aim;
+use super::residual::Seen;
 use super::task::{Goal, Task};
 use crate::Result;
-use crate::model::{FrameId, Mechanism};
-use crate::spatial::{Force, Reference, Vec3};
+use crate::model::{FrameId, JointKind, Mechanism, Placed};
+use crate::simd;
+use crate::spatial::{Force, Pose, Reference, Vec3};
+use crate::stage::world::World;
 use crate::workspace::{Augmented, Configured, Masses};
 
 /// A on a joint that is held: what moves it is below the last digit.
@@ -24,6 +27,8 @@ pub(super) struct Step {
     /// The joints that move tasks, where these are about one link each; the operator of all joints else.
     reach: Option<Reach<f64>>,
     looks: Vec<Look<f64>>,
+    /// Per task: where it aims and the frame that is to be there, if it is of the simple kind.
+    aims: Vec<Option<(Aim<f64>, Placed)>>,
     memory: Augmented,
     /// Per task: how much it counts now, and what is added to its error.
     pub(super) shares: Vec<Share>,
@@ -38,6 +43,8 @@ pub(super) struct Numbers {
     /// Per degree of freedom: the posture's weight times what is left, and the weights.
     posture: Vec<f64>,
     posture_weights: Vec<f64>,
+    /// Per degree of freedom: 1 if postures count it, else 0.
+    counted: Vec<f64>,
     wide: Vec<f64>,
     /// J*Ge: downhill.
     gradient: Vec<f64>,
@@ -88,8 +95,15 @@ impl Step {
                 joints: vec![0.0; own],
             }
         };
-        Self {
+        let mut counted = vec![1.0; nv];
+        for (joint, _, v) in m.independent() {
+            if matches!(joint.kind, JointKind::Free | JointKind::Planar) {
+                counted[v].fill(0.0);
+            }
+        }
+        let mut made = Self {
             reach: Reach::new(m, tasks),
+            aims: vec![None; tasks.len()],
             looks: vec![Look::NOTHING; tasks.len()],
             memory: m.augmented(),
             shares: tasks.iter().map(share).collect(),
@@ -97,6 +111,7 @@ impl Step {
             numbers: Numbers {
                 posture: vec![0.0; nv],
                 posture_weights: vec![0.0; nv],
+                counted,
                 wide: vec![0.0; nv],
                 gradient: vec![0.0; nv],
                 rhs: vec![0.0; nv],
@@ -106,59 +121,74 @@ impl Step {
                 dq: vec![0.0; nv],
             },
             gaps: Gaps::default(),
+        };
+        for (i, task) in tasks.iter().enumerate() {
+            made.aim(m, i, task);
         }
+        made
+    }
+
+    /// Works out what of a task does not depend on the configuration.
+    pub(super) fn aim(&mut self, m: &Mechanism, index: usize, task: &Task) {
+        let Some(frame) = task.frame().filter(|_| self.reach.is_some()) else {
+            return;
+        };
+        let base = task.other.map_or(Pose::IDENTITY, |f| m.placed[f.index()].pose);
+        self.aims[index] = Aim::of(task, base).map(|aim| (aim, m.placed[frame.index()]));
+    }
+
+    /// Where tasks aim, those of the simple kind.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(super) fn simple_aims(&self) -> impl Iterator<Item = Option<Aim<f64>>> {
+        self.aims.iter().map(|aim| aim.as_ref().map(|(aim, _)| *aim))
     }
 
     /// Sees all tasks at a configuration, pulls included: ½Σe*Ge of those that count.
     pub(super) fn look(&mut self, posed: &mut Configured<'_>, q: &[f64], tasks: &[Task]) -> Result<f64> {
         let m = posed.mechanism();
-        for ((task, seen), share) in tasks.iter().zip(&mut self.seen).zip(&mut self.shares) {
+        if self.reach.is_some() {
+            let (world, instructions) = posed.world();
+            instructions.perform::<f64, _>(SeeSimple {
+                world,
+                aims: &self.aims,
+                shares: &self.shares,
+                seen: &mut self.seen,
+            });
+        }
+        let all = tasks.iter().zip(&mut self.seen).zip(&mut self.shares).zip(&self.aims);
+        for (((task, seen), share), _) in all.filter(|(_, aim)| aim.is_none()) {
             *seen = task.see(posed);
             if let Goal::Posture { q: target } = &task.goal {
-                m.difference(q, target, &mut share.joints)?;
-                task.posture_weights(m, &mut self.numbers.wide);
-                let counted = share.joints.iter().zip(&self.numbers.wide).filter(|(_, w)| **w > 0.0);
-                seen.residual.angle = counted.map(|(e, _)| e * e).sum::<f64>().sqrt();
+                m.difference_unchecked(q, target, &mut share.joints);
+                let counted = share.joints.iter().zip(&self.numbers.counted);
+                let square: f64 = counted.map(|(e, counts)| e * e * counts * counts).sum();
+                seen.angle = if task.weight > 0.0 { square.sqrt() } else { 0.0 };
                 for (e, pull) in share.joints.iter_mut().zip(&share.joints_pull) {
                     *e += pull;
                 }
             }
             if let Goal::Clear { margin } = task.goal {
-                seen.residual.distance = self.gaps.look(q, margin, &mut share.joints)?;
+                seen.distance = self.gaps.look(q, margin, &mut share.joints)?;
                 share.joints_pull.clear();
                 share.joints_pull.resize(share.joints.len(), 0.0);
             }
-            seen.e = [0, 1].map(|i| seen.e[i] + seen.axes * share.pull[i]);
+            if share.pull != [Vec3::ZERO; 2] {
+                seen.e = [0, 1].map(|i| seen.e[i] + seen.axes * share.pull[i]);
+            }
         }
-        Ok(self.weigh(m, tasks))
+        Ok(self.weigh(posed, tasks))
     }
 
     /// The weights of what counts, from errors that are set: ½Σe*Ge.
-    pub(super) fn weigh(&mut self, m: &Mechanism, tasks: &[Task]) -> f64 {
-        let (mut cost, n) = (0.0, &mut self.numbers);
-        n.posture.fill(0.0);
-        n.posture_weights.fill(0.0);
-        for ((task, seen), share) in tasks.iter().zip(&self.seen).zip(&self.shares) {
-            if share.scale == 0.0 {
-                continue;
-            }
-            cost += share.scale * seen.cost();
-            if matches!(task.goal, Goal::Clear { .. }) {
-                let squares: f64 = share.joints.iter().map(|e| e * e).sum();
-                cost += 0.5 * share.scale * task.weight * squares;
-                continue;
-            }
-            if share.joints.is_empty() {
-                continue;
-            }
-            task.posture_weights(m, &mut n.wide);
-            for (i, (e, w)) in share.joints.iter().zip(&n.wide).enumerate() {
-                let w = share.scale * w;
-                cost += 0.5 * w * e * e;
-                n.posture[i] += w * e;
-                n.posture_weights[i] += w;
-            }
-        }
+    pub(super) fn weigh(&mut self, posed: &Configured<'_>, tasks: &[Task]) -> f64 {
+        let mut cost = 0.0;
+        posed.instructions().perform::<f64, _>(Weigh {
+            tasks,
+            seen: &self.seen,
+            shares: &self.shares,
+            numbers: &mut self.numbers,
+            cost: &mut cost,
+        });
         cost
     }
 
@@ -287,10 +317,12 @@ impl Step {
     fn prepare(&mut self, posed: &mut Configured<'_>, tasks: &[Task]) -> Result<()> {
         match &mut self.reach {
             Some(reach) => {
-                for ((look, seen), share) in self.looks.iter_mut().zip(&self.seen).zip(&self.shares) {
-                    *look = seen.look(share.scale);
-                }
                 let (world, instructions) = posed.world();
+                instructions.perform::<f64, _>(LookAt {
+                    seen: &self.seen,
+                    shares: &self.shares,
+                    looks: &mut self.looks,
+                });
                 reach.take(instructions, world, &self.looks, &mut self.numbers.gradient);
             }
             None => self.weigh_all(posed, tasks)?,
@@ -370,6 +402,81 @@ impl Step {
             centre.correct(&mut operator, &mut n.wide);
         }
         Ok(())
+    }
+}
+
+/// Sees the tasks of the simple kind, pulls included.
+struct SeeSimple<'a> {
+    world: &'a World<f64>,
+    aims: &'a [Option<(Aim<f64>, Placed)>],
+    shares: &'a [Share],
+    seen: &'a mut [Seen],
+}
+
+impl simd::Task for SeeSimple<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for i in 0..self.seen.len() {
+            let Some((aim, placed)) = &self.aims[i] else { continue };
+            let (mut seen, share) = (aim.see(&self.world.frame(placed)), &self.shares[i]);
+            for half in 0..2 {
+                seen.e[half] += seen.axes * share.pull[half];
+            }
+            self.seen[i] = seen;
+        }
+    }
+}
+
+/// The weights of what counts, and the cost.
+struct Weigh<'a> {
+    tasks: &'a [Task],
+    seen: &'a [Seen],
+    shares: &'a [Share],
+    numbers: &'a mut Numbers,
+    cost: &'a mut f64,
+}
+
+impl simd::Task for Weigh<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let (mut cost, n) = (0.0, self.numbers);
+        for i in 0..n.posture.len() {
+            (n.posture[i], n.posture_weights[i]) = (0.0, 0.0);
+        }
+        for k in 0..self.tasks.len() {
+            let (task, share) = (&self.tasks[k], &self.shares[k]);
+            if share.scale == 0.0 {
+                continue;
+            }
+            cost += share.scale * self.seen[k].cost();
+            let (weight, is_posture) = (share.scale * task.weight, matches!(task.goal, Goal::Posture { .. }));
+            for i in 0..share.joints.len() {
+                let e = share.joints[i];
+                let w = if is_posture { weight * n.counted[i] } else { weight };
+                cost += 0.5 * w * e * e;
+                if is_posture {
+                    n.posture[i] += w * e;
+                    n.posture_weights[i] += w;
+                }
+            }
+        }
+        *self.cost = cost;
+    }
+}
+
+/// What a step takes of every task.
+struct LookAt<'a> {
+    seen: &'a [Seen],
+    shares: &'a [Share],
+    looks: &'a mut [Look<f64>],
+}
+
+impl simd::Task for LookAt<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for i in 0..self.looks.len() {
+            self.looks[i] = self.seen[i].look(self.shares[i].scale);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wanted of a configuration.
 
-use crate::model::{FrameId, JointKind, Mechanism};
+use crate::model::{FrameId, Mechanism};
 use crate::spatial::{Pose, Rotation, Vec3};
 use crate::{Error, Result};
 
@@ -325,14 +325,6 @@ impl Task {
         let places = place(self).zip(place(other)).is_some_and(|(a, b)| apart(a, b));
         let turns = turn(self).zip(turn(other));
         places || turns.is_some_and(|(a, b)| (a.inverse() * b).log().norm() > tolerance)
-    }
-
-    /// The weight of every degree of freedom in a posture.
-    pub(super) fn posture_weights(&self, m: &Mechanism, out: &mut [f64]) {
-        for (joint, _, v) in m.independent() {
-            let counts = !matches!(joint.kind, JointKind::Free | JointKind::Planar);
-            out[v].fill(if counts { self.weight } else { 0.0 });
-        }
     }
 }
 

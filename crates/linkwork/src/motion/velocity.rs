@@ -115,7 +115,6 @@ impl InverseKinematics {
             share.reset(1.0);
         }
         let mut posed = self.workspace.at(&self.q)?;
-        let m = posed.mechanism();
         step.look(&mut posed, &self.q, tasks)?;
         for (((task, seen), share), wanted) in tasks
             .iter()
@@ -123,8 +122,10 @@ impl InverseKinematics {
             .zip(&mut step.shares)
             .zip(wanted.iter_mut())
         {
-            let fed = task.fed(seen);
-            *wanted = [0, 1].map(|i| seen.e[i] * part + fed[i] * period);
+            *wanted = seen.e.map(|e| e * part);
+            if let Some(fed) = task.fed(seen) {
+                *wanted = [0, 1].map(|i| wanted[i] + fed[i] * period);
+            }
             share.joints.iter_mut().for_each(|e| *e *= part);
         }
         step.numbers.dq.fill(0.0);
@@ -138,7 +139,7 @@ impl InverseKinematics {
                 }
             }
             for round in 0..ROUNDS {
-                step.weigh(m, tasks);
+                step.weigh(&posed, tasks);
                 step.improve(&mut posed, &self.q, tasks, limits, damping)?;
                 if rank == 0 {
                     break;

@@ -24,6 +24,7 @@ use core::ops::Range;
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct BatchEvaluation<T: Real = f64> {
     batch: Batch<T>,
     /// For what has no lanes: what each thread begins with.

@@ -17,6 +17,9 @@ macro_rules! in_lanes {
                 _ => None,
             }
         }
+
+        #[cfg(test)]
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
@@ -100,5 +103,22 @@ fn part<T: Real>(
             states,
             problem,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+    use crate::quantity::Quantity;
+
+    #[test]
+    fn lanes_are_of_quantities() {
+        for name in NAMES {
+            assert_eq!(
+                Quantity::find(name).map(|q| q.name).ok(),
+                Some(*name),
+                "no quantity has that name"
+            );
+        }
     }
 }

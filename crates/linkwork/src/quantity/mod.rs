@@ -21,15 +21,15 @@ mod diagonalized;
 mod dynamics;
 mod evaluation;
 mod kinematics;
-mod known;
 mod lanes;
+mod many_models;
 mod operational;
-mod varied;
+mod single_sweeps;
 
 pub use crate::sweep::{Input, Size};
 pub use batch::BatchEvaluation;
 pub use evaluation::{Evaluation, Room};
-pub use varied::ModelsEvaluation;
+pub use many_models::ModelsEvaluation;
 
 use crate::closed::ClosedPosed;
 use crate::model::{FrameId, JointId, Mechanism};
@@ -247,7 +247,7 @@ impl Quantity {
             closed::QUANTITIES,
         ];
         let own = families.into_iter().flatten();
-        known::QUANTITIES.iter().flatten().chain(own)
+        single_sweeps::QUANTITIES.iter().flatten().chain(own)
     }
 
     /// Finds one by its name or an alias.
@@ -290,7 +290,7 @@ impl Quantity {
     /// ```
     pub fn over<S: Scalar>(&self) -> Option<Call<S>> {
         let families = [
-            known::over::<S>,
+            single_sweeps::over::<S>,
             dynamics::over::<S>,
             derivatives::over::<S>,
             diagonalized::over::<S>,

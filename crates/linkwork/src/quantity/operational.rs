@@ -69,11 +69,11 @@ pub(super) static QUANTITIES: &[Quantity] = &[
     ),
     Quantity::new(
         (
-            "consistent_inverse",
+            "dynamically_consistent_inverse",
             "J̄",
             "the dynamically consistent inverse 𝓜⁻¹J*Λ of a frame's Jacobian, nv × 6",
         ),
-        &["dynamically_consistent_inverse"],
+        &["consistent_inverse"],
         &[Q, Frame, Reference],
         &[Nv, Of(6)],
         |m, g, room, out| {

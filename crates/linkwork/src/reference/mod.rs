@@ -5,6 +5,8 @@
 //!
 //! | | library |
 //! |---|---|
+//! | [`link_poses`], forward kinematics | [`Configured::pose`](crate::workspace::Configured::pose) |
+//! | [`jacobian`], geometric Jacobian | [`Configured::jacobian`](crate::workspace::Configured::jacobian) |
 //! | [`inverse_dynamics`], recursive Newton–Euler | [`Moving::inverse_dynamics`](crate::workspace::Moving::inverse_dynamics) |
 //! | [`mass_matrix`], composite bodies | [`Configured::mass_matrix`](crate::workspace::Configured::mass_matrix) |
 //! | [`forward_dynamics`], articulated bodies | [`Moving::forward_dynamics`](crate::workspace::Moving::forward_dynamics) |
@@ -22,7 +24,7 @@ mod joint;
 mod matrix;
 
 use crate::Result;
-use crate::model::Mechanism;
+use crate::model::{LinkId, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Vec3};
 use core::ops::Range;
 use joint::{motions, motions_rate};
@@ -30,7 +32,9 @@ use matrix::{Six, solve};
 
 /// A link on its joint, at a state.
 struct Link {
-    /// The link that carries it; none for the world.
+    /// Its place among the mechanism's links.
+    index: usize,
+    /// The link that carries it, by its place among these; none for the world.
     parent: Option<usize>,
     /// Its frame, seen from the parent's.
     pose: Pose,
@@ -69,6 +73,7 @@ fn links(m: &Mechanism, q: &[f64], qd: &[f64]) -> Result<Vec<Link>> {
             place[child] = Some(links.len());
             let (at, rate) = (&q[own.clone()], &qd[dofs.clone()]);
             links.push(Link {
+                index: child,
                 parent: parent.flatten(),
                 pose: joint.origin * joint.kind.pose(at),
                 inertia: m.links()[child].inertia,
@@ -94,6 +99,37 @@ fn momentum(body: &Inertia, v: Motion) -> Force {
     );
     let force = (v.linear + w.cross(body.com)) * body.mass;
     Force::new(spin + body.com.cross(force), force)
+}
+
+/// Where every link is in the world, in the order of the mechanism's links. Outward, T(k) = T(p) · the joint's place and motion.
+pub fn link_poses(m: &Mechanism, q: &[f64]) -> Result<Vec<Pose>> {
+    let mut poses = vec![Pose::IDENTITY; m.links().len()];
+    let links = links(m, q, &vec![0.0; m.nv()])?;
+    for link in &links {
+        let carried = link.parent.map_or(Pose::IDENTITY, |p| poses[links[p].index]);
+        poses[link.index] = carried * link.pose;
+    }
+    Ok(poses)
+}
+
+/// J of a link, 6 × nv, row by row, [ω; v] in the link's own axes and at its origin. On the way to the world, the motion that
+/// every joint gives the link: J(j) = φ*(k, j) H*(j).
+pub fn jacobian(m: &Mechanism, q: &[f64], link: LinkId) -> Result<Vec<f64>> {
+    m.own_frame(link)?;
+    let (n, k) = (m.nv(), link.index());
+    let links = links(m, q, &vec![0.0; n])?;
+    let mut jacobian = vec![0.0; 6 * n];
+    let (mut at, mut seen) = (links.iter().position(|link| link.index == k), Pose::IDENTITY);
+    while let Some(j) = at {
+        for (dof, motion) in links[j].dofs.clone().zip(&links[j].motions) {
+            for (row, x) in seen.motion_out(*motion).to_array().into_iter().enumerate() {
+                jacobian[row * n + dof] = x;
+            }
+        }
+        seen = links[j].pose * seen;
+        at = links[j].parent;
+    }
+    Ok(jacobian)
 }
 
 /// T = 𝓜q̈ + C. Outward, velocities and accelerations; inward, forces.

@@ -29,8 +29,10 @@ pub enum Builds {
     Shipped,
     /// Where they are used: for AVX2 with FMA, and for any processor.
     Portable,
-    /// Where they are used, for any processor: speed does not matter.
+    /// Where they are used, for any processor, by the algorithms that run on `f64`: what counts operations.
     Once,
+    /// Where they are used, for any processor, joints of every kind by the same code: neither speed nor operations matter.
+    Anywhere,
     /// For the only instructions that such a number exists with.
     Avx2,
     /// The same.

@@ -16,6 +16,8 @@ pub(crate) trait Lanes: Scalar {
     fn from_lanes(lane: impl Fn(usize) -> Self::Element) -> Self;
     /// What stands in a lane.
     fn element(self, lane: usize) -> Self::Element;
+    /// Exchanges what stands in a lane.
+    fn put(&mut self, lane: usize, x: Self::Element);
     /// States of `lanes.len()` numbers, one every `stride` numbers and to each lane; the last one also in the lanes left
     /// over.
     fn load(states: &[Self::Element], stride: usize, lanes: &mut [Self]);
@@ -63,6 +65,11 @@ macro_rules! single_lane {
             #[inline(always)]
             fn element(self, _: usize) -> Self {
                 self
+            }
+
+            #[inline(always)]
+            fn put(&mut self, _: usize, x: Self) {
+                *self = x;
             }
 
             fn load(states: &[Self], _: usize, lanes: &mut [Self]) {
@@ -294,6 +301,13 @@ macro_rules! lanes {
             #[inline(always)]
             fn element(self, lane: usize) -> $element {
                 self.to_array()[lane]
+            }
+
+            #[inline(always)]
+            fn put(&mut self, lane: usize, x: $element) {
+                let numbers: *mut [$element; $n] = core::ptr::from_mut(&mut self.0).cast();
+                // SAFETY: a register is as large and at least as aligned as so many numbers.
+                unsafe { (*numbers)[lane] = x };
             }
 
             fn load(states: &[$element], stride: usize, lanes: &mut [Self]) {

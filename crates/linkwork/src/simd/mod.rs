@@ -98,9 +98,9 @@ impl Instructions {
         unsafe { perform(task) }
     }
 
-    /// Calls a function that is `#[inline(always)]`, compiled for what the processor has.
+    /// Calls a function, compiled for what the processor has.
     #[inline(always)]
-    pub(crate) fn call<A, T>(self, function: impl FnOnce(A) -> T, input: A) -> T {
+    pub(crate) fn call<A, F: Function<A>>(self, function: F, input: A) -> F::Out {
         let mut out = None;
         self.perform::<f64, _>(Call(function, input, &mut out));
         match out {
@@ -118,13 +118,40 @@ impl Instructions {
     }
 }
 
+/// A function of one argument, as a type: a function that is passed as such is called from code for the processor, and no part of it.
+pub trait Function<A> {
+    /// What it gives.
+    type Out;
+
+    /// Its value; every implementation is `#[inline(always)]`.
+    fn of(self, input: A) -> Self::Out;
+}
+
+/// Makes types of functions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! functions {
+    ($($(#[$meta:meta])* $seen:vis fn $name:ident($input:tt: $takes:ty $(,)?) -> $gives:ty $body:block)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        $seen struct $name;
+
+        impl $crate::Function<$takes> for $name {
+            type Out = $gives;
+
+            #[inline(always)]
+            fn of(self, $input: $takes) -> $gives $body
+        }
+    )*};
+}
+
 /// A function, what it takes, and where what it gives goes.
 struct Call<'a, F, A, T>(F, A, &'a mut Option<T>);
 
-impl<F: FnOnce(A) -> T, A, T> Task for Call<'_, F, A, T> {
+impl<A, F: Function<A>> Task for Call<'_, F, A, F::Out> {
     #[inline(always)]
     fn run(self) {
-        *self.2 = Some((self.0)(self.1));
+        *self.2 = Some(self.0.of(self.1));
     }
 }
 
@@ -133,7 +160,7 @@ impl<F: FnOnce(A) -> T, A, T> Task for Call<'_, F, A, T> {
 const fn widely<S: Scalar, T: Task>() -> unsafe fn(T) {
     match S::BUILDS {
         Builds::Avx512 => perform_avx512::<T>,
-        Builds::Once => perform_plain::<T>,
+        Builds::Once | Builds::Anywhere => perform_plain::<T>,
         _ => perform_avx2::<T>,
     }
 }

@@ -34,6 +34,7 @@ const FLAT: f64 = 1e-3;
 /// Both are stiff, and explicit steps of a length h bear only so much: [`PassiveForces::for_steps`] makes them softer where
 /// needed. Limits of planar, spherical and free joints have no stops.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct PassiveForces {
     mechanism: Mechanism,
     /// Whether there are springs, dampers or friction.

@@ -64,6 +64,7 @@ impl Method {
 /// # Ok::<(), linkwork::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Run {
     /// How to step.
     pub method: Method,
@@ -119,7 +120,7 @@ pub struct RunOutcome {
 #[derive(Clone, Debug)]
 pub enum Ended {
     /// At its time.
-    Whole,
+    Finished,
     /// Before, because its listener said so.
     Stopped,
     /// Before, by an error; what came until then holds.
@@ -187,7 +188,7 @@ impl Run {
             rejected,
             ended: match done {
                 Ok(()) if state.t < self.end => Ended::Stopped,
-                Ok(()) => Ended::Whole,
+                Ok(()) => Ended::Finished,
                 Err(error) => Ended::Failed(error),
             },
             state,

@@ -6,7 +6,7 @@
 
 use super::branches::{pass_columns, read, write_column};
 use super::joints::Joints;
-use super::way::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
+use super::way_to_parent::{Across, AnyWay, Way, centripetal, spread_pose, spread_screw};
 use crate::body::{Body, Gain, Hinge, Passage, sizes};
 use crate::model::Compiled;
 use crate::plan::Passed;
@@ -375,7 +375,7 @@ macro_rules! at_joint {
         use $crate::spatial::{Flat, Quarter};
         use $crate::stage::crossing::{AnyJoint, Sliding, Turning};
         use $crate::stage::out_of_line::{OutOfLine, is_out_of_line};
-        use $crate::stage::way::Way;
+        use $crate::stage::way_to_parent::Way;
         let body: &$crate::body::Body = &$bodies[$k];
         let z = $joints.screws[$k];
         // Decided by the compiler, before it makes any code of the ways not taken.

@@ -4,11 +4,11 @@
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
 pub(crate) mod branches;
-pub(crate) mod changing;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
 mod filled;
-pub(crate) mod home;
+pub(crate) mod home_gains;
+pub(crate) mod inertia_rates;
 pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod linear;
@@ -19,7 +19,7 @@ pub(crate) mod rates;
 pub(crate) mod riccati;
 mod scratch;
 pub(crate) mod velocity;
-pub(crate) mod way;
+pub(crate) mod way_to_parent;
 pub(crate) mod world;
 
 use crate::coupled::stage::embedded::Embedded;
@@ -30,7 +30,7 @@ use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion};
 use diagonal::Diagonal;
 use filled::Filled;
-use home::HomeGain;
+use home_gains::HomeGain;
 use joints::Joints;
 use linear::Linear;
 use numbers::Numbers;
@@ -200,7 +200,7 @@ impl<S: Scalar> Stages<S> {
     pub(crate) fn fill_home_gains<const SPECIAL: bool>(&mut self, m: &Compiled) {
         self.need_columns(m);
         self.need_gains(m);
-        home::fill(m, &self.world, &self.riccati, &mut self.home_gains);
+        home_gains::fill(m, &self.world, &self.riccati, &mut self.home_gains);
     }
 }
 

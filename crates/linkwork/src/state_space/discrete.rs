@@ -11,7 +11,7 @@ impl StateSpace {
     /// x⁺ = Ax + Bu of one step of an integrator from a point, the motors' torques being held: exact derivatives of the
     /// step, between the tangent spaces at its start and its end. [`StepDerivatives`] is the same without allocation.
     ///
-    /// The point's pushes act throughout the step, each the same in its own axes. Joints resist as
+    /// The point's forces act throughout the step, each the same in its own axes. Joints resist as
     /// [`Moving::passive_torque`](crate::workspace::Moving::passive_torque) says. Explicit steps bear little dry friction near
     /// rest: see [`StateSpace::of_step_against`].
     pub fn of_step(mechanism: &Mechanism, point: &OperatingPoint, method: Method, h: f64) -> Result<Self> {
@@ -47,7 +47,7 @@ impl StateSpace {
     }
 
     fn stepped(step: &mut StepDerivatives, point: &OperatingPoint, h: f64) -> Result<Self> {
-        step.at(&point.q, &point.qd, &point.tau, &point.pushes)?;
+        step.at(&point.q, &point.qd, &point.tau, &point.forces)?;
         let (a, b) = (step.by_state().to_vec(), step.by_torque().to_vec());
         Self::named(step.mechanism(), a, b, Some(h))
     }

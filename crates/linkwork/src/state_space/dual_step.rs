@@ -1,6 +1,6 @@
 //! A step of an integrator over dual numbers: what [`super::StepDerivatives`] is compared with.
 
-use super::{Method, OperatingPoint, push};
+use super::{Method, OperatingPoint, external_force};
 use crate::dense::Lu;
 use crate::dense::dot;
 use crate::model::{JointKind, Mechanism};
@@ -47,7 +47,7 @@ impl Stepper {
         mechanism.check_vector("tau", &point.tau)?;
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&point.q)?;
-        push::act(&point.pushes, &mut posed)?;
+        external_force::act(&point.forces, &mut posed)?;
         Ok(Self {
             mechanism: mechanism.clone(),
             point: point.clone(),
@@ -96,7 +96,7 @@ impl Stepper {
         let point = &self.point;
         let hold = |_: Now<'_>, moving: &mut Moving<'_>, out: &mut [f64]| {
             out.copy_from_slice(&point.tau);
-            push::act(&point.pushes, moving)
+            external_force::act(&point.forces, moving)
         };
         let mut equations = Dynamics::with(&self.mechanism, hold, self.resistance.clone());
         let (q, v) = (self.point.q.clone(), self.point.qd.clone());
@@ -226,8 +226,8 @@ impl Stepper {
         let (mut by_q, mut by_qd) = (vec![0.0; n * n], vec![0.0; n]);
         self.resistance.derivatives(&q0, &v0, &mut by_q, &mut by_qd)?;
         let mut posed = self.workspace.at(&q0)?;
-        push::act(&self.point.pushes, &mut posed)?;
-        push::add_derivatives(&self.point.pushes, &mut posed, &mut vec![0.0; 6 * n], &mut by_q)?;
+        external_force::act(&self.point.forces, &mut posed)?;
+        external_force::add_derivatives(&self.point.forces, &mut posed, &mut vec![0.0; 6 * n], &mut by_q)?;
         let mut change = tangent(&self.mechanism, q);
         change.extend(v.iter().map(|v| v.derivative));
         for i in 0..n {

@@ -3,7 +3,7 @@
 //! The state x is a small step of the configuration in its tangent space, then a change of velocity; the inputs u are
 //! changes of the motors' torques; the outputs y are changes of configuration, or of the places of frames. What joints
 //! do by themselves, springs, dampers and friction, is part of A, and so is what forces from outside do as they stay the
-//! same, each in the axes that its [`Push`] says.
+//! same, each in the axes that its [`ExternalForce`] says.
 //!
 //! ```
 //! use linkwork::model::examples;
@@ -19,22 +19,22 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
-mod along;
+mod controllability;
 mod discrete;
 mod doubling;
 #[cfg(test)]
 mod dual_step;
+mod external_force;
+mod finite_horizon;
 mod names;
 mod product;
-mod push;
-mod reach;
 mod riccati;
 mod step;
 
 pub use crate::dense::Pole;
 pub(crate) use crate::dense::poles_of;
 pub use crate::simulate::Method;
-pub use push::Push;
+pub use external_force::ExternalForce;
 pub use step::StepDerivatives;
 
 use crate::dense::add_scaled;
@@ -51,7 +51,7 @@ pub struct OperatingPoint {
     /// The motors' torques.
     pub tau: Vec<f64>,
     /// Forces from outside.
-    pub pushes: Vec<Push>,
+    pub forces: Vec<ExternalForce>,
 }
 
 impl OperatingPoint {
@@ -65,12 +65,12 @@ impl OperatingPoint {
     /// ```
     /// use linkwork::model::examples;
     /// use linkwork::spatial::Force;
-    /// use linkwork::state_space::{OperatingPoint, Push, StateSpace};
+    /// use linkwork::state_space::{OperatingPoint, ExternalForce, StateSpace};
     /// use linkwork::Reference;
     /// let robot = examples::cart_pole();
     /// let (frame, lift) = (robot.frame("tip")?, Force::new([0.0; 3], [0.0, 0.0, 1.0]));
     /// let falls = |reference| {
-    ///     let push = Push { frame, reference, force: lift };
+    ///     let push = ExternalForce { frame, reference, force: lift };
     ///     let upright = OperatingPoint::at_rest_under(&robot, &robot.neutral(), &[push])?;
     ///     Ok::<bool, linkwork::Error>(StateSpace::continuous(&robot, &upright)?.poles()?[0].re > 1.0)
     /// };
@@ -78,18 +78,18 @@ impl OperatingPoint {
     /// assert!(falls(Reference::Local)?, "a thrust along the pole, which turns with it, does not");
     /// # Ok::<(), linkwork::Error>(())
     /// ```
-    pub fn at_rest_under(mechanism: &Mechanism, q: &[f64], pushes: &[Push]) -> Result<Self> {
+    pub fn at_rest_under(mechanism: &Mechanism, q: &[f64], forces: &[ExternalForce]) -> Result<Self> {
         let nv = mechanism.nv();
         let (qd, mut tau, mut passive) = (vec![0.0; nv], vec![0.0; nv], vec![0.0; nv]);
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(q)?;
-        push::act(pushes, &mut posed)?;
+        external_force::act(forces, &mut posed)?;
         let mut moving = posed.moving(&qd)?;
         moving.bias(&mut tau)?;
         moving.passive_torque(&mut passive)?;
         tau.iter_mut().zip(passive).for_each(|(tau, x)| *tau -= x);
-        let (q, pushes) = (q.to_vec(), pushes.to_vec());
-        Ok(Self { q, qd, tau, pushes })
+        let (q, forces) = (q.to_vec(), forces.to_vec());
+        Ok(Self { q, qd, tau, forces })
     }
 }
 
@@ -131,14 +131,14 @@ impl StateSpace {
         let mut derivatives = mechanism.derivatives();
         let mut workspace = mechanism.workspace();
         let mut posed = workspace.at(&point.q)?;
-        push::act(&point.pushes, &mut posed)?;
+        external_force::act(&point.forces, &mut posed)?;
         let mut moving = posed.moving(&point.qd)?;
         mechanism.check_vector("tau", &point.tau)?;
         let (mut total, mut stiff, mut damp) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n]);
         moving.passive_torque(&mut total)?;
         total.iter_mut().zip(&point.tau).for_each(|(sum, x)| *sum += x);
         moving.passive_derivatives(&mut stiff, &mut damp)?;
-        push::add_derivatives(&point.pushes, &mut moving, &mut vec![0.0; 6 * n], &mut stiff)?;
+        external_force::add_derivatives(&point.forces, &mut moving, &mut vec![0.0; 6 * n], &mut stiff)?;
         let mut linearized = moving.linearized_under(&total, &mut vec![0.0; n])?;
         linearized.forward_derivatives(&mut derivatives)?;
         let inverse = derivatives.by_input();
@@ -316,7 +316,7 @@ impl StateSpace {
     pub fn controllable_states(&self) -> Result<usize> {
         self.check_finite("what inputs reach")?;
         let (n, m) = (self.states.len(), self.inputs.len());
-        Ok(n - reach::unreached(n, m, &self.a, &self.b).0)
+        Ok(n - controllability::unreached(n, m, &self.a, &self.b).0)
     }
 
     /// The gain K, inputs × states, of u = −K x that makes ∫ x\*Qx + u\*Ru least (Σ for a discrete model), with diagonal Q

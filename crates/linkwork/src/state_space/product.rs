@@ -23,19 +23,107 @@ pub(super) struct AddProduct<'a> {
 impl Task for AddProduct<'_> {
     #[inline(always)]
     fn run(self) {
-        self.by(|a, b, sum| a.mul_add(b, sum));
+        self.by::<Fused>();
     }
 
     /// Where a fused multiply-add is a call.
     #[inline(always)]
     fn run_small(self) {
-        self.by(|a, b, sum| a * b + sum);
+        self.by::<Apart>();
+    }
+}
+
+/// A row of a tile, and how a product is added to it. A type, as a closure might not become part of the loop.
+trait Row: Copy {
+    fn read(from: &[f64; COLUMNS]) -> Self;
+    fn write(self, to: &mut [f64; COLUMNS]);
+    /// `self` + a b.
+    fn plus(self, a: f64, b: Self) -> Self;
+}
+
+/// Products and sums are rounded apart.
+#[derive(Clone, Copy)]
+struct Apart([f64; COLUMNS]);
+
+impl Row for Apart {
+    #[inline(always)]
+    fn read(from: &[f64; COLUMNS]) -> Self {
+        Self(*from)
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [f64; COLUMNS]) {
+        *to = self.0;
+    }
+
+    #[inline(always)]
+    fn plus(mut self, a: f64, b: Self) -> Self {
+        for i in 0..COLUMNS {
+            self.0[i] += a * b.0[i];
+        }
+        self
+    }
+}
+
+/// Two registers, fused.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Fused([crate::simd::F64x4; 2]);
+
+#[cfg(target_arch = "x86_64")]
+impl Row for Fused {
+    #[inline(always)]
+    fn read(x: &[f64; COLUMNS]) -> Self {
+        use crate::simd::F64x4;
+        Self([
+            F64x4::from_array([x[0], x[1], x[2], x[3]]),
+            F64x4::from_array([x[4], x[5], x[6], x[7]]),
+        ])
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [f64; COLUMNS]) {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0[0].to_array(), self.0[1].to_array());
+        *to = [a, b, c, d, e, f, g, h];
+    }
+
+    #[inline(always)]
+    fn plus(self, a: f64, b: Self) -> Self {
+        use crate::scalar::Scalar;
+        let a = crate::simd::F64x4::lift(a);
+        Self([a.mul_add(b.0[0], self.0[0]), a.mul_add(b.0[1], self.0[1])])
+    }
+}
+
+/// Fused where the processor does.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+struct Fused([f64; COLUMNS]);
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Row for Fused {
+    #[inline(always)]
+    fn read(from: &[f64; COLUMNS]) -> Self {
+        Self(*from)
+    }
+
+    #[inline(always)]
+    fn write(self, to: &mut [f64; COLUMNS]) {
+        *to = self.0;
+    }
+
+    #[inline(always)]
+    fn plus(mut self, a: f64, b: Self) -> Self {
+        for i in 0..COLUMNS {
+            self.0[i] = a.mul_add(b.0[i], self.0[i]);
+        }
+        self
     }
 }
 
 impl AddProduct<'_> {
     #[inline(always)]
-    fn by(self, step: impl Fn(f64, f64, f64) -> f64 + Copy) {
+    fn by<T: Row>(self) {
         let Self {
             inner,
             a,
@@ -46,46 +134,42 @@ impl AddProduct<'_> {
         if inner == 0 || width == 0 {
             return;
         }
-        let blocks = a.chunks(ROWS * inner).zip(out.chunks_mut(ROWS * width));
-        for (a, out) in blocks {
-            for column in (0..width).step_by(COLUMNS) {
-                if a.len() == ROWS * inner {
-                    tile::<ROWS>(inner, a, b, [width, column], out, step);
-                } else {
-                    for (a, out) in a.chunks_exact(inner).zip(out.chunks_exact_mut(width)) {
-                        tile::<1>(inner, a, b, [width, column], out, step);
-                    }
-                }
+        let rows = a.len() / inner;
+        let whole = rows - rows % ROWS;
+        for column in (0..width).step_by(COLUMNS) {
+            for row in (0..whole).step_by(ROWS) {
+                let a = &a[row * inner..(row + ROWS) * inner];
+                tile::<ROWS, T>(inner, a, b, [width, column], &mut out[row * width..]);
+            }
+            for row in whole..rows {
+                let a = &a[row * inner..(row + 1) * inner];
+                tile::<1, T>(inner, a, b, [width, column], &mut out[row * width..]);
             }
         }
     }
 }
 
 #[inline(always)]
-fn tile<const R: usize>(
-    inner: usize,
-    a: &[f64],
-    b: &[f64],
-    [width, column]: [usize; 2],
-    out: &mut [f64],
-    step: impl Fn(f64, f64, f64) -> f64,
-) {
-    let mut sums = [[0.0; COLUMNS]; R];
-    for (r, sums) in sums.iter_mut().enumerate() {
-        sums.copy_from_slice(&out[r * width + column..][..COLUMNS]);
-    }
-    let rows: [&[f64]; R] = core::array::from_fn(|r| &a[r * inner..(r + 1) * inner]);
-    for (k, b) in b.chunks_exact(width).take(inner).enumerate() {
-        let b = &b[column..column + COLUMNS];
-        for r in 0..R {
-            let weight = rows[r][k];
-            for c in 0..COLUMNS {
-                sums[r][c] = step(weight, b[c], sums[r][c]);
-            }
+fn tile<const R: usize, T: Row>(inner: usize, a: &[f64], b: &[f64], [width, column]: [usize; 2], out: &mut [f64]) {
+    let mut sums = [T::read(&[0.0; COLUMNS]); R];
+    for r in 0..R {
+        if let Some(from) = out[r * width + column..].first_chunk() {
+            sums[r] = T::read(from);
         }
     }
-    for (r, sums) in sums.iter().enumerate() {
-        out[r * width + column..][..COLUMNS].copy_from_slice(sums);
+    for k in 0..inner {
+        let Some(b) = b[k * width + column..].first_chunk() else {
+            return;
+        };
+        let b = T::read(b);
+        for r in 0..R {
+            sums[r] = sums[r].plus(a[r * inner + k], b);
+        }
+    }
+    for r in 0..R {
+        if let Some(to) = out[r * width + column..].first_chunk_mut() {
+            sums[r].write(to);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! of states and costates, which the sign of a matrix tells. Newton's steps then take off what rounding left. Each asks whether
 //! the closed loop is stable, so that no other X gets through.
 
-use super::{Pole, StateSpace, doubling, reach};
+use super::{Pole, StateSpace, controllability, doubling};
 use crate::dense::matrix::{congruence, inverse, norm, product, shifted, sum, symmetric, transpose};
 use crate::dense::{Orthogonal, poles_of};
 use crate::{Error, Result};
@@ -165,7 +165,7 @@ impl Equation<'_> {
         let (n, m) = (self.n, self.m);
         let largest = poles_of(n, self.a).map_or(0.0, |all| all.iter().fold(0.0, |most, p| p.size().max(most)));
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        let (left, rest) = reach::unreached(n, m, self.a, self.b);
+        let (left, rest) = controllability::unreached(n, m, self.a, self.b);
         let stays = |pole: &&Pole| beyond(pole, largest) >= -EDGE;
         if let Some(pole) = poles_of(left, &rest).unwrap_or_default().iter().find(stays) {
             return unsolved(format!(
@@ -175,7 +175,7 @@ impl Equation<'_> {
         }
         let mut roots = vec![0.0; n * n];
         (0..n).for_each(|i| roots[i * n + i] = self.q[i].sqrt());
-        let (left, rest) = reach::unreached(n, n, &transpose(n, n, self.a), &roots);
+        let (left, rest) = controllability::unreached(n, n, &transpose(n, n, self.a), &roots);
         let goes_on = |pole: &&Pole| beyond(pole, largest).abs() <= EDGE;
         if let Some(pole) = poles_of(left, &rest).unwrap_or_default().iter().find(goes_on) {
             return unsolved(format!(

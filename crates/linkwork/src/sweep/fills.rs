@@ -72,7 +72,7 @@ impl<S: Scalar> Fills<S> {
     #[cfg(target_arch = "x86_64")]
     const fn with_avx2() -> &'static Self {
         match S::BUILDS {
-            Builds::Avx512 | Builds::Once => Self::without(),
+            Builds::Avx512 | Builds::Once | Builds::Anywhere => Self::without(),
             _ if S::SPECIAL => const { &Self::avx2::<true>() },
             _ => const { &Self::avx2::<false>() },
         }
@@ -85,6 +85,7 @@ impl<S: Scalar> Fills<S> {
             #[cfg(target_arch = "x86_64")]
             Builds::Avx2 => const { &Self::avx2::<true>() },
             Builds::Once => const { &Self::plain::<true>() },
+            Builds::Anywhere => const { &Self::plain::<false>() },
             _ if small::<S>() => const { &Self::plain::<false>() },
             _ => const { &Self::plain::<true>() },
         }

@@ -138,6 +138,7 @@ impl<S: Scalar> Ready<S> {
                 Builds::Shipped | Builds::Portable if S::SPECIAL => (W::avx2::<true>, W::avx2::<true>, plain::<S, W>()),
                 Builds::Shipped | Builds::Portable => (W::avx2::<false>, W::avx2::<false>, W::plain::<false>),
                 Builds::Once => (W::plain::<true>, W::plain::<true>, W::plain::<true>),
+                Builds::Anywhere => (W::plain::<false>, W::plain::<false>, W::plain::<false>),
                 Builds::Avx2 => (W::avx2::<true>, W::avx2::<true>, W::avx2::<true>),
                 Builds::Avx512 => (W::avx512::<true>, W::avx512::<true>, W::avx512::<true>),
             };

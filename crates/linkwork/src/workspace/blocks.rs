@@ -34,6 +34,7 @@ pub enum Block {
 
 /// Who sees a block change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Seen {
     /// From the link, or from the inner one of two.
     Locally,

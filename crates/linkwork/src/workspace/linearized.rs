@@ -116,7 +116,7 @@ impl<S> Derivatives<S> {
 ///     .joint(joint("elbow").between("upper", "lower").at([0.0, 0.0, -1.0]))
 ///     .build()?;
 /// let (q, qd, tau) = (vec![0.3, -0.5], vec![0.1, 0.2], vec![2.0, 1.0]);
-/// let point = OperatingPoint { q, qd, tau, pushes: vec![] };
+/// let point = OperatingPoint { q, qd, tau, forces: vec![] };
 /// let (mut workspace, mut out) = (arm.workspace(), arm.derivatives());
 /// let mut posed = workspace.at(&point.q)?;
 /// let mut moving = posed.moving(&point.qd)?;

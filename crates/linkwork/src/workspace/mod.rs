@@ -7,25 +7,25 @@
 //! freedom the first dense inverse makes its room, and where joints follow others the first regressor.
 
 mod accelerating;
+mod allocating;
 mod augmented;
 mod blocks;
 mod conditioning;
+mod contact;
 mod curvature;
 mod debug;
 mod diagonal;
-mod inner;
+mod internal;
 mod linearized;
-mod meaning;
 mod moving;
 mod operational;
 mod passivity;
-mod plain;
 mod posed;
 mod refine;
 mod second_order;
 mod statistics;
 pub(crate) mod sweeps;
-mod touching;
+mod total_rates;
 mod weld;
 
 pub use crate::stage::diagonal::Scaling;
@@ -35,18 +35,18 @@ pub use blocks::{Block, Seen, Small};
 pub use conditioning::{Conditioning, Pivot};
 pub use curvature::Curvature;
 pub use linearized::{Derivatives, Linearized};
-pub use meaning::TotalRate;
 pub use moving::Moving;
 pub use operational::{MovingTaskDynamics, Part, TaskDynamics};
 pub use posed::{Configured, Posed};
 pub use second_order::{Along, DerivativeRates, SecondOrder};
 pub use statistics::Normal;
+pub use total_rates::TotalRate;
 
 use crate::dynamics::innovations::Articulate;
-use crate::dynamics::{forward, reduced};
+use crate::dynamics::{coupled_inverse_mass, forward};
 use crate::model::{Compiled, FrameId, Mechanism};
 use crate::scalar::{Builds, Pack, Scalar};
-use crate::simd::Instructions;
+use crate::simd::{Function, Instructions};
 use crate::spatial::Reference;
 use crate::stage::Stages;
 use crate::sweep::{At, PackedSweep, Ready, Shape, Sweep, algorithm};
@@ -171,10 +171,10 @@ impl<S: Scalar> Workspace<S> {
     }
 }
 
-/// Calls a function that is `#[inline(always)]`, compiled for what the processor has: fused products are no calls there.
+/// Calls a function, compiled for what the processor has: fused products are no calls there.
 #[doc(hidden)]
 #[inline(always)]
-pub fn call<A, T>(function: impl FnOnce(A) -> T, input: A) -> T {
+pub fn call<A, F: Function<A>>(function: F, input: A) -> F::Out {
     Instructions::detect().call(function, input)
 }
 
@@ -409,7 +409,7 @@ impl<S: Scalar> View<'_, S> {
                 return Err(self.singular(dof, d));
             }
             if self.stages.filled.is_reduced()
-                && let Some((dof, d)) = reduced::unsound_pivot(&self.mechanism.compiled, self.stages, lane)
+                && let Some((dof, d)) = coupled_inverse_mass::unsound_pivot(&self.mechanism.compiled, self.stages, lane)
             {
                 return Err(self.singular(dof, d));
             }

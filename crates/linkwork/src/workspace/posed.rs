@@ -62,10 +62,10 @@ impl<S: Scalar> Posed<'_, S> {
 }
 
 impl<'w, S: Scalar> Configured<'w, S> {
-    /// Calls a function that is `#[inline(always)]`, compiled for what the processor has: fused products are no calls there.
+    /// Calls a function, compiled for what the processor has: fused products are no calls there.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn call<A, T>(&self, function: impl FnOnce(A) -> T, input: A) -> T {
+    pub fn call<A, F: super::Function<A>>(&self, function: F, input: A) -> F::Out {
         self.view.instructions.call(function, input)
     }
 

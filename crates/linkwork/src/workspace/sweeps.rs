@@ -61,8 +61,8 @@ macro_rules! all_sweeps {
             Embed in coupled::dynamics;
             ForwardEmbedded in coupled::dynamics;
             InverseMassEmbedded in coupled::dynamics;
-            ReducedInverse in dynamics::reduced;
-            ReducedProduct in dynamics::reduced;
+            ReducedInverse in dynamics::coupled_inverse_mass;
+            ReducedProduct in dynamics::coupled_inverse_mass;
             HomeGains in dynamics::operational;
             Compliance in dynamics::operational;
             Compliances in dynamics::operational;

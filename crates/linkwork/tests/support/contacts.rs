@@ -1,6 +1,6 @@
 //! Bodies that touch the ground and each other, for steps with contact.
 
-use linkwork::contact::{Contact, Report, Settings, Stepper, Surface};
+use linkwork::contact::{Contact, Settings, StepReport, Stepper, Surface};
 use linkwork::model::{FrameId, Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork::{Mechanism, Workspace};
@@ -106,7 +106,7 @@ impl<'m> World<'m> {
         contacts
     }
 
-    pub fn step(&mut self, torque: &[f64]) -> Report {
+    pub fn step(&mut self, torque: &[f64]) -> StepReport {
         let contacts = self.contacts();
         self.stepper
             .step(&mut self.q, &mut self.v, torque, &contacts)
@@ -115,9 +115,9 @@ impl<'m> World<'m> {
     }
 
     /// Runs without torques; the last report.
-    pub fn run(&mut self, seconds: f64) -> Report {
+    pub fn run(&mut self, seconds: f64) -> StepReport {
         let steps = (seconds / self.stepper.settings().step).round() as usize;
-        let (mut report, none) = (Report::default(), vec![0.0; self.v.len()]);
+        let (mut report, none) = (StepReport::default(), vec![0.0; self.v.len()]);
         for _ in 0..steps {
             report = self.step(&none);
             assert!(report.settled, "{report:?}");

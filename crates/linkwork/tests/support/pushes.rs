@@ -3,12 +3,12 @@
 use super::random::Random;
 use linkwork::scalar::Scalar;
 use linkwork::spatial::Force;
-use linkwork::state_space::Push;
+use linkwork::state_space::ExternalForce;
 use linkwork::workspace::Configured;
 use linkwork::{Mechanism, Reference};
 
 /// One on a random link for each reference, and one more on a frame beside a link's, if there is any.
-pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<Push> {
+pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<ExternalForce> {
     let mut random = Random::new(seed ^ 0x9054);
     let frame = mechanism.frames().first().map(|frame| frame.name.clone());
     let references = [Reference::Local, Reference::Aligned, Reference::World];
@@ -16,7 +16,7 @@ pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<Push> {
     for reference in references {
         let link = &mechanism.links()[random.below(mechanism.links().len())].name;
         for name in [Some(link), frame.as_ref()].into_iter().flatten() {
-            pushes.push(Push {
+            pushes.push(ExternalForce {
                 frame: mechanism.frame(name).unwrap(),
                 reference,
                 force: Force::new(random.vector(3.0), random.vector(5.0)),
@@ -27,7 +27,7 @@ pub fn random_pushes(mechanism: &Mechanism, seed: u64) -> Vec<Push> {
 }
 
 /// Lets them act over any numbers: where poses vary, so does what the links see of forces that keep to the world.
-pub fn act<S: Scalar>(pushes: &[Push], at: &mut Configured<'_, S>) {
+pub fn act<S: Scalar>(pushes: &[ExternalForce], at: &mut Configured<'_, S>) {
     for push in pushes {
         let force = Force::from_array(push.force.to_array().map(S::lift));
         at.apply_force(push.frame, push.reference, force).unwrap();

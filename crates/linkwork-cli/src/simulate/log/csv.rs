@@ -1,8 +1,8 @@
 //! Comma-separated values: a line of names, then a line for every state.
 
 use super::{Sink, Stream};
+use crate::simulate::contact_run::Bearing;
 use crate::simulate::record::Record;
-use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use std::io::{SeekFrom, Write};
 

@@ -2,7 +2,7 @@
 //! with their forces as a cloud, which Rerun draws too.
 
 use super::mcap::Cdr;
-use crate::simulate::touching::Bearing;
+use crate::simulate::contact_run::Bearing;
 use linkwork::model::WORLD;
 use linkwork::spatial::{Pose, Rotation, Vec3};
 use linkwork_formats::{Geometry, Robot, Role, Shape, Terrain};

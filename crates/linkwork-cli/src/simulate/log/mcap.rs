@@ -9,8 +9,8 @@
 use super::joint_states::{JOINT_STATES, JointStates};
 use super::markers::{MARKERS, POINTS, write_forces, write_points, write_surroundings};
 use super::{Described, NATIVE, Stream};
+use crate::simulate::contact_run::Bearing;
 use crate::simulate::record::{Quantity, Record};
-use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use linkwork::{Mechanism, Workspace};
 use mcap::records::MessageHeader;

@@ -6,8 +6,8 @@
 use super::{Sink, Stream};
 use crate::npz::{Archive, head};
 use crate::numbers::write_numbers;
+use crate::simulate::contact_run::Bearing;
 use crate::simulate::record::{Quantity, Record};
-use crate::simulate::touching::Bearing;
 use anyhow::Result;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, SeekFrom};

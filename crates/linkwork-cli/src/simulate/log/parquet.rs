@@ -6,8 +6,8 @@
 //! on when its parts were written.
 
 use super::{Sink, Stream};
+use crate::simulate::contact_run::Bearing;
 use crate::simulate::record::Record;
-use crate::simulate::touching::Bearing;
 use crate::thrift::{BINARY, I32, STRUCT, Thrift};
 use anyhow::Result;
 use std::io::SeekFrom;

@@ -13,6 +13,7 @@ use write::{Argument, Function};
 
 /// What source code is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Language {
     /// A function in Rust.
     Rust,

@@ -3,7 +3,7 @@
 //! Constants are folded, sums with zero and products with one or zero vanish, and equal operations are one. Each
 //! number also has a sample value, so that checks of configurations pass; code never depends on it.
 
-use crate::scalar::Scalar;
+use crate::scalar::{Builds, Scalar};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
@@ -263,6 +263,7 @@ impl Scalar for Traced {
     const ZERO: Self = Self(0);
     const ONE: Self = Self(1);
     const JUDGES: bool = false;
+    const BUILDS: Builds = Builds::Anywhere;
 
     fn lift(x: f64) -> Self {
         on(|tape| tape.lift(x))

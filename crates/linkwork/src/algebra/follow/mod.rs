@@ -53,7 +53,7 @@ pub struct Line {
 
 /// Lines below a heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LinePart {
     /// What they are.
     pub heading: String,
     /// The link whose joint they are about.
@@ -68,7 +68,7 @@ pub struct Followed {
     /// In the order in which they are made.
     pub steps: Vec<FollowedStep>,
     /// From the expression on.
-    pub levels: Vec<(Level, Vec<Part>)>,
+    pub levels: Vec<(Level, Vec<LinePart>)>,
 }
 
 impl Algorithm {
@@ -114,8 +114,8 @@ impl Algorithm {
 }
 
 /// Equations as they are told, each line with its steps.
-fn parts(told: Vec<super::explain::Told>, mut steps: impl FnMut(&str, &str) -> Vec<usize>) -> Vec<Part> {
-    let part = |told: super::explain::Told| Part {
+fn parts(told: Vec<super::explain::Told>, mut steps: impl FnMut(&str, &str) -> Vec<usize>) -> Vec<LinePart> {
+    let part = |told: super::explain::Told| LinePart {
         heading: told.heading,
         link: None,
         lines: told
@@ -136,7 +136,7 @@ fn parts(told: Vec<super::explain::Told>, mut steps: impl FnMut(&str, &str) -> V
 }
 
 /// Equations of operators: each atom has its own steps, and what is defined the one that makes it.
-fn equations(told: Vec<super::explain::Told>, split: impl Fn(&str) -> Vec<Piece>, walk: &Walk<'_>) -> Vec<Part> {
+fn equations(told: Vec<super::explain::Told>, split: impl Fn(&str) -> Vec<Piece>, walk: &Walk<'_>) -> Vec<LinePart> {
     let mut all = parts(told, |_, _| Vec::new());
     for line in all.iter_mut().flat_map(|part| &mut part.lines) {
         line.right = split(&line.right[0].text);
@@ -146,7 +146,7 @@ fn equations(told: Vec<super::explain::Told>, split: impl Fn(&str) -> Vec<Piece>
 }
 
 /// What happens across joints: in general by what a step does there, and the joints of a robot.
-fn crossings(robot: &Mechanism, told: Vec<super::explain::Told>, walk: &Walk<'_>) -> Vec<Part> {
+fn crossings(robot: &Mechanism, told: Vec<super::explain::Told>, walk: &Walk<'_>) -> Vec<LinePart> {
     let mut all = parts(told, |left, _| match left {
         "φ(p,k) [N; F]" => walk.crossing(lines::Across::Forces),
         "φ*(p,k) [ω; v]" => walk.crossing(lines::Across::Motions),
@@ -161,7 +161,7 @@ fn crossings(robot: &Mechanism, told: Vec<super::explain::Told>, walk: &Walk<'_>
     all
 }
 
-fn in_code(code: &[WrittenLine], walk: &Walk<'_>) -> Part {
+fn in_code(code: &[WrittenLine], walk: &Walk<'_>) -> LinePart {
     let line = |line: &WrittenLine| {
         let made: Vec<Made> = line.made.iter().map(|m| m.0).collect();
         let mut links: Vec<usize> = line.made.iter().filter_map(|m| m.1).collect();
@@ -177,7 +177,7 @@ fn in_code(code: &[WrittenLine], walk: &Walk<'_>) -> Part {
             links,
         }
     };
-    Part {
+    LinePart {
         heading: String::new(),
         link: None,
         lines: code.iter().map(line).collect(),

@@ -9,7 +9,6 @@ mod rates;
 mod robots;
 
 use super::algorithm::{defined, put_in};
-use super::by::{By, by};
 use super::dense::Dense;
 use super::expression::{self, Expression};
 use super::laws::made_of;
@@ -17,6 +16,7 @@ use super::notation::Notation;
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
+use super::vector_operators::{By, by};
 use crate::model::Generator;
 use crate::model::Mechanism;
 use crate::{Error, Result};
@@ -24,6 +24,10 @@ use normal::{Form, Reason};
 
 /// Robots that an equation is tried on, every other one with rotors.
 const ROBOTS: usize = 100;
+/// Equations that are very long are tried on fewer, but no less than so many.
+const FEWEST: usize = 4;
+/// Robots times factors of the equation; some seconds' worth. A count, not a time: the answer is the same on every machine.
+const BUDGET: usize = 100_000;
 /// Differences below this part of what the terms add up to without cancelling are rounding.
 const ROUNDING: f64 = 1e-10;
 
@@ -268,8 +272,10 @@ impl Judgement {
                 .filter(|f| !self.left.frames().contains(f)),
         );
         let mut last = None;
-        for number in 0..4 * ROBOTS as u64 {
-            if self.tried == ROBOTS {
+        let long = [&self.left, &self.right].map(|side| defined(&side.sum, &[]).size());
+        let robots = (BUDGET / (long[0] + long[1]).max(1)).clamp(FEWEST, ROBOTS);
+        for number in 0..4 * robots as u64 {
+            if self.tried == robots {
                 return Ok(());
             }
             let rotors = number % 2 == 1;

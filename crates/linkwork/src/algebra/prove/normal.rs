@@ -2,11 +2,11 @@
 
 use super::axioms::{Axiom, axioms};
 use super::rates::{self, RateLaw};
-use crate::algebra::by::By;
 use crate::algebra::notation::Notation;
 use crate::algebra::rewrite::kept;
 use crate::algebra::space::Space;
 use crate::algebra::sum::{Factor, Sum, Term};
+use crate::algebra::vector_operators::By;
 
 /// More terms than this are not looked at.
 const MOST_TERMS: usize = 400;

@@ -3,11 +3,11 @@
 //! With Δ = H*w across the joints and Ṗ where they move as w, 0 = Ṗ − E_φ(τ̄Ṗτ̄* + crf(Δ)P⁺ − P⁺crm(Δ))E_φ*. Beside φ or ψ on
 //! either side it takes other forms; each is used where its left side stands.
 
-use crate::algebra::by::{By, by};
 use crate::algebra::laws::{made_of, op};
 use crate::algebra::notation::Notation;
 use crate::algebra::op::Op;
 use crate::algebra::sum::{Factor, Sum, Term};
+use crate::algebra::vector_operators::{By, by};
 
 /// A law of rates: it holds for every w.
 #[derive(Debug, PartialEq, Eq)]

@@ -11,18 +11,18 @@
 //! Weights between two moving links are in [`pairs`] and [`between`]; couplings in [`embedded`]. Where many factors follow at one
 //! configuration, [`kept`] does again only what changed.
 
-mod between;
-mod change;
-mod draft;
+mod changed_weights;
+mod elimination_order;
 mod embedded;
-mod kept;
+mod kinematic_change;
 mod pairs;
-pub(crate) mod six;
+pub(crate) mod six_by_six;
+mod tree_pairs;
 
-pub(crate) use between::{Between, Row};
-pub(crate) use change::Flow;
-pub(crate) use kept::Kept;
+pub(crate) use changed_weights::Kept;
+pub(crate) use kinematic_change::Flow;
 pub(crate) use pairs::Pairs;
+pub(crate) use tree_pairs::{Between, Row};
 
 use crate::body::{Body, Gain, Hinge, sizes};
 use crate::coupled::stage::Coupled;
@@ -262,7 +262,7 @@ impl<S: Scalar> Augmented<S> {
     fn factor_trees(&mut self, tree: Tree<'_, S>) {
         match tree.m.reduction.is_some() {
             true => self.perform(tree, embedded::Embed),
-            false if self.kept.on => self.perform(tree, kept::Refactor),
+            false if self.kept.on => self.perform(tree, changed_weights::Refactor),
             false => self.perform(tree, Factor),
         }
     }
@@ -327,27 +327,27 @@ impl<S: Scalar> Augmented<S> {
 
     /// δV of links at fixed rates, into λ, from their velocities and δq.
     pub(crate) fn bend(&mut self, tree: Tree<'_, S>, velocities: &[Motion<S>], dq: &[S]) {
-        self.perform(tree, change::Bend { velocities, dq });
+        self.perform(tree, kinematic_change::Bend { velocities, dq });
     }
 
     /// Forces across the joints, in the place of forces on links.
     pub(crate) fn total_forces(&mut self, tree: Tree<'_, S>) {
-        self.perform(tree, change::Totals);
+        self.perform(tree, kinematic_change::Totals);
     }
 
     /// δT = δ(Hφf): forces on links with these totals, changed by the present forces in the links' frames.
     pub(crate) fn gather_change(&mut self, tree: Tree<'_, S>, totals: &[Force<S>], dq: &[S], tau: &mut [S]) {
-        self.perform(tree, change::Turned { totals, dq, tau });
+        self.perform(tree, kinematic_change::Turned { totals, dq, tau });
     }
 
     /// Adds the transpose of what a displacement does between motions of links and totals of forces.
     pub(crate) fn add_across(&mut self, tree: Tree<'_, S>, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
-        self.perform(tree, change::Across { motions, totals, tau });
+        self.perform(tree, kinematic_change::Across { motions, totals, tau });
     }
 
     /// How links move at the flow's joint rates and accelerations x of the joints.
     pub(crate) fn follow(&mut self, tree: Tree<'_, S>, x: &[S], flow: &mut Flow<S>) {
-        self.perform(tree, change::Follow { x, flow });
+        self.perform(tree, kinematic_change::Follow { x, flow });
     }
 
     /// How that changes with q, v and x: δV and δA of links.
@@ -358,7 +358,7 @@ impl<S: Scalar> Augmented<S> {
         by: [&[S]; 3],
         out: &mut [[Motion<S>; 2]],
     ) {
-        self.perform(tree, change::FollowChange { flow, by, out });
+        self.perform(tree, kinematic_change::FollowChange { flow, by, out });
     }
 
     /// Adds the transpose of that; forces become totals.
@@ -369,7 +369,7 @@ impl<S: Scalar> Augmented<S> {
         forces: &mut [[Force<S>; 2]],
         by: [&mut [S]; 3],
     ) {
-        self.perform(tree, change::FollowAdjoint { flow, forces, by });
+        self.perform(tree, kinematic_change::FollowAdjoint { flow, forces, by });
     }
 }
 

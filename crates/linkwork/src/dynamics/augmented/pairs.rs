@@ -9,8 +9,8 @@
 //! 𝓐⁻¹ = 𝓐₁⁻¹ − 𝓐₁⁻¹J*(I + XW)⁻¹XJ𝓐₁⁻¹
 //! ```
 
-use super::draft::Draft;
-use super::six::{
+use super::elimination_order::Draft;
+use super::six_by_six::{
     Six, add, apply, apply_transposed, cholesky, decompose, solve_columns, solve_one, substitute, subtract, transposed,
     transposed_times,
 };

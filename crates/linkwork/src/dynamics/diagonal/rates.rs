@@ -7,9 +7,9 @@ use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force, Motion};
 use crate::stage::Stages;
-use crate::stage::changing::release_rate_of_one;
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::diagonal::Scaling;
+use crate::stage::inertia_rates::release_rate_of_one;
 use crate::stage::inflow::Inflow;
 use crate::sweep::{At, Sweep, algorithm};
 

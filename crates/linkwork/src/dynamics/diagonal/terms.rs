@@ -5,9 +5,9 @@ use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Articulated, Force};
 use crate::stage::Stages;
-use crate::stage::changing::Changing;
 use crate::stage::crossing::{AnyJoint, Crossing, at_joint};
 use crate::stage::diagonal::Scaling;
+use crate::stage::inertia_rates::Changing;
 use crate::stage::inflow::Inflow;
 use crate::sweep::{At, Sweep, algorithm};
 

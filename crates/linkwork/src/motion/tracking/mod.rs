@@ -1,10 +1,10 @@
 //! Following a trajectory: computed torque, the time-varying regulator, and what errors of the model do.
 
-mod computed;
+mod computed_torque;
 mod regulator;
 mod sensitivity;
 
-pub use computed::TrackingTorque;
+pub use computed_torque::TrackingTorque;
 pub use regulator::TrackingRegulator;
 pub use sensitivity::{Feedback, Sensitivity};
 

@@ -86,7 +86,7 @@ impl TrackingRegulator {
                 q: q.clone(),
                 qd: qd.clone(),
                 tau,
-                pushes: Vec::new(),
+                forces: Vec::new(),
             });
         }
         let models = StateSpace::of_steps(m, &points, Method::ImplicitMidpoint, h)?;

@@ -39,14 +39,17 @@ pub struct LimitUse {
 
 impl core::fmt::Display for LimitUse {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "the {} of joint `{}` is {:.1} % of its limit at t = {:.4} s",
-            self.quantity,
-            self.joint,
-            100.0 * self.share,
-            self.t
-        )
+        let (percent, t) = (100.0 * self.share, self.t);
+        write!(f, "the {} of joint `{}` is ", self.quantity, self.joint)?;
+        // Absurd numbers would have hundreds of digits.
+        match percent < 1e6 {
+            true => write!(f, "{percent:.1}")?,
+            false => write!(f, "{percent:.1e}")?,
+        }
+        match t < 1e6 {
+            true => write!(f, " % of its limit at t = {t:.4} s"),
+            false => write!(f, " % of its limit at t = {t:.4e} s"),
+        }
     }
 }
 

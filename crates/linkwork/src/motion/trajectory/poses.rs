@@ -2,7 +2,7 @@
 
 use super::Trajectory;
 use crate::model::{FrameId, Joint, Link, Mechanism};
-use crate::motion::{InverseKinematics, Options, Task};
+use crate::motion::{InverseKinematics, SolverOptions, Task};
 use crate::spatial::{Inertia, Motion, Pose, Rotation};
 use crate::{Error, Result};
 
@@ -139,14 +139,16 @@ impl PoseTrajectory {
                 rule: "be positive and finite",
             });
         }
-        let options = |restarts| Options {
+        let options = |restarts| SolverOptions {
             tolerance: (1e-3 * tolerance).max(1e-12),
             restarts,
-            ..Options::default()
+            ..SolverOptions::default()
         };
         let first = self.at(self.0.start_time())?.pose;
         let ik = || InverseKinematics::new(mechanism, vec![Task::pose(frame, first)]);
-        let begin = ik()?.options(options(Options::default().restarts))?.solve_from(start)?;
+        let begin = ik()?
+            .options(options(SolverOptions::default().restarts))?
+            .solve_from(start)?;
         if !begin.reached {
             return Err(unfollowed(self.0.start_time(), &format!("is {begin}")));
         }
@@ -171,7 +173,7 @@ impl PoseTrajectory {
                     parts *= 2;
                     continue;
                 }
-                let whole = ik.options(options(Options::default().restarts))?;
+                let whole = ik.options(options(SolverOptions::default().restarts))?;
                 return Err(unfollowed(t, &why_not(whole, &found[found.len() - 1])?));
             }
             let course = join(&times, &found)?;
@@ -253,9 +255,9 @@ fn why_not(mut ik: InverseKinematics, last: &[f64]) -> Result<String> {
         return Ok(format!("is {anywhere}; move the path"));
     }
     // It can be reached, but not from here: what is in the way here?
-    let mut near = ik.options(Options {
+    let mut near = ik.options(SolverOptions {
         restarts: 0,
-        ..Options::default()
+        ..SolverOptions::default()
     })?;
     let stuck = near.solve_from(last)?;
     let held: Vec<String> = stuck.bindings.iter().map(|b| format!("`{}`", b.joint)).collect();

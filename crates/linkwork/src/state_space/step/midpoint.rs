@@ -1,6 +1,6 @@
 //! The implicit midpoint rule.
 
-use super::super::{Push, push};
+use super::super::{ExternalForce, external_force};
 use super::{StepDerivatives, block};
 use crate::simulate::{Drive, Dynamics, ImplicitMidpoint, Integrator, Now, State};
 use crate::state_space::product::AddProduct;
@@ -9,28 +9,28 @@ use crate::{Error, Result};
 
 const ITERATIONS: usize = 20;
 
-/// Torques and pushes that stay as they are.
+/// Torques and forces that stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) tau: Vec<f64>,
-    pub(super) pushes: Vec<Push>,
+    pub(super) forces: Vec<ExternalForce>,
 }
 
 impl Drive for Held {
     fn drive(&mut self, _: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()> {
         tau.copy_from_slice(&self.tau);
-        push::act(&self.pushes, moving)
+        external_force::act(&self.forces, moving)
     }
 }
 
 impl StepDerivatives {
     /// w = v + ½h v̇(q ⊕ ½h w, w), then q⁺ = q ⊕ h w and v⁺ = 2w − v.
-    pub(super) fn implicit_midpoint(&mut self, qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<()> {
+    pub(super) fn implicit_midpoint(&mut self, qd: &[f64], tau: &[f64], forces: &[ExternalForce]) -> Result<()> {
         let (n, h, width) = (qd.len(), self.h, self.width);
         self.v.copy_from_slice(qd);
-        if !self.newton(qd, tau, pushes).unwrap_or(false) {
-            self.simulate_middle(qd, tau, pushes)?;
-            if !self.middle(tau, pushes)? {
+        if !self.newton(qd, tau, forces).unwrap_or(false) {
+            self.simulate_middle(qd, tau, forces)?;
+            if !self.middle(tau, forces)? {
                 return Err(no_solution());
             }
         }
@@ -73,10 +73,10 @@ impl StepDerivatives {
     }
 
     /// Newton's method for w, with the exact matrix, which it leaves behind. False if it does not converge.
-    fn newton(&mut self, qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<bool> {
+    fn newton(&mut self, qd: &[f64], tau: &[f64], forces: &[ExternalForce]) -> Result<bool> {
         let (h, mut before) = (self.h, f64::INFINITY);
         for _ in 0..ITERATIONS {
-            if !self.middle(tau, pushes)? {
+            if !self.middle(tau, forces)? {
                 return Ok(false);
             }
             let rates = &mut self.answers[0].vd;
@@ -91,7 +91,7 @@ impl StepDerivatives {
             }
             // Once more at the solution, for its matrix.
             if size <= 1e-9 && (size <= 4e-15 || size >= 0.1 * before) {
-                return self.middle(tau, pushes);
+                return self.middle(tau, forces);
             }
             if size.is_nan() || size >= before.max(1e3) {
                 return Ok(false);
@@ -102,7 +102,7 @@ impl StepDerivatives {
     }
 
     /// v̇ at the middle with velocity w, and the factors of I − ½hF_v − ¼h²F_qJ. False if there are none.
-    fn middle(&mut self, tau: &[f64], pushes: &[Push]) -> Result<bool> {
+    fn middle(&mut self, tau: &[f64], forces: &[ExternalForce]) -> Result<bool> {
         let (n, h) = (self.v.len(), self.h);
         for (u, w) in self.u.iter_mut().zip(&self.v) {
             *u = 0.5 * h * w;
@@ -111,7 +111,7 @@ impl StepDerivatives {
             .mechanism
             .integrate_unchecked(&self.start, &self.u, &mut self.q);
         self.point
-            .linearize(&self.q, &self.v, tau, pushes, &mut self.answers[0].vd)?;
+            .linearize(&self.q, &self.v, tau, forces, &mut self.answers[0].vd)?;
         let (matrix, quarter) = (self.matrix.matrix(), 0.25 * h * h);
         for (i, (x, (by_q, by_v))) in matrix
             .iter_mut()
@@ -136,7 +136,7 @@ impl StepDerivatives {
     }
 
     /// w by the simulator's own step, which is slower and gives up later.
-    fn simulate_middle(&mut self, qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<()> {
+    fn simulate_middle(&mut self, qd: &[f64], tau: &[f64], forces: &[ExternalForce]) -> Result<()> {
         let m = &self.point.mechanism;
         let (equations, integrator, state) = self.simulated.get_or_insert_with(|| {
             (
@@ -147,8 +147,8 @@ impl StepDerivatives {
         });
         equations.drive().tau.clear();
         equations.drive().tau.extend_from_slice(tau);
-        equations.drive().pushes.clear();
-        equations.drive().pushes.extend_from_slice(pushes);
+        equations.drive().forces.clear();
+        equations.drive().forces.extend_from_slice(forces);
         state.t = 0.0;
         state.q.copy_from_slice(&self.start);
         state.v.copy_from_slice(qd);

@@ -17,7 +17,7 @@ mod point;
 mod tests;
 
 use super::product::{AddProduct, padded};
-use super::{Method, Push};
+use super::{ExternalForce, Method};
 use crate::dense::Lu;
 use crate::model::{JointKind, Mechanism};
 use crate::scalar::Dual;
@@ -170,8 +170,8 @@ impl StepDerivatives {
         &self.v
     }
 
-    /// Takes a step from a state under torques and pushes that are held, with its derivatives.
-    pub fn at(&mut self, q: &[f64], qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<()> {
+    /// Takes a step from a state under torques and forces that are held, with its derivatives.
+    pub fn at(&mut self, q: &[f64], qd: &[f64], tau: &[f64], forces: &[ExternalForce]) -> Result<()> {
         let m = &self.point.mechanism;
         m.check_configuration("q", q)?;
         m.check_vector("qd", qd)?;
@@ -181,20 +181,20 @@ impl StepDerivatives {
             return Ok(());
         }
         match self.method {
-            Method::SemiImplicitEuler => self.semi_implicit(qd, tau, pushes)?,
-            Method::RungeKutta4 => self.runge_kutta(CLASSICAL, qd, tau, pushes)?,
-            Method::DormandPrince => self.runge_kutta(DORMAND_PRINCE, qd, tau, pushes)?,
-            Method::ImplicitMidpoint => self.implicit_midpoint(qd, tau, pushes)?,
+            Method::SemiImplicitEuler => self.semi_implicit(qd, tau, forces)?,
+            Method::RungeKutta4 => self.runge_kutta(CLASSICAL, qd, tau, forces)?,
+            Method::DormandPrince => self.runge_kutta(DORMAND_PRINCE, qd, tau, forces)?,
+            Method::ImplicitMidpoint => self.implicit_midpoint(qd, tau, forces)?,
         }
         self.hand_out();
         Ok(())
     }
 
     /// v⁺ = v + h v̇, q⁺ = q ⊕ h v⁺.
-    fn semi_implicit(&mut self, qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<()> {
+    fn semi_implicit(&mut self, qd: &[f64], tau: &[f64], forces: &[ExternalForce]) -> Result<()> {
         let (n, h) = (qd.len(), self.h);
         self.point
-            .linearize(&self.start, qd, tau, pushes, &mut self.answers[0].vd)?;
+            .linearize(&self.start, qd, tau, forces, &mut self.answers[0].vd)?;
         self.first_answer();
         for i in 0..n {
             self.v[i] = qd[i] + h * self.answers[0].vd[i];
@@ -210,19 +210,25 @@ impl StepDerivatives {
         Ok(())
     }
 
-    fn runge_kutta(&mut self, (before, last): Tableau, qd: &[f64], tau: &[f64], pushes: &[Push]) -> Result<()> {
+    fn runge_kutta(
+        &mut self,
+        (before, last): Tableau,
+        qd: &[f64],
+        tau: &[f64],
+        forces: &[ExternalForce],
+    ) -> Result<()> {
         for (i, weights) in before.iter().enumerate() {
             self.mix(qd, weights);
             if i == 0 {
                 self.point
-                    .linearize(&self.start, qd, tau, pushes, &mut self.answers[0].vd)?;
+                    .linearize(&self.start, qd, tau, forces, &mut self.answers[0].vd)?;
                 self.answers[0].ud.copy_from_slice(qd);
                 self.first_answer();
                 continue;
             }
             self.arrive();
             self.point
-                .linearize(&self.q, &self.v, tau, pushes, &mut self.answers[i].vd)?;
+                .linearize(&self.q, &self.v, tau, forces, &mut self.answers[i].vd)?;
             self.answer(i);
             self.chart_rates(i)?;
         }

@@ -1,6 +1,6 @@
 //! q̈ and its derivatives at a state, with what the joints do by themselves and forces from outside.
 
-use super::super::{Push, push};
+use super::super::{ExternalForce, external_force};
 use crate::model::Mechanism;
 use crate::simulate::PassiveForces;
 use crate::workspace::Derivatives;
@@ -38,13 +38,13 @@ impl Point {
         }
     }
 
-    /// q̈ under torques, what the joints do by themselves, and pushes; and its derivatives by q, q̇ and T.
+    /// q̈ under torques, what the joints do by themselves, and forces; and its derivatives by q, q̇ and T.
     pub(super) fn linearize(
         &mut self,
         q: &[f64],
         v: &[f64],
         tau: &[f64],
-        pushes: &[Push],
+        forces: &[ExternalForce],
         vd: &mut [f64],
     ) -> Result<()> {
         let n = v.len();
@@ -54,17 +54,17 @@ impl Point {
             self.resistance.add(q, v, &mut self.torque)?;
         }
         let mut posed = self.workspace.at(q)?;
-        push::act(pushes, &mut posed)?;
-        if resists || !pushes.is_empty() {
+        external_force::act(forces, &mut posed)?;
+        if resists || !forces.is_empty() {
             self.resistance.derivatives(q, v, &mut self.stiff, &mut self.damp)?;
-            push::add_derivatives(pushes, &mut posed, &mut self.jacobian, &mut self.stiff)?;
+            external_force::add_derivatives(forces, &mut posed, &mut self.jacobian, &mut self.stiff)?;
         }
         let mut moving = posed.moving(v)?;
         let mut linearized = moving.linearized_under(&self.torque, vd)?;
         linearized.forward_derivatives(&mut self.derivatives)?;
         self.by_q.copy_from_slice(self.derivatives.by_q());
         self.by_v.copy_from_slice(self.derivatives.by_qd());
-        if !resists && pushes.is_empty() {
+        if !resists && forces.is_empty() {
             return Ok(());
         }
         // 𝓜⁻¹ ∂T/∂q and 𝓜⁻¹ ∂T/∂q̇, whose rows are mostly short.

@@ -52,7 +52,7 @@ fn every_kind() -> Mechanism {
 fn compare(m: &Mechanism, point: &OperatingPoint, method: Method, h: f64) {
     let n = m.nv();
     let mut step = StepDerivatives::new(m, method, h).unwrap();
-    step.at(&point.q, &point.qd, &point.tau, &point.pushes).unwrap();
+    step.at(&point.q, &point.qd, &point.tau, &point.forces).unwrap();
     let mut oracle = Stepper::new(m, point, &PassiveForces::passive(m), method, h).unwrap();
     oracle.prepare().unwrap();
     for j in 0..3 * n {
@@ -92,12 +92,12 @@ fn the_chain_rule_agrees_with_dual_numbers() {
         };
         let (q, qd, tau) = (m.random(3), wave(1.0, 1.7), wave(2.0, 0.9));
         let link = m.link(&m.links().last().unwrap().name).unwrap();
-        let push = |reference| Push {
+        let push = |reference| ExternalForce {
             frame: link.into(),
             reference,
             force: Force::new([0.3, -0.2, 0.5], [1.0, 2.0, -1.5]),
         };
-        let pushes = [Reference::Local, Reference::Aligned, Reference::World]
+        let forces = [Reference::Local, Reference::Aligned, Reference::World]
             .map(push)
             .to_vec();
         for method in Method::ALL {
@@ -105,12 +105,12 @@ fn the_chain_rule_agrees_with_dual_numbers() {
                 q: q.clone(),
                 qd: qd.clone(),
                 tau: tau.clone(),
-                pushes: vec![],
+                forces: vec![],
             };
             compare(&m, &free, method, 2e-3);
             if m.nv() < 20 {
                 let pushed = OperatingPoint {
-                    pushes: pushes.clone(),
+                    forces: forces.clone(),
                     ..free
                 };
                 compare(&m, &pushed, method, 1e-2);
@@ -128,7 +128,7 @@ fn the_end_is_where_the_simulator_goes() {
     for method in [Method::SemiImplicitEuler, Method::RungeKutta4, Method::ImplicitMidpoint] {
         let held = Held {
             tau: tau.clone(),
-            pushes: vec![],
+            forces: vec![],
         };
         let mut equations = Dynamics::with(&m, held, PassiveForces::passive(&m));
         let mut state = State {

@@ -3,6 +3,7 @@
 mod support;
 
 use linkwork::model::{JointKind, examples};
+use linkwork::quantity::{Given, Quantity, Room};
 use linkwork::scalar::{Dual, Scalar};
 use linkwork::spatial::{Force, Motion};
 use linkwork::state_space::ExternalForce;
@@ -155,6 +156,36 @@ fn along(
     Ok(product)
 }
 
+/// The quantities of the list that are this product and these matrices.
+fn by_name(of: Of) -> [&'static str; 2] {
+    match of {
+        Of::Torques => ["torque_hessian_times", "inverse_dynamics_second_derivatives"],
+        Of::Accelerations => ["acceleration_hessian_times", "forward_dynamics_second_derivatives"],
+    }
+}
+
+/// A quantity of the list at a point, where forces act on a view.
+fn listed(mechanism: &Mechanism, point: &Point, name: &str, x: &[f64], change: &[f64], size: usize) -> Vec<f64> {
+    let Point { q, qd, qdd, tau, .. } = point;
+    let given = Given {
+        q,
+        qd,
+        qdd,
+        tau,
+        x,
+        change,
+        ..Given::default()
+    };
+    let mut workspace = mechanism.workspace();
+    let mut posed = workspace.at(q).unwrap();
+    act(&point.pushes, &mut posed);
+    let mut moving = posed.moving(qd).unwrap();
+    let quantity = Quantity::find(name).unwrap();
+    vector(size, |out| {
+        quantity.evaluate_at(&mut moving, &given, &mut Room::default(), out)
+    })
+}
+
 /// δ²T or δ²q̈ along a direction and a change.
 fn twice(second: &mut SecondOrder, point: &Point, of: Of, [direction, change]: [&[f64]; 2]) -> Result<Vec<f64>> {
     let mut out = vec![f64::NAN; second.mechanism().nv()];
@@ -187,6 +218,11 @@ fn check(worst: &mut Worst, mechanism: &Mechanism, point: &Point, seed: u64) {
         let scale = parts.iter().map(Matrix::norm).sum::<f64>().max(1.0) * condition;
         let back: Vec<f64> = parts.iter().flat_map(|m| m.t().apply(&y)).collect();
         worst.check("product and matrices", name, &product, &back, scale);
+        let matrices: Vec<f64> = parts.iter().flat_map(|m| m.data.iter().copied()).collect();
+        for (quantity, expect) in by_name(of).into_iter().zip([&product, &matrices]) {
+            let found = listed(mechanism, point, quantity, &y, &a, expect.len());
+            worst.check(quantity, name, &found, expect, scale);
+        }
         for _ in 0..3 {
             let b = random.numbers(3 * nv, 1.0);
             let expect = mixed(mechanism, point, of, [&a, &b], false);

@@ -4,7 +4,8 @@ use super::Input::{Change, Q, Qd, Qdd, Tau, X};
 use super::Size::{Nv, Of, Parameters};
 use super::{Given, Quantity, Room, calls};
 use crate::Result;
-use crate::workspace::Moving;
+use crate::scalar::Dual;
+use crate::workspace::{Along, DerivativeRates, Derivatives, Linearized, Moving};
 
 // One call, over any scalar.
 calls! {
@@ -105,6 +106,62 @@ pub(super) static QUANTITIES: &[Quantity] = &[
     ),
     Quantity::new(
         (
+            "torque_hessian_times",
+            "∇²(x·T)d",
+            "the Hessian of x·T by (q, q̇, q̈), times a change of them, in O(n)",
+        ),
+        &[],
+        &[Q, Qd, Qdd, X, Change],
+        &[Of(3), Nv],
+        |m, g, room, out| torques_along(m, g, room, |along, _| along.torque_adjoint(g.x, out)),
+    ),
+    Quantity::new(
+        (
+            "acceleration_hessian_times",
+            "∇²(x·q̈)d",
+            "the Hessian of x·q̈ by (q, q̇, T), times a change of them, in O(n)",
+        ),
+        &[],
+        &[Q, Qd, Tau, X, Change],
+        &[Of(3), Nv],
+        |m, g, room, out| accelerations_along(m, g, room, |along, _| along.acceleration_adjoint(g.x, out)),
+    ),
+    Quantity::new(
+        (
+            "inverse_dynamics_second_derivatives",
+            "δ∂T/∂(q, q̇, q̈)",
+            "how ∂T/∂q, ∂T/∂q̇ and 𝓜 change along a change of (q, q̇, q̈), 3 × nv × nv",
+        ),
+        &["rnea_second_derivatives"],
+        &[Q, Qd, Qdd, Change],
+        &[Of(3), Nv, Nv],
+        |m, g, room, out| {
+            torques_along(m, g, room, |along, rates| {
+                along.inverse_derivatives(rates)?;
+                copy([rates.by_q(), rates.by_qd(), rates.by_input()], 0..3, out);
+                Ok(())
+            })
+        },
+    ),
+    Quantity::new(
+        (
+            "forward_dynamics_second_derivatives",
+            "δ∂q̈/∂(q, q̇, T)",
+            "how ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ change along a change of (q, q̇, T), 3 × nv × nv",
+        ),
+        &["aba_second_derivatives"],
+        &[Q, Qd, Tau, Change],
+        &[Of(3), Nv, Nv],
+        |m, g, room, out| {
+            accelerations_along(m, g, room, |along, rates| {
+                along.forward_derivatives(rates)?;
+                copy([rates.by_q(), rates.by_qd(), rates.by_input()], 0..3, out);
+                Ok(())
+            })
+        },
+    ),
+    Quantity::new(
+        (
             "regressor",
             "Y",
             "∂T by ten inertial parameters of every link, nv × 10 links: T = Yπ",
@@ -158,7 +215,7 @@ fn of_torques(
 ) -> Result<()> {
     let derivatives = room.derivatives(m.mechanism());
     m.linearized(g.qdd)?.inverse_derivatives(derivatives)?;
-    copy(derivatives, parts, out);
+    copy(all_of(derivatives), parts, out);
     Ok(())
 }
 
@@ -176,15 +233,61 @@ fn of_accelerations(
     let done = m
         .linearized_under(g.tau, &mut qdd)
         .and_then(|mut linearized| linearized.forward_derivatives(derivatives));
-    copy(derivatives, parts, out);
+    copy(all_of(derivatives), parts, out);
     room.numbers = qdd;
     done
 }
 
-fn copy(from: &crate::workspace::Derivatives, parts: core::ops::Range<usize>, out: &mut [f64]) {
-    let all = [from.by_q(), from.by_qd(), from.by_input()];
-    let size = from.by_q().len();
-    for (out, part) in out.chunks_exact_mut(size.max(1)).zip(&all[parts]) {
+fn all_of(derivatives: &Derivatives) -> [&[f64]; 3] {
+    [derivatives.by_q(), derivatives.by_qd(), derivatives.by_input()]
+}
+
+fn copy(all: [&[f64]; 3], parts: core::ops::Range<usize>, out: &mut [f64]) {
+    for (out, part) in out.chunks_exact_mut(all[0].len().max(1)).zip(&all[parts]) {
         out.copy_from_slice(part);
     }
+}
+
+/// What is linearized, along a direction.
+type Second<'a, 'b> = Along<'a, Linearized<'b, Dual<f64>>>;
+
+/// Something of the dynamics linearized about accelerations, along a change of (q, q̇, q̈).
+fn torques_along(
+    m: &Moving<'_>,
+    g: &Given<'_>,
+    room: &mut Room,
+    ask: impl FnOnce(&mut Second<'_, '_>, &mut DerivativeRates) -> Result<()>,
+) -> Result<()> {
+    let (nv, (second, rates)) = (g.qdd.len(), room.second_order(m.mechanism()));
+    let (dq, rest) = g.change.split_at(nv);
+    let (dqd, dqdd) = rest.split_at(nv);
+    let mut posed = second.at(g.q, dq)?;
+    posed.take_forces(m);
+    let mut moving = posed.moving(g.qd, dqd)?;
+    ask(&mut moving.linearized(g.qdd, dqdd)?, rates)
+}
+
+/// Something of the dynamics linearized about what torques cause, along a change of (q, q̇, T).
+fn accelerations_along(
+    m: &Moving<'_>,
+    g: &Given<'_>,
+    room: &mut Room,
+    ask: impl FnOnce(&mut Second<'_, '_>, &mut DerivativeRates) -> Result<()>,
+) -> Result<()> {
+    let nv = g.tau.len();
+    let mut numbers = core::mem::take(&mut room.numbers);
+    numbers.resize(2 * nv, 0.0);
+    let (qdd, dqdd) = numbers.split_at_mut(nv);
+    let (second, rates) = room.second_order(m.mechanism());
+    let (dq, rest) = g.change.split_at(nv);
+    let (dqd, dtau) = rest.split_at(nv);
+    let mut posed = second.at(g.q, dq)?;
+    posed.take_forces(m);
+    let mut moving = posed.moving(g.qd, dqd)?;
+    let done = match moving.linearized_under(g.tau, dtau, qdd, dqdd) {
+        Ok(mut linearized) => ask(&mut linearized, rates),
+        Err(error) => Err(error),
+    };
+    room.numbers = numbers;
+    done
 }

@@ -3,7 +3,7 @@
 use super::{Compute, Given, Input, Quantity, Size};
 use crate::closed::{ClosedMechanism, ClosedWorkspace};
 use crate::model::Mechanism;
-use crate::workspace::{Derivatives, Moving, Workspace};
+use crate::workspace::{DerivativeRates, Derivatives, Moving, SecondOrder, Workspace};
 use crate::{Error, Result};
 
 /// Memory that quantities use between them.
@@ -12,6 +12,7 @@ pub struct Room {
     pub(super) numbers: Vec<f64>,
     /// Once asked for: they are as large as three mass matrices.
     derivatives: Option<Derivatives>,
+    second: Option<(SecondOrder, DerivativeRates)>,
 }
 
 impl Room {
@@ -23,6 +24,12 @@ impl Room {
 
     pub(super) fn derivatives(&mut self, mechanism: &Mechanism) -> &mut Derivatives {
         self.derivatives.get_or_insert_with(|| mechanism.derivatives())
+    }
+
+    pub(super) fn second_order(&mut self, mechanism: &Mechanism) -> (&mut SecondOrder, &mut DerivativeRates) {
+        let make = || (mechanism.second_order(), mechanism.derivative_rates());
+        let (second, rates) = self.second.get_or_insert_with(make);
+        (second, rates)
     }
 }
 

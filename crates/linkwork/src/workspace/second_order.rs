@@ -132,6 +132,16 @@ impl<S: Scalar> Along<'_, Posed<'_, Dual<S>>, S> {
         push(&mut self.view, frame.into(), reference, force)
     }
 
+    /// The forces that act in a view of the same configuration act here too, and keep to their links.
+    pub(crate) fn take_forces(&mut self, from: &Configured<'_, S>) {
+        let (from, stages) = (&*from.view.stages, &mut *self.view.view.stages);
+        for (to, force) in stages.loads.iter_mut().zip(&from.loads) {
+            let force = force.to_array();
+            *to = Force::from_array(core::array::from_fn(|i| Dual::constant(force[i])));
+        }
+        stages.loaded = from.loaded;
+    }
+
     /// Sets the velocity and its direction.
     pub fn moving(&mut self, qd: &[S], dqd: &[S]) -> Result<Along<'_, Moving<'_, Dual<S>>, S>> {
         vary(self.view.mechanism(), ["qd", "dqd"], [qd, dqd], &mut self.room.one)?;

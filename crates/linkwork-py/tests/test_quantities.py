@@ -102,6 +102,22 @@ def test_derivatives_are_those_of_differences(arm):
         )
 
 
+def test_hessians_times_a_change_are_differences_of_adjoints(arm):
+    random, h = np.random.default_rng(2), 1e-6
+    q, qd, qdd, x = arm.random(2), *random.normal(size=(3, arm.nv))
+    change = random.normal(size=(3, arm.nv))
+
+    def adjoint(step):
+        dq, dqd, dqdd = step * change
+        return arm.torque_adjoint(arm.integrate(q, dq), qd + dqd, qdd + dqdd, x)
+
+    product = arm.torque_hessian_times(q, qd, qdd, x, change.ravel())
+    differences = (adjoint(h) - adjoint(-h)) / (2 * h)
+    np.testing.assert_allclose(product, differences, rtol=1e-7, atol=1e-7 * abs(product).max())
+    matrices = arm.inverse_dynamics_second_derivatives(q, qd, qdd, change.ravel())
+    np.testing.assert_allclose(product, np.swapaxes(matrices, 1, 2) @ x, rtol=1e-12, atol=1e-12 * abs(product).max())
+
+
 def test_names_from_elsewhere_lead_to_the_right_name(arm):
     with pytest.raises(AttributeError, match="inverse_dynamics"):
         arm.rnea

@@ -1,7 +1,8 @@
-//! How many states are shared out: a block of them for each thread, and one error for those that fail.
+//! How many states are shared out: threads take block after block of them, and there is one error for those that fail.
 
 use crate::{Error, Result};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Memory for every thread, made when it is first needed.
 #[derive(Debug)]
@@ -54,14 +55,20 @@ impl<E: Send> Team<E> {
         let failures = match &mut self.members[..used] {
             [member] => run(member, 0, outs),
             members => {
-                let block = states.div_ceil(members.len()).next_multiple_of(BLOCK).max(BLOCK);
+                let block = states.div_ceil(members.len() * BLOCKS_EACH).next_multiple_of(BLOCK);
                 let blocks = Blocks { outs, sizes, block };
-                let blocks: Vec<_> = blocks.take(states.div_ceil(block)).collect();
+                let left = Mutex::new(blocks.take(states.div_ceil(block)).enumerate());
+                let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let work = |member: &mut E| {
+                    let mut failures = Failures::default();
+                    while let Some((i, outs)) = next() {
+                        failures = failures.and(run(member, i * block, outs));
+                    }
+                    failures
+                };
                 members
                     .par_iter_mut()
-                    .zip(blocks)
-                    .enumerate()
-                    .map(|(i, (member, outs))| run(member, i * block, outs))
+                    .map(work)
                     .reduce(Failures::default, Failures::and)
             }
         };
@@ -71,6 +78,9 @@ impl<E: Send> Team<E> {
 
 /// Blocks are whole groups of lanes.
 const BLOCK: usize = 16;
+
+/// So many blocks for each thread: one that starts late, or is on a slower core, takes fewer.
+const BLOCKS_EACH: usize = 8;
 
 /// So many states after so many of some arrays, each with its numbers per state; without end.
 pub(super) struct Blocks<'a, T, const N: usize> {

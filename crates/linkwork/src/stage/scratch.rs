@@ -40,6 +40,8 @@ pub(crate) struct Scratch<S> {
     /// What children other than the next link hand in.
     pub(crate) waiting: Waiting<S>,
     pub(crate) waiting_too: Waiting<S>,
+    /// For rigid bodies, beside both.
+    pub(crate) waiting_rigid: Waiting<S>,
     /// Branches side by side.
     pub(crate) abreast: Abreast<S>,
 }
@@ -68,6 +70,7 @@ impl<S: Scalar> Scratch<S> {
             tiles: Vec::with_capacity(Self::tiles(m)),
             waiting: Waiting::new(m.branches),
             waiting_too: Waiting::new(m.branches),
+            waiting_rigid: Waiting::new(if m.reduction.is_some() { m.branches } else { 0 }),
             abreast: Abreast::new(m),
         }
     }

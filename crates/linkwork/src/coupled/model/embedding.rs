@@ -43,6 +43,8 @@ pub(crate) struct Station {
     pub(crate) end: usize,
     /// The column of its own joint's group; none if the joint moves by itself.
     pub(crate) own: Option<usize>,
+    /// Whether it and all outboard of it are on joints of groups that close further inward: locked, they are one rigid body.
+    pub(crate) is_rigid: bool,
     /// Where what is kept of columns that pass its joint starts.
     pub(crate) passed: usize,
 }
@@ -118,6 +120,11 @@ impl Embedding {
             starts.push(starts[starts.len() - 1] + front.groups.len());
         }
         all.columns.reserve(starts[world + 1]);
+        let mut rigid = vec![true; world + 1];
+        for (k, body) in m.bodies.iter().enumerate().rev() {
+            rigid[k] &= own[k].is_some() && fronts[k].closing == 0;
+            rigid[body.parent.unwrap_or(world)] &= rigid[k];
+        }
         for (k, front) in fronts.iter().enumerate() {
             let (start, end) = (starts[k], starts[k + 1]);
             let own = own.get(k).copied().flatten();
@@ -126,6 +133,7 @@ impl Embedding {
                 open: start + front.closing,
                 end,
                 own: own.map(|own| start + front.place(own)),
+                is_rigid: own.is_some() && rigid[k],
                 passed: all.passed,
             });
             let body = m.bodies.get(k);

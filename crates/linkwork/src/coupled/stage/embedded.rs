@@ -118,7 +118,7 @@ impl<S: Scalar> Embedded<S> {
         }
     }
 
-    /// At a joint of a group, α = α⁺ + H*ry: B_g gains rPH*, A_gg what that works against, and A_gj rHB_j.
+    /// At a joint of a group, α = α⁺ + H*ry: B_g gains ru with u = PH*, A_gg what that works against, and A_gj rHB_j.
     #[inline(always)]
     pub(crate) fn lock(
         &mut self,
@@ -126,7 +126,7 @@ impl<S: Scalar> Embedded<S> {
         station: &Station,
         own: usize,
         joint: AnyJoint<'_, S>,
-        p: &Articulated<S>,
+        u: Force<S>,
         [ratio, armature]: [S; 2],
     ) {
         let (hinge, mut h) = (joint.hinge(), [S::ZERO; 6]);
@@ -136,7 +136,6 @@ impl<S: Scalar> Embedded<S> {
             let twice = if c == own { h[0] + h[0] } else { h[0] };
             self.a[e.product(group, e.columns[c].group())] += ratio * twice;
         }
-        let u = p.times(hinge.motion(&[S::ONE]));
         hinge.project(u, &mut h);
         let d = (h[0] + armature) * ratio * ratio;
         self.a[group] += d;

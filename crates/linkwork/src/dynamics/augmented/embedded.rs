@@ -28,7 +28,8 @@ impl<S: Scalar> Pass<S> for Embed {
             a.pairs.add_to(k, &mut p);
             p = x.close(e, station, p);
             if let Some(own) = station.own {
-                x.lock(e, station, own, joint, &p, [coupled.ratio[v], a.rotors[v]]);
+                let u = p.times(joint.hinge().motion(&[S::ONE]));
+                x.lock(e, station, own, joint, u, [coupled.ratio[v], a.rotors[v]]);
             } else {
                 p = release(body.hinge, p, &a.rotors[v..], &mut x.gains[v..]);
                 x.pass(e, station, joint);

@@ -146,8 +146,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let point = Point::new(arguments, mechanism)?;
     let states = 2 * mechanism.nv();
     match arguments.lqr.is_some() {
-        true => crate::patience::tell("the regulator, with the poles", states, LQR_RATE),
-        false => crate::patience::tell("the linear model, with its poles", states, POLES_RATE),
+        true => crate::expected_duration::tell("the regulator, with the poles", states, LQR_RATE),
+        false => crate::expected_duration::tell("the linear model, with its poles", states, POLES_RATE),
     }
     let model = model(arguments, mechanism, &point)?;
     let gain = gain(arguments, &model)?;

@@ -1,7 +1,7 @@
 //! Operators that a vector makes, as dense matrices.
 
 use super::dense::Dense;
-use super::matrix::Matrix;
+use super::dense_matrix::Matrix;
 use super::op::Op;
 use super::space::Space;
 use super::vector_operators::By;

@@ -27,6 +27,19 @@ use crate::{Error, Result};
 /// A compiled expression on a mechanism, with all the memory that it needs.
 ///
 /// Made once, it runs at any state of that mechanism: see [`Posed::evaluate`] and [`Moving::evaluate`].
+///
+/// ```
+/// use linkwork::algebra::{Evaluator, Expression};
+/// let arm = linkwork::model::examples::puma560();
+/// let expression: Expression = "inv(Mass) (T - C)".parse()?;
+/// let mut forward = Evaluator::new(&expression, &arm, &[], &[])?;
+/// let (q, qd, tau, mut qdd) = ([0.3; 6], [0.1; 6], [1.0; 6], vec![0.0; forward.len()]);
+/// let mut workspace = arm.workspace();
+/// workspace.at(&q)?.moving(&qd)?.evaluate(&mut forward, &[("T", &tau)], &mut qdd)?;
+/// let library = arm.forward_dynamics(&q, &qd, &tau)?;
+/// assert!(qdd.iter().zip(&library).all(|(a, b)| (a - b).abs() < 1e-9));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Evaluator<S: 'static = f64> {
     pub(crate) mechanism: Mechanism,

@@ -3,6 +3,13 @@
 use crate::spatial::{Pose, Vec3};
 
 /// How a joint lets its link move, in the joint's frame. Axes need not be unit vectors; zero is refused.
+///
+/// ```
+/// use linkwork::model::{Joint, JointKind};
+/// let free = Joint::free("base").kind;
+/// assert_eq!((free.nq(), free.nv()), (7, 6)); // a quaternion x y z w, then a place
+/// assert!(matches!(Joint::revolute("elbow", [0.0, 0.0, 1.0]).kind, JointKind::Revolute { .. }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Not at all: the link becomes part of its parent and keeps its frame and name.

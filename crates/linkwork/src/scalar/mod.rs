@@ -6,17 +6,17 @@
 //! scalar, and every count, is exact.
 
 pub(crate) mod angle;
-mod copies;
 mod count;
 mod dual;
 mod float;
+mod place_lists;
 
 pub use count::{Count, Operations};
 pub use dual::Dual;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use copies::Tile;
-pub(crate) use copies::{Copies, Register};
+pub(crate) use place_lists::Tile;
+pub(crate) use place_lists::{Copies, Register};
 
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};

@@ -33,6 +33,27 @@ const FLAT: f64 = 1e-3;
 ///
 /// Both are stiff, and explicit steps of a length h bear only so much: [`PassiveForces::for_steps`] makes them softer where
 /// needed. Limits of planar, spherical and free joints have no stops.
+///
+/// ```
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::simulate::{Dynamics, Integrator, PassiveForces, RungeKutta4, State};
+/// use linkwork::spatial::Inertia;
+/// // A door that swings against its stop.
+/// let door = Mechanism::builder("door")
+///     .link(Link::new("leaf", Inertia::rod(20.0, [0.9, 0.0, 0.0])))
+///     .joint(Joint::revolute("hinge", [0.0, 0.0, 1.0]).between("world", "leaf").position_limits(0.0, 1.5))
+///     .build()?;
+/// let step = 1e-3;
+/// let forces = PassiveForces::of(&door)?.for_steps(step); // as firm as such steps bear
+/// let mut equations = Dynamics::with(&door, (), forces);
+/// let mut state = State { t: 0.0, q: vec![1.0], v: vec![2.0] };
+/// let mut integrator = RungeKutta4::new(&door);
+/// for _ in 0..1000 {
+///     integrator.step(&mut equations, &mut state, step)?;
+/// }
+/// assert!(state.q[0] < 1.5 && state.v[0].abs() < 0.3, "it came back, slowly");
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct PassiveForces {

@@ -340,7 +340,7 @@ impl Judgement {
 
 /// What the terms of a sum would add up to without cancelling, by norms; with inverses, their condition.
 fn size(dense: &Dense, sum: &Sum, given: &[(&str, &[f64])]) -> Result<f64> {
-    let norm = |x: &super::matrix::Matrix| x.data.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let norm = |x: &super::dense_matrix::Matrix| x.data.iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut total = 0.0;
     for term in &sum.terms {
         let mut product = term.scale.abs();

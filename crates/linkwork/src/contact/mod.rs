@@ -41,6 +41,7 @@
 //! ```
 
 mod anderson;
+mod ball_limits;
 mod cone;
 mod contact_derivatives;
 mod coulomb;

@@ -1,5 +1,6 @@
 //! One step in time.
 
+use super::ball_limits::{BallStop, Turned, ball_stops};
 use super::cone::{Law, Region};
 use super::coulomb::{Coulomb, Passes};
 use super::find_rows::{Stop, Yields, stops};
@@ -67,6 +68,9 @@ pub(super) struct Work {
     /// Forces on them from outside, in their axes.
     pub(super) loads: Vec<Force>,
     pub(super) stops: Vec<Stop>,
+    /// Ball joints with limits, and those near them.
+    pub(super) ball_stops: Vec<BallStop>,
+    pub(super) turns: Vec<Turned>,
     /// Springs of joints with one coordinate, where they are in q and v; and whether others have some.
     pub(super) springs: Vec<[usize; 2]>,
     pub(super) curved_springs: bool,
@@ -140,6 +144,8 @@ impl Stepper {
             loads: vec![Force::ZERO; roots(mechanism).len()],
             roots: roots(mechanism),
             stops: stops(mechanism),
+            ball_stops: ball_stops(mechanism),
+            turns: Vec::new(),
             springs,
             curved_springs,
             bodies,
@@ -356,6 +362,7 @@ impl Work {
         self.resist(given);
         self.find_points(given, posed, memory, contacts)?;
         self.find_lines(given, posed)?;
+        self.find_turns(given, posed, memory)?;
         if let Some(closed) = given.closed {
             self.find_loops(closed, given, posed, memory)?;
         }

@@ -50,6 +50,7 @@ mod constraints;
 mod coordinates;
 mod cost;
 mod coupled;
+mod coupled_joints;
 mod dense;
 mod dense_inverses;
 mod dense_links;
@@ -97,6 +98,7 @@ mod tokens;
 mod torque_shares;
 mod upsilon;
 mod vector_operators;
+mod whole_weights;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}

@@ -97,6 +97,8 @@ pub trait Scalar:
     fn recip(self) -> Self;
     /// The non-negative square root.
     fn sqrt(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
     /// Sine and cosine.
     fn sin_cos(self) -> (Self, Self);
     /// Lane by lane: `yes` where `self < bound`, else `no`.

@@ -92,7 +92,7 @@ const RUN_RATE: f64 = 2.5e-7;
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let loaded = arguments.chosen.load_tree()?.driven(&arguments.driven)?;
     let mechanism = &loaded.robot.mechanism;
-    crate::patience::tell("the run of three controllers", mechanism.nv(), RUN_RATE);
+    crate::expected_duration::tell("the run of three controllers", mechanism.nv(), RUN_RATE);
     let task = task(arguments, mechanism)?;
     let (trial, omega) = (&task.trial, arguments.quickness);
     let pose = match (arguments.c1, arguments.c2) {

@@ -338,7 +338,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut counted: Vec<Vec<Option<Operations>>> = Vec::new();
     let mut rows = Vec::new();
     for (name, mechanism) in &robots {
-        crate::patience::tell("counting the operations of all algorithms", mechanism.nv(), COUNT_RATE);
+        crate::expected_duration::tell("counting the operations of all algorithms", mechanism.nv(), COUNT_RATE);
         let mut bench = Bench::new(mechanism, arm == Some(Arm::General));
         let mut column = Vec::new();
         if rows.is_empty() {

@@ -368,6 +368,8 @@ fn row_names(space: Space, mechanism: &Mechanism, rows: usize) -> Vec<String> {
         Space::Constraint => names.extend((0..rows).map(|i| format!("row {i}"))),
         Space::Tip => names.extend((0..rows).map(|i| format!("frame {} {}", i / 6, SIX[i % 6]))),
         Space::Number => names.push("number".to_owned()),
+        // Matrices are given, not results.
+        Space::JointSquare | Space::TipSquare | Space::FrameSquare | Space::ConstraintSquare => {}
     }
     names
 }

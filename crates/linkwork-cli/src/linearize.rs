@@ -100,9 +100,17 @@ const POLES_RATE: f64 = 3.3e-9;
 /// The same of a regulator.
 pub(crate) const LQR_RATE: f64 = 1.1e-7;
 
+/// The shortest step of a discrete model, in seconds: a pole is told apart from 1 by its sixteenth digit, and its rate by that over the
+/// step.
+const SHORTEST: f64 = 1e-9;
+
 /// The length of a step.
 fn step(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
+        Ok(h) if h > 0.0 && h < SHORTEST => Err(format!(
+            "in a step below {SHORTEST:e} s nothing moves by more than rounding, and poles say nothing; leave --step out for a \
+             continuous model"
+        )),
         Ok(h) if h.is_finite() && h > 0.0 => Ok(h),
         Ok(_) => Err("a step takes more than 0 seconds; leave --step out for a continuous model".to_owned()),
         Err(_) => Err("not a number of seconds".to_owned()),
@@ -146,8 +154,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let point = Point::new(arguments, mechanism)?;
     let states = 2 * mechanism.nv();
     match arguments.lqr.is_some() {
-        true => crate::patience::tell("the regulator, with the poles", states, LQR_RATE),
-        false => crate::patience::tell("the linear model, with its poles", states, POLES_RATE),
+        true => crate::expected_duration::tell("the regulator, with the poles", states, LQR_RATE),
+        false => crate::expected_duration::tell("the linear model, with its poles", states, POLES_RATE),
     }
     let model = model(arguments, mechanism, &point)?;
     let gain = gain(arguments, &model)?;

@@ -297,6 +297,7 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
         (&["linearize", "cart_pole", "--at", "[1, 2]"], "a list of numbers"),
         (&["linearize", "cart_pole", "--step", "-1"], "leave --step out"),
         (&["linearize", "cart_pole", "--step", "0"], "--step <SECONDS>"),
+        (&["linearize", "cart_pole", "--step", "1e-300"], "more than rounding"),
         (
             &["linearize", "cart_pole", "--lqr", "1,2"],
             "--lqr has 2 weights but the model has 4 states",

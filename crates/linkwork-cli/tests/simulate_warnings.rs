@@ -60,3 +60,27 @@ fn gains_that_no_step_can_follow_are_refused_with_those_that_would_do() {
     run_with(&["1e9", "--no-effort-limits"]);
     run_with(&["1e9", "--kp", "1e3"]);
 }
+
+/// A lever of 1 kg that dry friction holds by far.
+#[test]
+fn dry_friction_holds_what_it_can_hold() {
+    let here = directory("simulate_held");
+    for friction in ["100", "1e9"] {
+        let robot = format!(
+            "<robot name=\"lever\"><link name=\"b\"/><link name=\"a\"><inertial><origin xyz=\"0.5 0 0\"/><mass value=\"1\"/>\
+             <inertia ixx=\"0.01\" iyy=\"0.01\" izz=\"0.01\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>\
+             <joint name=\"j\" type=\"continuous\"><parent link=\"b\"/><child link=\"a\"/><axis xyz=\"0 1 0\"/>\
+             <dynamics friction=\"{friction}\"/></joint></robot>"
+        );
+        std::fs::write(here.join("lever.urdf"), robot).expect("written");
+        let ran = linkwork(&here, &["simulate", "lever.urdf", "--seconds", "2", "--json"]);
+        let said = text(&ran.stderr);
+        assert!(
+            ran.status.success() && said.contains("the dry friction of joint `j`"),
+            "{said}"
+        );
+        let end: Value = serde_json::from_slice(&ran.stdout).expect("a JSON summary");
+        let q = numbers(&end["end"]["q"])[0];
+        assert!(q.abs() < 1e-3, "{friction}: it slipped by {q} rad");
+    }
+}

@@ -84,6 +84,12 @@ pub struct Actuator {
     /// The least and most force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_range: Option<[f64; 2]>,
+    /// Amplitude, poles N and phase φ of a torque amplitude · sin(Nℓ + φ), which no range of forces bounds: the cogging of a motor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cogging: Option<[f64; 3]>,
+    /// What it is told acts so many seconds later, and nothing does before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delay: f64,
     /// What it is as a muscle, if it is one; gain and bias are zero where that says them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muscle: Option<Muscle>,
@@ -91,12 +97,17 @@ pub struct Actuator {
     pub modelled: bool,
 }
 
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
+}
+
 /// A muscle: its force −F a f(ℓ)g(ℓ̇) − F p(ℓ), ℓ and ℓ̇ being in units of the length at which it is strongest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Muscle {
-    /// The least and most length of its transmission.
-    pub length_range: [f64; 2],
+    /// The least and most length of its transmission; if left out, what joints' limits leave of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_range: Option<[f64; 2]>,
     /// What F, f and g are; none where the gain of the actuator counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<Fibre>,

@@ -100,6 +100,13 @@ pub struct Options {
 }
 
 /// A kind of file.
+///
+/// ```
+/// use linkwork_formats::Format;
+/// use std::path::Path;
+/// assert_eq!(Format::of_name(Path::new("arm.sdf")), Some(Format::Sdf));
+/// assert_eq!(Format::of_name(Path::new("arm.txt")), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {

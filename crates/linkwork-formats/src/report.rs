@@ -131,6 +131,14 @@ impl Report {
 }
 
 /// A file that could not be loaded, and why.
+///
+/// ```
+/// use linkwork_formats::{Format, Options, Severity, read};
+/// let refusal = read("no.urdf", b"<robot name=\"no\"><link/></robot>", Format::Urdf, &Options::default()).unwrap_err();
+/// let first = refusal.report.findings.iter().find(|finding| finding.severity == Severity::Error).expect("it says why");
+/// assert_eq!(first.line, 1);
+/// println!("{}: {}", first.message, first.advice);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// At least one of its findings is an error.

@@ -85,6 +85,17 @@ pub struct Terrain {
 }
 
 /// A shape on a link.
+///
+/// ```
+/// use linkwork_formats::{Format, Options, Role, Shape, read};
+/// let urdf = br#"<robot name="ball"><link name="ball">
+///   <collision><origin xyz="0 0 0.1"/><geometry><sphere radius="0.2"/></geometry></collision></link></robot>"#;
+/// let robot = read("ball.urdf", urdf, Format::Urdf, &Options::default())?;
+/// let ball = &robot.geometry[0];
+/// assert_eq!((ball.link.as_str(), ball.role), ("ball", Role::Collision));
+/// assert_eq!(ball.shape, Shape::Sphere { radius: 0.2 });
+/// # Ok::<(), linkwork_formats::Refusal>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
     /// Its name; often empty.

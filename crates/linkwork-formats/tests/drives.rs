@@ -260,7 +260,7 @@ fn what_is_not_modelled_is_listed() {
     let all = drives.left_out().join("\n");
     for words in [
         "`u`: geom `crate` is neither",
-        "`m`: a <muscle>",
+        "`m`: no limits of joints end",
         "`w`: its tendon `u`",
         "`g`: a <adhesion>",
     ] {

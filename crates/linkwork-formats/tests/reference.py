@@ -405,6 +405,38 @@ def mujoco_acts(request):
     return {"states": answers, "run": run}
 
 
+def mujoco_limits(request):
+    """Distances and Jacobians of joint limits that are near or passed."""
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_path(request["file"])
+    data = mj.MjData(model)
+    answers = []
+    for state in request["states"]:
+        mj.mj_resetData(model, data)
+        T, _ = set_state(mj, model, data, state)
+        mj.mj_forward(model, data)
+        J = data.efc_J.reshape(-1, model.nv) @ T
+        rows = [i for i in range(data.nefc) if data.efc_type[i] == mj.mjtConstraint.mjCNSTR_LIMIT_JOINT]
+        answers.append([{"gap": data.efc_pos[i], "row": J[i].tolist()} for i in rows])
+    return {"states": answers}
+
+
+def mujoco_delays(request):
+    """What actuators exert over time where controls rise in proportion to it, and between which lengths they work."""
+    import mujoco as mj
+
+    model = mj.MjModel.from_xml_path(request["file"])
+    data = mj.MjData(model)
+    forces = []
+    for _ in range(request["steps"]):
+        data.ctrl[:] = np.array(request["rates"]) * data.time
+        mj.mj_forward(model, data)
+        forces.append({"t": data.time, "forces": data.actuator_force.tolist()})
+        mj.mj_step(model, data)
+    return {"steps": forces, "ranges": model.actuator_lengthrange.tolist()}
+
+
 def schema(request):
     import jsonschema
 
@@ -438,6 +470,8 @@ def main():
         "mujoco": mujoco,
         "drives": mujoco_drives,
         "acts": mujoco_acts,
+        "limits": mujoco_limits,
+        "delays": mujoco_delays,
         "drake": drake,
         "drake_order": drake_order,
         "expanded": expanded,

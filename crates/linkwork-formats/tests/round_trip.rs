@@ -419,6 +419,8 @@ fn fill(robot: &mut Robot, first: &str, last: &str) {
         control_range: Some([-1.0, 2.0]),
         activation_range: Some([0.0, 0.5]),
         force_range: Some([-3.0, 4.0]),
+        cogging: Some([0.1, 6.0, 0.3]),
+        delay: 0.02,
         muscle: None,
         modelled: true,
     });

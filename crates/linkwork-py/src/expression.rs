@@ -23,6 +23,10 @@ fn word(space: Space) -> &'static str {
         Space::Tip => "tip",
         Space::Frame => "frame",
         Space::Constraint => "constraint",
+        Space::JointSquare => "joint matrix",
+        Space::TipSquare => "tip matrix",
+        Space::FrameSquare => "frame matrix",
+        Space::ConstraintSquare => "constraint matrix",
     }
 }
 
@@ -130,6 +134,10 @@ impl Compiled {
             Space::Tip,
             Space::Frame,
             Space::Constraint,
+            Space::JointSquare,
+            Space::TipSquare,
+            Space::FrameSquare,
+            Space::ConstraintSquare,
         ];
         let found = spaces.into_iter().find(|s| word(*s) == space);
         let space = found.ok_or_else(|| Error::new_err(format!("there is no space {space:?}")))?;

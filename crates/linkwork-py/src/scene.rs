@@ -11,7 +11,7 @@ use linkwork::contact::{Change, Contact, Friction, Region, Settings, StepReport,
 use linkwork::motion::Clearance;
 use linkwork::spatial::{Force, Motion, Pose, Vec3};
 use linkwork_formats::Robot;
-use linkwork_scene::{ClosedForm, Collider, Ground, Shape, Worlds, colliders};
+use linkwork_scene::{ClosedForm, Collider, ColliderShape, Ground, Worlds, colliders};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,22 +33,22 @@ struct Given<'py> {
 impl Given<'_> {
     fn collider(&self, m: &Mechanism) -> PyResult<Collider> {
         let shape = match (&*self.kind, &self.size[..]) {
-            ("sphere", &[radius]) => Shape::Sphere { radius },
-            ("capsule", &[radius, length]) => Shape::Capsule {
+            ("sphere", &[radius]) => ColliderShape::Sphere { radius },
+            ("capsule", &[radius, length]) => ColliderShape::Capsule {
                 radius,
                 half: 0.5 * length,
             },
-            ("cylinder", &[radius, length]) => Shape::Cylinder {
+            ("cylinder", &[radius, length]) => ColliderShape::Cylinder {
                 radius,
                 half: 0.5 * length,
             },
-            ("box", &[x, y, z]) => Shape::Cuboid {
+            ("box", &[x, y, z]) => ColliderShape::Cuboid {
                 half: Vec3::new(x, y, z) * 0.5,
             },
-            ("ellipsoid", &[x, y, z]) => Shape::Ellipsoid {
+            ("ellipsoid", &[x, y, z]) => ColliderShape::Ellipsoid {
                 radii: Vec3::new(x, y, z),
             },
-            ("plane", &[]) => Shape::Plane,
+            ("plane", &[]) => ColliderShape::Plane,
             (kind, size) => {
                 return Err(Error::new_err(format!(
                     "there is no shape of kind {kind:?} and size {size:?}; make shapes by `Shape.sphere` and the like"
@@ -176,7 +176,7 @@ impl _Scene {
         let (mut all, mut present, notes) = colliders(robot).map_err(raised)?;
         for shape in &shapes {
             let collider = shape.collider(&robot.mechanism)?;
-            if collider.shape == Shape::Plane {
+            if collider.shape == ColliderShape::Plane {
                 present = Ground::Present;
             }
             all.push(collider);

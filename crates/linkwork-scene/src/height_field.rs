@@ -1,7 +1,7 @@
 //! Height fields: ground over a grid.
 
 use crate::hull::Hull;
-use crate::shape::Shape;
+use crate::shape::ColliderShape;
 use linkwork::spatial::Vec3;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ struct Grid {
 /// What is below a triangle.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Prism {
-    pub(crate) shape: Shape,
+    pub(crate) shape: ColliderShape,
     pub(crate) normal: Vec3,
     pub(crate) top: f64,
 }
@@ -168,7 +168,7 @@ impl Prism {
         let n = (top[1] - top[0]).cross(top[2] - top[0]);
         let all = top.into_iter().chain(top.map(|p| Vec3::new(p.x, p.y, low)));
         Self {
-            shape: Shape::Hull(Hull::of_corners(all.collect())),
+            shape: ColliderShape::Hull(Hull::of_corners(all.collect())),
             normal: n * n.norm().recip(),
             top: top.iter().fold(f64::NEG_INFINITY, |m, p| m.max(p.z)),
         }

@@ -8,7 +8,7 @@
 //! use linkwork::contact::{Settings, Stepper, Surface};
 //! use linkwork::model::{Joint, Link, Mechanism};
 //! use linkwork::spatial::{Inertia, Pose, Vec3};
-//! use linkwork_scene::{Collider, Scene, Shape};
+//! use linkwork_scene::{Collider, Scene, ColliderShape};
 //!
 //! let half = Vec3::new(0.1, 0.1, 0.1);
 //! let m = Mechanism::builder("box")
@@ -16,7 +16,7 @@
 //!     .joint(Joint::free("free").between("world", "box"))
 //!     .build()?;
 //! let mut scene = Scene::new(&m, vec![
-//!     Collider::on(m.frame("box")?, Shape::Cuboid { half }),
+//!     Collider::on(m.frame("box")?, ColliderShape::Cuboid { half }),
 //!     Collider::ground(Pose::IDENTITY, Surface::default()),
 //! ])?;
 //! let mut stepper = Stepper::new(&m, Settings::new(0.005))?;
@@ -48,7 +48,7 @@ pub use hull::Hull;
 pub use narrow::{ClosedForm, Narrow, TouchPoint};
 pub use robot::{Ground, colliders};
 pub use scene::{Collider, LeftOut, Scene};
-pub use shape::Shape;
+pub use shape::ColliderShape;
 pub use surfaces::{Matter, combine};
 pub use touching::Touching;
 pub use worlds::{WorldOutcome, Worlds};

@@ -1,7 +1,7 @@
 //! What touches, as derivatives of steps need it.
 
 use crate::scene::Scene;
-use crate::shape::Shape;
+use crate::shape::ColliderShape;
 use linkwork::contact::{Contact, Meeting};
 use linkwork::{Error, Result};
 
@@ -17,16 +17,16 @@ impl Scene {
             return Err(refused(format!("contact {id} is not one of this scene")));
         };
         // The radius of what stands on a plane with a point that is fixed to it, but for the ball about that point.
-        let ball = |shape: &Shape| match shape {
-            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => Some(*radius),
-            Shape::Cuboid { .. } | Shape::Hull(_) => Some(0.0),
+        let ball = |shape: &ColliderShape| match shape {
+            ColliderShape::Sphere { radius } | ColliderShape::Capsule { radius, .. } => Some(*radius),
+            ColliderShape::Cuboid { .. } | ColliderShape::Hull(_) => Some(0.0),
             _ => None,
         };
         let halfway = false;
         let met = match (&a.shape, &b.shape) {
-            (shape, Shape::Plane) => ball(shape).map(|radius| Meeting::BallOnFace { radius, halfway }),
-            (Shape::Plane, shape) => ball(shape).map(|radius| Meeting::FaceOnBall { radius, halfway }),
-            (Shape::Sphere { radius: one }, Shape::Sphere { radius: two }) => {
+            (shape, ColliderShape::Plane) => ball(shape).map(|radius| Meeting::BallOnFace { radius, halfway }),
+            (ColliderShape::Plane, shape) => ball(shape).map(|radius| Meeting::FaceOnBall { radius, halfway }),
+            (ColliderShape::Sphere { radius: one }, ColliderShape::Sphere { radius: two }) => {
                 Some(Meeting::Balls { radii: [*one, *two] })
             }
             _ => None,

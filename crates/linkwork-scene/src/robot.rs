@@ -3,7 +3,7 @@
 use crate::height_field::HeightField;
 use crate::hull::Hull;
 use crate::scene::Collider;
-use crate::shape::Shape;
+use crate::shape::ColliderShape;
 use crate::surfaces::Matter;
 use linkwork::Result;
 use linkwork::model::FrameId;
@@ -33,18 +33,18 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
         }
         let frame = robot.mechanism.frame(&given.link)?;
         let shape = match &given.shape {
-            Given::Sphere { radius } => Shape::Sphere { radius: *radius },
-            Given::Capsule { radius, length } => Shape::Capsule {
+            Given::Sphere { radius } => ColliderShape::Sphere { radius: *radius },
+            Given::Capsule { radius, length } => ColliderShape::Capsule {
                 radius: *radius,
                 half: 0.5 * length,
             },
-            Given::Cylinder { radius, length } => Shape::Cylinder {
+            Given::Cylinder { radius, length } => ColliderShape::Cylinder {
                 radius: *radius,
                 half: 0.5 * length,
             },
-            Given::Cuboid { edges } => Shape::Cuboid { half: *edges * 0.5 },
-            Given::Ellipsoid { radii } => Shape::Ellipsoid { radii: *radii },
-            Given::Plane => Shape::Plane,
+            Given::Cuboid { edges } => ColliderShape::Cuboid { half: *edges * 0.5 },
+            Given::Ellipsoid { radii } => ColliderShape::Ellipsoid { radii: *radii },
+            Given::Plane => ColliderShape::Plane,
             Given::Mesh { uri, path, scale } => {
                 let hull = match path {
                     // The same mesh stands on many links: feet, wheels, fingers.
@@ -57,7 +57,7 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
                 match hull {
                     Ok(hull) => {
                         hulls += 1;
-                        Shape::Hull(hull)
+                        ColliderShape::Hull(hull)
                     }
                     Err(problem) => {
                         notes.push(format!(
@@ -74,7 +74,7 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
             continue;
         }
         // A plane stands, whichever link a file gives it to.
-        if frame == FrameId::WORLD || shape == Shape::Plane {
+        if frame == FrameId::WORLD || shape == ColliderShape::Plane {
             ground = Ground::Present;
         }
         let matter = robot.touches.get(&i).copied().map_or_else(Matter::default, matter);
@@ -103,7 +103,7 @@ pub fn colliders(robot: &Robot) -> Result<(Vec<Collider>, Ground, Vec<String>)> 
                     name,
                     frame,
                     pose: given.pose,
-                    shape: Shape::HeightField(field),
+                    shape: ColliderShape::HeightField(field),
                     matter: matter(given.touch),
                 });
             }

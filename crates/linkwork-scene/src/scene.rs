@@ -3,7 +3,7 @@
 use crate::bodies::Bodies;
 use crate::broad_phase::Broad;
 use crate::narrow::{ClosedForm, Narrow, TouchPoint};
-use crate::shape::Shape;
+use crate::shape::ColliderShape;
 use crate::surfaces::{Matter, combine};
 use linkwork::contact::{Contact, StepReport, Stepper, Surface};
 use linkwork::model::FrameId;
@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// ```
 /// use linkwork::contact::Surface;
 /// use linkwork::spatial::Pose;
-/// use linkwork_scene::{Collider, Shape};
+/// use linkwork_scene::{Collider, ColliderShape};
 /// let arm = linkwork::model::examples::arm7();
-/// let ball = Collider::on(arm.frame("flange")?, Shape::Sphere { radius: 0.05 });
+/// let ball = Collider::on(arm.frame("flange")?, ColliderShape::Sphere { radius: 0.05 });
 /// let ground = Collider::ground(Pose::IDENTITY, Surface::with_friction(0.8));
 /// # Ok::<(), linkwork::Error>(())
 /// ```
@@ -35,14 +35,14 @@ pub struct Collider {
     /// Where it is in that frame.
     pub pose: Pose,
     /// Its form.
-    pub shape: Shape,
+    pub shape: ColliderShape,
     /// Its surface, and what it meets.
     pub matter: Matter,
 }
 
 impl Collider {
     /// A shape at a frame's origin, with the default surface.
-    pub fn on(frame: FrameId, shape: Shape) -> Self {
+    pub fn on(frame: FrameId, shape: ColliderShape) -> Self {
         Self {
             name: String::new(),
             frame,
@@ -54,7 +54,7 @@ impl Collider {
 
     /// A plane in the world, solid below the z of a pose.
     pub fn ground(pose: Pose, surface: Surface) -> Self {
-        let mut ground = Self::on(FrameId::WORLD, Shape::Plane);
+        let mut ground = Self::on(FrameId::WORLD, ColliderShape::Plane);
         (ground.name, ground.pose, ground.matter.surface) = ("ground".into(), pose, surface);
         ground
     }
@@ -104,10 +104,10 @@ struct Bound {
 /// ```
 /// use linkwork::contact::Surface;
 /// use linkwork::spatial::Pose;
-/// use linkwork_scene::{Collider, Scene, Shape};
+/// use linkwork_scene::{Collider, Scene, ColliderShape};
 /// let arm = linkwork::model::examples::arm7();
 /// let mut scene = Scene::new(&arm, vec![
-///     Collider::on(arm.frame("flange")?, Shape::Sphere { radius: 0.05 }),
+///     Collider::on(arm.frame("flange")?, ColliderShape::Sphere { radius: 0.05 }),
 ///     Collider::ground(Pose::IDENTITY, Surface::default()),
 /// ])?;
 /// let contacts = scene.contacts(&[0.1; 7], &[0.0; 7], 1e-3)?; // within a step of 1 ms
@@ -212,7 +212,7 @@ impl Scene {
         scene.pair_up(excluded)?;
         scene.leave_out_always_touching()?;
         for (i, pair) in scene.pairs.iter().enumerate() {
-            let planes = [pair.a, pair.b].map(|c| scene.colliders[c].shape == Shape::Plane);
+            let planes = [pair.a, pair.b].map(|c| scene.colliders[c].shape == ColliderShape::Plane);
             match planes {
                 [false, false] => {
                     scene.pair_of.insert((pair.a as u32, pair.b as u32), i as u32);

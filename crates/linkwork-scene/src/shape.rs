@@ -6,8 +6,15 @@ use linkwork::spatial::{Pose, Vec3};
 use linkwork::{Error, Result};
 
 /// The form of a collider. Lengths are in metres.
+///
+/// ```
+/// use linkwork_scene::ColliderShape;
+/// use linkwork::spatial::Vec3;
+/// let brick = ColliderShape::Cuboid { half: Vec3::new(0.1, 0.05, 0.03) };
+/// assert_ne!(brick, ColliderShape::Plane);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ColliderShape {
     /// A ball.
     Sphere {
         /// Its radius.
@@ -45,7 +52,7 @@ pub enum Shape {
     Plane,
 }
 
-impl Shape {
+impl ColliderShape {
     /// A word for it.
     pub fn name(&self) -> &'static str {
         match self {

@@ -13,14 +13,14 @@ use linkwork::simulate::{Advance, Drive, Now, State};
 /// use linkwork::model::{Joint, Link, Mechanism};
 /// use linkwork::simulate::{Method, Run, State};
 /// use linkwork::spatial::{Inertia, Pose};
-/// use linkwork_scene::{Collider, Scene, Shape, Touching};
+/// use linkwork_scene::{Collider, Scene, ColliderShape, Touching};
 ///
 /// let m = Mechanism::builder("ball")
 ///     .link(Link::new("ball", Inertia::sphere(1.0, 0.1)))
 ///     .joint(Joint::free("free").between("world", "ball"))
 ///     .build()?;
 /// let scene = Scene::new(&m, vec![
-///     Collider::on(m.frame("ball")?, Shape::Sphere { radius: 0.1 }),
+///     Collider::on(m.frame("ball")?, ColliderShape::Sphere { radius: 0.1 }),
 ///     Collider::ground(Pose::IDENTITY, Surface::default()),
 /// ])?;
 /// let mut touching = Touching::new(scene, Settings::new(0.002), ())?;

@@ -15,14 +15,14 @@ use std::sync::{Mutex, PoisonError};
 /// use linkwork::contact::{Settings, Surface};
 /// use linkwork::model::{Joint, Link, Mechanism};
 /// use linkwork::spatial::{Inertia, Pose};
-/// use linkwork_scene::{Collider, Scene, Shape, Worlds};
+/// use linkwork_scene::{Collider, Scene, ColliderShape, Worlds};
 ///
 /// let m = Mechanism::builder("ball")
 ///     .link(Link::new("ball", Inertia::sphere(1.0, 0.1)))
 ///     .joint(Joint::free("free").between("world", "ball"))
 ///     .build()?;
 /// let scene = Scene::new(&m, vec![
-///     Collider::on(m.frame("ball")?, Shape::Sphere { radius: 0.1 }),
+///     Collider::on(m.frame("ball")?, ColliderShape::Sphere { radius: 0.1 }),
 ///     Collider::ground(Pose::IDENTITY, Surface::default()),
 /// ])?;
 /// let (count, steps) = (10, 200);

@@ -5,7 +5,7 @@ use linkwork::contact::Surface;
 use linkwork::model::{FrameId, examples};
 use linkwork::motion::{Clearance, InverseKinematics, SolverOptions, Task};
 use linkwork::spatial::{Pose, Vec3};
-use linkwork_scene::{Collider, Scene, Shape};
+use linkwork_scene::{Collider, ColliderShape, Scene};
 
 const Q: [f64; 7] = [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0];
 
@@ -18,14 +18,14 @@ fn scene(m: &Mechanism, ball: Vec3) -> Scene {
     let mut all: Vec<Collider> = ["link2", "link4", "link6"]
         .iter()
         .map(|name| {
-            let shape = Shape::Capsule {
+            let shape = ColliderShape::Capsule {
                 radius: 0.05,
                 half: 0.06,
             };
             Collider::on(m.frame(name).unwrap(), shape)
         })
         .collect();
-    let mut obstacle = Collider::on(FrameId::WORLD, Shape::Sphere { radius: 0.05 });
+    let mut obstacle = Collider::on(FrameId::WORLD, ColliderShape::Sphere { radius: 0.05 });
     obstacle.pose = Pose::from_translation(ball);
     all.push(obstacle);
     all.push(Collider::ground(Pose::IDENTITY, Surface::default()));

@@ -3,7 +3,7 @@
 use linkwork::contact::{Settings, Stepper, Surface};
 use linkwork::model::{FrameId, Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
-use linkwork_scene::{ClosedForm, Collider, HeightField, LeftOut, Narrow, Scene, Shape};
+use linkwork_scene::{ClosedForm, Collider, ColliderShape, HeightField, LeftOut, Narrow, Scene};
 
 fn random(seed: &mut u64) -> f64 {
     *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -25,7 +25,7 @@ fn body(inertia: Inertia) -> Mechanism {
 }
 
 /// A body with a shape, on ground; where it is after some time, and the deepest that it went in.
-fn run(m: &Mechanism, shape: Shape, ground: Shape, q: &mut [f64], v: &mut [f64], seconds: f64) -> f64 {
+fn run(m: &Mechanism, shape: ColliderShape, ground: ColliderShape, q: &mut [f64], v: &mut [f64], seconds: f64) -> f64 {
     let mut base = Collider::on(FrameId::WORLD, ground);
     base.matter.surface = Surface::with_friction(0.5);
     let mut own = Collider::on(m.frame("body").unwrap(), shape);
@@ -85,7 +85,7 @@ fn a_ball_is_as_far_from_the_ground_as_from_its_nearest_triangle() {
         }
         let mut touches = Vec::new();
         let turn = Pose::new(Rotation::about(Vec3::new(0.0, 0.6, 0.8), 0.7), Vec3::new(1.0, 2.0, 3.0));
-        let (ball, ground) = (Shape::Sphere { radius: 0.1 }, Shape::HeightField(field));
+        let (ball, ground) = (ColliderShape::Sphere { radius: 0.1 }, ColliderShape::HeightField(field));
         let at = turn * Pose::from_translation(centre);
         assert!(ClosedForm.touch(&ball, &at, &ground, &turn, 1.0, &mut touches));
         let gap = touches.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
@@ -106,11 +106,11 @@ fn a_block_slides_on_a_flat_field_as_on_a_plane() {
     // Not along the grid, over some forty cells.
     let flat = HeightField::new(41, 41, [2.0, 2.0], vec![0.0; 1681], 0.2).unwrap();
     let mut ends = Vec::new();
-    for ground in [Shape::Plane, Shape::HeightField(flat)] {
+    for ground in [ColliderShape::Plane, ColliderShape::HeightField(flat)] {
         let (mut q, mut v) = (m.neutral(), vec![0.0; 6]);
         (q[4], q[5], q[6]) = (-0.513, -0.317, 0.1);
         (v[3], v[4]) = (1.8, 0.7);
-        let deepest = run(&m, Shape::Cuboid { half }, ground, &mut q, &mut v, 1.0);
+        let deepest = run(&m, ColliderShape::Cuboid { half }, ground, &mut q, &mut v, 1.0);
         assert!(deepest < 1e-4, "{deepest:e}");
         assert!(v.iter().all(|v| v.abs() < 1e-4), "{v:?}");
         ends.push(Vec3::new(q[4], q[5], q[6]));
@@ -128,29 +128,29 @@ fn a_block_slides_on_a_flat_field_as_on_a_plane() {
 fn all_shapes_come_to_rest_on_hills() {
     let mut seed = 11;
     let shapes = [
-        (Shape::Sphere { radius: 0.15 }, Inertia::sphere(1.0, 0.15)),
+        (ColliderShape::Sphere { radius: 0.15 }, Inertia::sphere(1.0, 0.15)),
         (
-            Shape::Capsule {
+            ColliderShape::Capsule {
                 radius: 0.1,
                 half: 0.15,
             },
             Inertia::cylinder(1.0, 0.1, 0.4),
         ),
         (
-            Shape::Cuboid {
+            ColliderShape::Cuboid {
                 half: Vec3::new(0.2, 0.15, 0.1),
             },
             Inertia::cuboid(1.0, [0.4, 0.3, 0.2]),
         ),
         (
-            Shape::Cylinder {
+            ColliderShape::Cylinder {
                 radius: 0.15,
                 half: 0.1,
             },
             Inertia::cylinder(1.0, 0.15, 0.2),
         ),
         (
-            Shape::Ellipsoid {
+            ColliderShape::Ellipsoid {
                 radii: Vec3::new(0.2, 0.15, 0.1),
             },
             Inertia::sphere(1.0, 0.15),
@@ -164,7 +164,7 @@ fn all_shapes_come_to_rest_on_hills() {
         let deepest = run(
             &m,
             shape.clone(),
-            Shape::HeightField(field.clone()),
+            ColliderShape::HeightField(field.clone()),
             &mut q,
             &mut v,
             3.0,
@@ -192,7 +192,7 @@ fn what_is_no_field_and_what_cannot_touch_it_is_said() {
             .contains("NaN")
     );
     let m = body(Inertia::sphere(1.0, 0.1));
-    let field = Shape::HeightField(HeightField::new(2, 2, [1.0; 2], vec![0.0; 4], 1.0).unwrap());
+    let field = ColliderShape::HeightField(HeightField::new(2, 2, [1.0; 2], vec![0.0; 4], 1.0).unwrap());
     let scene = Scene::new(
         &m,
         vec![

@@ -4,7 +4,7 @@ use linkwork::contact::{Settings, Stepper, Surface};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use linkwork_formats::{Format, Options, read};
-use linkwork_scene::{ClosedForm, Collider, Scene, Shape, colliders};
+use linkwork_scene::{ClosedForm, Collider, ColliderShape, Scene, colliders};
 use std::process::Command;
 
 /// Two cards that lean on each other, 20° off the vertical.
@@ -18,7 +18,7 @@ fn card_house(friction: f64) -> f64 {
     }
     let m = builder.build().unwrap();
     let on = |i: usize| {
-        let mut collider = Collider::on(m.frame(&format!("card{i}")).unwrap(), Shape::Cuboid { half });
+        let mut collider = Collider::on(m.frame(&format!("card{i}")).unwrap(), ColliderShape::Cuboid { half });
         collider.matter.surface = Surface::with_friction(friction);
         collider
     };

@@ -4,7 +4,7 @@ use linkwork::Mechanism;
 use linkwork::contact::{Change, Settings, Stepper, Surface};
 use linkwork::model::{Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Vec3};
-use linkwork_scene::{Collider, Scene, Shape};
+use linkwork_scene::{Collider, ColliderShape, Scene};
 
 /// A ball, a capsule and a box that lie on the ground, and a ball on the first.
 fn scene(ground_first: bool) -> (Mechanism, Scene, Vec<f64>) {
@@ -18,13 +18,13 @@ fn scene(ground_first: bool) -> (Mechanism, Scene, Vec<f64>) {
     }
     let m = builder.build().unwrap();
     let shapes = [
-        Shape::Sphere { radius: 0.1 },
-        Shape::Capsule {
+        ColliderShape::Sphere { radius: 0.1 },
+        ColliderShape::Capsule {
             radius: 0.05,
             half: 0.1,
         },
-        Shape::Cuboid { half },
-        Shape::Sphere { radius: 0.07 },
+        ColliderShape::Cuboid { half },
+        ColliderShape::Sphere { radius: 0.07 },
     ];
     let mut all: Vec<Collider> = names
         .iter()
@@ -98,7 +98,10 @@ fn what_is_not_differentiated_is_named() {
         .unwrap();
     let roller = Collider {
         name: "drum".into(),
-        ..Collider::on(m.frame("roller").unwrap(), Shape::Cylinder { radius: 0.1, half: 0.1 })
+        ..Collider::on(
+            m.frame("roller").unwrap(),
+            ColliderShape::Cylinder { radius: 0.1, half: 0.1 },
+        )
     };
     let mut scene = Scene::new(&m, vec![roller, Collider::ground(Pose::IDENTITY, Surface::default())]).unwrap();
     let q = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.1];

@@ -1,7 +1,7 @@
 //! How shapes meet, against distances found by other means.
 
 use linkwork::spatial::{Pose, Rotation, Vec3};
-use linkwork_scene::{ClosedForm, Narrow, Shape, TouchPoint};
+use linkwork_scene::{ClosedForm, ColliderShape, Narrow, TouchPoint};
 
 struct Random(u64);
 
@@ -28,22 +28,22 @@ impl Random {
         let axis = axis * axis.norm().max(1e-6).recip();
         Pose::new(Rotation::about(axis, self.within(0.0, 3.0)), self.vector(size))
     }
-    fn shape(&mut self, kind: usize) -> Shape {
+    fn shape(&mut self, kind: usize) -> ColliderShape {
         let mut size = || self.within(0.1, 0.5);
         match kind {
-            0 => Shape::Sphere { radius: size() },
-            1 => Shape::Capsule {
+            0 => ColliderShape::Sphere { radius: size() },
+            1 => ColliderShape::Capsule {
                 radius: size(),
                 half: size(),
             },
-            2 => Shape::Cuboid {
+            2 => ColliderShape::Cuboid {
                 half: Vec3::new(size(), size(), size()),
             },
-            3 => Shape::Cylinder {
+            3 => ColliderShape::Cylinder {
                 radius: size(),
                 half: size(),
             },
-            _ => Shape::Ellipsoid {
+            _ => ColliderShape::Ellipsoid {
                 radii: Vec3::new(size(), size(), size()),
             },
         }
@@ -51,7 +51,7 @@ impl Random {
 }
 
 /// The nearest point of a solid shape, in its frame.
-fn nearest(shape: &Shape, p: Vec3) -> Vec3 {
+fn nearest(shape: &ColliderShape, p: Vec3) -> Vec3 {
     let ball = |p: Vec3, c: Vec3, radius: f64| {
         let d = p - c;
         if d.norm() <= radius {
@@ -61,14 +61,14 @@ fn nearest(shape: &Shape, p: Vec3) -> Vec3 {
         }
     };
     match *shape {
-        Shape::Sphere { radius } => ball(p, Vec3::ZERO, radius),
-        Shape::Capsule { radius, half } => ball(p, Vec3::new(0.0, 0.0, p.z.clamp(-half, half)), radius),
-        Shape::Cuboid { half } => Vec3::new(
+        ColliderShape::Sphere { radius } => ball(p, Vec3::ZERO, radius),
+        ColliderShape::Capsule { radius, half } => ball(p, Vec3::new(0.0, 0.0, p.z.clamp(-half, half)), radius),
+        ColliderShape::Cuboid { half } => Vec3::new(
             p.x.clamp(-half.x, half.x),
             p.y.clamp(-half.y, half.y),
             p.z.clamp(-half.z, half.z),
         ),
-        Shape::Cylinder { radius, half } => {
+        ColliderShape::Cylinder { radius, half } => {
             let across = p.x.hypot(p.y);
             let scale = if across > radius { radius / across } else { 1.0 };
             Vec3::new(p.x * scale, p.y * scale, p.z.clamp(-half, half))
@@ -78,8 +78,8 @@ fn nearest(shape: &Shape, p: Vec3) -> Vec3 {
 }
 
 /// The distance of two solid shapes by projecting to and fro; zero where they meet.
-fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> f64 {
-    let onto = |shape: &Shape, pose: &Pose, p: Vec3| {
+fn distance(a: &ColliderShape, at: &Pose, b: &ColliderShape, bt: &Pose) -> f64 {
+    let onto = |shape: &ColliderShape, pose: &Pose, p: Vec3| {
         pose.point(nearest(shape, pose.rotation.inverse_mul(p - pose.translation)))
     };
     let mut p = at.translation;
@@ -91,7 +91,7 @@ fn distance(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> f64 {
     (p - q).norm()
 }
 
-fn touch(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64) -> Vec<TouchPoint> {
+fn touch(a: &ColliderShape, at: &Pose, b: &ColliderShape, bt: &Pose, margin: f64) -> Vec<TouchPoint> {
     let mut out = Vec::new();
     assert!(ClosedForm.touch(a, at, b, bt, margin, &mut out));
     out
@@ -111,7 +111,7 @@ fn the_nearest_point_of_two_shapes_that_are_apart_is_at_their_distance() {
         let apart = distance(&a, &at, &b, &bt);
         let found = touch(&a, &at, &b, &bt, 10.0);
         let gap = found.iter().fold(f64::INFINITY, |least, t| least.min(t.gap));
-        let boxes = matches!((&a, &b), (Shape::Cuboid { .. }, Shape::Cuboid { .. }));
+        let boxes = matches!((&a, &b), (ColliderShape::Cuboid { .. }, ColliderShape::Cuboid { .. }));
         if boxes && apart > 1e-3 {
             // Faces that do not lie over each other have no points; those that do are no nearer than the boxes.
             assert!(gap >= -0.01, "{a:?} {b:?}: {gap} {apart}");
@@ -162,7 +162,7 @@ fn every_shape_stands_on_a_plane_at_its_support() {
     for _ in 0..500 {
         let kind = (random.number() * 5.0) as usize;
         let (shape, at, plane) = (random.shape(kind), random.pose(1.0), random.pose(1.0));
-        let found = touch(&shape, &at, &Shape::Plane, &plane, 10.0);
+        let found = touch(&shape, &at, &ColliderShape::Plane, &plane, 10.0);
         let gap = found.iter().fold(f64::INFINITY, |least: f64, t| least.min(t.gap));
         // The lowest of many points of the surface.
         let mut lowest = f64::INFINITY;
@@ -170,7 +170,7 @@ fn every_shape_stands_on_a_plane_at_its_support() {
             let d = random.vector(1.0);
             let d = d * d.norm().max(1e-9).recip();
             let p = match shape {
-                Shape::Ellipsoid { radii } => Vec3::new(radii.x * d.x, radii.y * d.y, radii.z * d.z),
+                ColliderShape::Ellipsoid { radii } => Vec3::new(radii.x * d.x, radii.y * d.y, radii.z * d.z),
                 _ => nearest(&shape, d * 10.0),
             };
             lowest = lowest.min((at.point(p) - plane.translation).dot(plane.rotation.z));
@@ -182,7 +182,7 @@ fn every_shape_stands_on_a_plane_at_its_support() {
 #[test]
 fn a_box_on_a_box_touches_at_four_points_that_keep_their_numbers() {
     let half = Vec3::new(0.1, 0.1, 0.1);
-    let cube = Shape::Cuboid { half };
+    let cube = ColliderShape::Cuboid { half };
     let below = Pose::IDENTITY;
     let mut known: Option<Vec<u32>> = None;
     for i in 0..50 {
@@ -209,22 +209,22 @@ fn a_box_on_a_box_touches_at_four_points_that_keep_their_numbers() {
 }
 
 /// Points all over the surface of a shape, of corners and rims too.
-fn surface(shape: &Shape, random: &mut Random, count: usize) -> Vec<Vec3> {
+fn surface(shape: &ColliderShape, random: &mut Random, count: usize) -> Vec<Vec3> {
     (0..count)
         .map(|_| match shape {
-            Shape::Hull(hull) => {
+            ColliderShape::Hull(hull) => {
                 // Any mean of corners: inside, and on the corners now and then.
                 let corners = hull.corners();
                 let pick = |random: &mut Random| corners[(random.number() * corners.len() as f64) as usize];
                 let (p, q) = (pick(random), pick(random));
                 p + (q - p) * random.number().round()
             }
-            Shape::Ellipsoid { radii } => {
+            ColliderShape::Ellipsoid { radii } => {
                 let d = random.vector(1.0);
                 let d = d * d.norm().max(1e-9).recip();
                 Vec3::new(d.x * radii.x, d.y * radii.y, d.z * radii.z)
             }
-            Shape::Cylinder { radius, half } => {
+            ColliderShape::Cylinder { radius, half } => {
                 let angle = random.within(0.0, 6.3);
                 let z = if random.number() < 0.5 { *half } else { -half };
                 let r = radius * random.number().sqrt();
@@ -238,9 +238,9 @@ fn surface(shape: &Shape, random: &mut Random, count: usize) -> Vec<Vec3> {
         .collect()
 }
 
-fn hull(random: &mut Random) -> Shape {
+fn hull(random: &mut Random) -> ColliderShape {
     let points: Vec<Vec3> = (0..14).map(|_| random.vector(0.5)).collect();
-    Shape::Hull(linkwork_scene::Hull::of(&points).unwrap())
+    ColliderShape::Hull(linkwork_scene::Hull::of(&points).unwrap())
 }
 
 /// What holds of any two convex bodies: along the normal nothing of a is nearer to b than the gap says, some point of each is
@@ -260,7 +260,7 @@ fn convex_shapes_meet_along_their_normal_at_their_gap() {
         let least = found.iter().min_by(|p, q| p.gap.total_cmp(&q.gap)).unwrap();
         let n = least.normal;
         assert!((n.norm() - 1.0).abs() < 1e-9);
-        let on = |shape: &Shape, pose: &Pose, random: &mut Random| -> Vec<Vec3> {
+        let on = |shape: &ColliderShape, pose: &Pose, random: &mut Random| -> Vec<Vec3> {
             surface(shape, random, 4000)
                 .into_iter()
                 .map(|p| pose.point(p))
@@ -319,7 +319,7 @@ fn hulls_of_boxes_meet_as_boxes_do() {
                 Vec3::new(sign(0) * half.x, sign(1) * half.y, sign(2) * half.z)
             })
             .collect();
-        Shape::Hull(linkwork_scene::Hull::of(&corners).unwrap())
+        ColliderShape::Hull(linkwork_scene::Hull::of(&corners).unwrap())
     };
     for _ in 0..300 {
         let size = |random: &mut Random| {
@@ -331,9 +331,9 @@ fn hulls_of_boxes_meet_as_boxes_do() {
         };
         let (ha, ball) = (size(&mut random), random.within(0.05, 0.2));
         let (at, bt) = (random.pose(0.5), random.pose(0.5));
-        let ball = Shape::Sphere { radius: ball };
+        let ball = ColliderShape::Sphere { radius: ball };
         let least = |found: Vec<TouchPoint>| found.iter().fold(f64::INFINITY, |m, t| m.min(t.gap));
-        let known = least(touch(&ball, &at, &Shape::Cuboid { half: ha }, &bt, 10.0));
+        let known = least(touch(&ball, &at, &ColliderShape::Cuboid { half: ha }, &bt, 10.0));
         let got = least(touch(&ball, &at, &as_hull(ha), &bt, 10.0));
         assert!((known - got).abs() < 1e-6, "{known} {got}");
     }
@@ -342,8 +342,8 @@ fn hulls_of_boxes_meet_as_boxes_do() {
     let above = Pose::from_translation([0.1, 0.0, 0.199]);
     for (a, b) in [
         (as_hull(small), as_hull(big)),
-        (Shape::Cuboid { half: small }, as_hull(big)),
-        (as_hull(small), Shape::Cuboid { half: big }),
+        (ColliderShape::Cuboid { half: small }, as_hull(big)),
+        (as_hull(small), ColliderShape::Cuboid { half: big }),
     ] {
         let found = touch(&a, &above, &b, &Pose::IDENTITY, 0.01);
         assert_eq!(found.len(), 4, "{found:?}");
@@ -356,11 +356,11 @@ fn hulls_of_boxes_meet_as_boxes_do() {
         }
     }
     // A cylinder stands on a box on its rim, and lies on it along a line.
-    let can = Shape::Cylinder { radius: 0.1, half: 0.2 };
+    let can = ColliderShape::Cylinder { radius: 0.1, half: 0.2 };
     let stand = touch(
         &can,
         &Pose::from_translation([0.0, 0.0, 0.3]),
-        &Shape::Cuboid { half: big },
+        &ColliderShape::Cuboid { half: big },
         &Pose::IDENTITY,
         0.01,
     );
@@ -369,7 +369,13 @@ fn hulls_of_boxes_meet_as_boxes_do() {
         Rotation::about(Vec3::new(0.0, 1.0, 0.0), core::f64::consts::FRAC_PI_2),
         [0.0, 0.0, 0.2],
     );
-    let lies = touch(&can, &lying, &Shape::Cuboid { half: big }, &Pose::IDENTITY, 0.01);
+    let lies = touch(
+        &can,
+        &lying,
+        &ColliderShape::Cuboid { half: big },
+        &Pose::IDENTITY,
+        0.01,
+    );
     assert_eq!(lies.len(), 2, "{lies:?}");
     assert!(lies.iter().all(|t| t.gap.abs() < 1e-9));
 }

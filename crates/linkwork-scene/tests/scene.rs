@@ -4,7 +4,7 @@ use linkwork::contact::{Settings, Stepper, Surface};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Vec3};
 use linkwork_formats::{Format, Options, read};
-use linkwork_scene::{ClosedForm, Collider, Ground, LeftOut, Scene, Shape, colliders};
+use linkwork_scene::{ClosedForm, Collider, ColliderShape, Ground, LeftOut, Scene, colliders};
 
 fn run(scene: &mut Scene, stepper: &mut Stepper, q: &mut [f64], v: &mut [f64], torque: &[f64], seconds: f64) -> f64 {
     let dt = stepper.settings().step;
@@ -22,14 +22,14 @@ fn run(scene: &mut Scene, stepper: &mut Stepper, q: &mut [f64], v: &mut [f64], t
 fn shapes_of_every_kind_come_to_rest_on_the_ground() {
     let half = Vec3::new(0.1, 0.15, 0.2);
     let shapes = [
-        Shape::Sphere { radius: 0.1 },
-        Shape::Capsule {
+        ColliderShape::Sphere { radius: 0.1 },
+        ColliderShape::Capsule {
             radius: 0.05,
             half: 0.1,
         },
-        Shape::Cuboid { half },
-        Shape::Cylinder { radius: 0.1, half: 0.1 },
-        Shape::Ellipsoid { radii: half },
+        ColliderShape::Cuboid { half },
+        ColliderShape::Cylinder { radius: 0.1, half: 0.1 },
+        ColliderShape::Ellipsoid { radii: half },
     ];
     for shape in shapes {
         let m = Mechanism::builder("one")
@@ -49,7 +49,7 @@ fn shapes_of_every_kind_come_to_rest_on_the_ground() {
         assert!(deepest < 2e-3, "{shape:?}: {deepest}");
         let speed = v.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         // An ellipsoid goes on rocking.
-        let rocks = matches!(shape, Shape::Ellipsoid { .. });
+        let rocks = matches!(shape, ColliderShape::Ellipsoid { .. });
         assert!(speed < 0.05 || rocks, "{shape:?}: {v:?}");
         assert!(q[6] > 0.04 && q[6] < 0.3, "{shape:?}: {q:?}");
     }
@@ -66,7 +66,7 @@ fn five_boxes_stand_on_each_other_for_ten_seconds() {
     }
     let m = builder.build().unwrap();
     let mut all: Vec<Collider> = (0..5)
-        .map(|i| Collider::on(m.frame(&format!("box{i}")).unwrap(), Shape::Cuboid { half }))
+        .map(|i| Collider::on(m.frame(&format!("box{i}")).unwrap(), ColliderShape::Cuboid { half }))
         .collect();
     all.push(Collider::ground(Pose::IDENTITY, Surface::default()));
     let mut scene = Scene::new(&m, all).unwrap();
@@ -118,7 +118,7 @@ fn a_gripper_lifts_a_box_by_friction_and_drops_it_when_friction_is_halved() {
     for (friction, holds) in [(0.8, true), (0.4, false)] {
         let m = gripper();
         let on = |link: &str, half: Vec3| {
-            let mut collider = Collider::on(m.frame(link).unwrap(), Shape::Cuboid { half });
+            let mut collider = Collider::on(m.frame(link).unwrap(), ColliderShape::Cuboid { half });
             collider.matter.surface = Surface::with_friction(friction);
             collider
         };
@@ -222,7 +222,7 @@ fn what_starts_inside_is_named_and_bad_shapes_are_refused() {
     assert!(names.contains(&"floor".to_owned()) && depth > 0.1, "{names:?} {depth}");
     let flat = Collider::on(
         robot.mechanism.frame("arm").unwrap(),
-        Shape::Cuboid {
+        ColliderShape::Cuboid {
             half: Vec3::new(0.1, 0.0, 0.1),
         },
     );

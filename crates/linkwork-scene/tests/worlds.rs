@@ -3,7 +3,7 @@
 use linkwork::contact::{Settings, Stepper, Surface};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Vec3};
-use linkwork_scene::{Collider, Scene, Shape, Worlds};
+use linkwork_scene::{Collider, ColliderShape, Scene, Worlds};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -47,10 +47,10 @@ fn heap(count: usize) -> (Mechanism, Scene) {
     let mut all: Vec<Collider> = (0..count)
         .map(|i| {
             let shape = match i % 2 {
-                0 => Shape::Cuboid {
+                0 => ColliderShape::Cuboid {
                     half: Vec3::new(HALF, HALF, HALF),
                 },
-                _ => Shape::Sphere { radius: HALF },
+                _ => ColliderShape::Sphere { radius: HALF },
             };
             Collider::on(m.frame(&format!("body{i}")).unwrap(), shape)
         })

@@ -19,7 +19,7 @@ const SEARCHED: usize = 64 << 20;
 pub struct Assets {
     files: Vec<File>,
     numbers: HashMap<File, usize>,
-    meshes: Vec<Mesh>,
+    meshes: Vec<MeshAsset>,
     known: HashMap<(String, Form), usize>,
 }
 
@@ -52,7 +52,7 @@ impl Form {
 
 /// A mesh of the scene.
 #[derive(Clone, Debug)]
-pub struct Mesh {
+pub struct MeshAsset {
     /// As the robot's file names it.
     pub uri: String,
     /// Its format, by the end of its name.
@@ -86,7 +86,7 @@ impl Assets {
         }
         self.known.insert(key, self.meshes.len());
         let kind = end(path.unwrap_or(Path::new(uri))).unwrap_or_default();
-        let mut mesh = Mesh {
+        let mut mesh = MeshAsset {
             uri: uri.to_owned(),
             kind,
             file: None,
@@ -160,7 +160,7 @@ impl Assets {
     }
 
     /// All meshes.
-    pub fn meshes(&self) -> &[Mesh] {
+    pub fn meshes(&self) -> &[MeshAsset] {
         &self.meshes
     }
 

@@ -10,7 +10,7 @@ use linkwork::{Error, Mechanism, Result};
 
 /// A pole and its shape.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mode {
+pub struct Eigenmode {
     /// The pole; of a conjugate pair, the one above the real axis.
     pub pole: Pole,
     /// Re x, nv numbers; the largest size in x is one.
@@ -27,7 +27,7 @@ const MOST: usize = 150;
 /// The largest change of a coordinate in a mode that is shown, rad or m.
 const SWING: f64 = 0.35;
 
-impl Mode {
+impl Eigenmode {
     /// δq after some seconds of showing it, and its rate: three turns of an oscillation, at most one in a second, or two
     /// seconds; then again.
     pub(crate) fn swung(&self, elapsed: f64) -> (Vec<f64>, Vec<f64>) {
@@ -61,7 +61,7 @@ impl Mode {
 }
 
 /// The modes of a mechanism at rest, slowest first.
-pub fn modes(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, q: &[f64]) -> Result<Vec<Mode>> {
+pub fn modes(mechanism: &Mechanism, closed: Option<&ClosedMechanism>, q: &[f64]) -> Result<Vec<Eigenmode>> {
     let nv = mechanism.nv();
     if nv > MOST {
         let problem = format!(
@@ -217,7 +217,7 @@ impl Model {
     }
 
     /// The shape of a pole. Poles that occur several times start in different directions.
-    fn mode(&self, pole: Pole, seed: usize) -> Mode {
+    fn mode(&self, pole: Pole, seed: usize) -> Eigenmode {
         let n = self.n;
         let at = (pole.re, pole.im);
         let largest = self.by_x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
@@ -259,7 +259,7 @@ impl Model {
         }
         unit(&mut whole);
         let (re, im) = whole.into_iter().unzip();
-        Mode { pole, re, im, residual }
+        Eigenmode { pole, re, im, residual }
     }
 }
 

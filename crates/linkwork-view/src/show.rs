@@ -5,7 +5,7 @@ mod commands;
 use crate::command::Command;
 use crate::frame::{Framer, Moment, Shown};
 use crate::hub::Hub;
-use crate::modes::{Mode, modes};
+use crate::modes::{Eigenmode, modes};
 use crate::recording::{Recording, Row};
 use crate::server::error;
 use crate::simulation::{Simulation, touches};
@@ -50,9 +50,9 @@ pub struct Show {
     anchor: (Instant, f64),
     /// How much slower than asked a simulation is.
     pace: f64,
-    modes: Vec<Mode>,
+    modes: Vec<Eigenmode>,
     /// The modes that are being worked out on another thread, and the configuration they are about.
-    coming: Option<Receiver<linkwork::Result<Vec<Mode>>>>,
+    coming: Option<Receiver<linkwork::Result<Vec<Eigenmode>>>>,
     about: Vec<f64>,
     mode: Option<(usize, Instant)>,
 }

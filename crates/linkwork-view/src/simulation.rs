@@ -1,7 +1,7 @@
 //! A simulation that can be stopped, stepped, set back, and pulled at with a spring.
 
+use crate::contact_sides::Sides;
 use crate::frame::{Arrow, ArrowKind, compliance_at, principal};
-use crate::sides::Sides;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
 use linkwork::contact::Settings;
 use linkwork::model::LinkId;
@@ -423,7 +423,7 @@ mod tests {
             .joint(linkwork::model::Joint::free("free").between("world", "box"))
             .build()
             .unwrap();
-        let shape = linkwork_scene::Shape::Cuboid { half };
+        let shape = linkwork_scene::ColliderShape::Cuboid { half };
         let surface = linkwork::contact::Surface::with_friction(0.5);
         let colliders = vec![
             linkwork_scene::Collider::ground(linkwork::spatial::Pose::IDENTITY, surface),

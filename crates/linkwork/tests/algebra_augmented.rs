@@ -232,7 +232,6 @@ fn frames_that_are_not_chosen_and_weights_that_are_none_are_refused() {
         ("J[", "never closed"),
         ("J[] qd", "name is missing"),
         ("M[left] V", "does not belong to a frame"),
-        ("Jc_dot T", "Jc_dot qd"),
     ] {
         let problem = text.parse::<Expression>().unwrap_err().to_string();
         assert!(problem.contains(reason), "{text}: {problem}");

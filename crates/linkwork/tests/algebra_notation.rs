@@ -4,7 +4,9 @@ mod support;
 
 use linkwork::Reference;
 use linkwork::algebra::{Dense, Expression, Notation, Space};
+use linkwork::closed::{ClosedMechanism, Constraint};
 use support::expressions::{self, RANGES};
+use support::fully_driven;
 use support::random::Random;
 
 fn parse(text: &str) -> Expression {
@@ -12,7 +14,7 @@ fn parse(text: &str) -> Expression {
 }
 
 /// Expressions that random ones do not reach.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 33] = [
     "I_q",
     "2 I_V - 3 I_V",
     "inv(Mass + J^* diag(w:tip) J) T",
@@ -35,6 +37,17 @@ const OTHERS: [&str; 22] = [
     "p = T^* qd; qdd = inv(Mass) (T - C)",
     "a0 + 1e-7 V",
     "H P H^* G^* V",
+    "d(Jc, w) T",
+    "d(Jc^*, w) k",
+    "dot(Jc)^* k",
+    "grad(k^* Jc T)",
+    "logdet(Mass)",
+    "grad(logdet(Mass))",
+    "0.5 d(logdet(Mass), w)",
+    "inv(Mass + J^* sym(W) J) T",
+    "inv(Mass + 2 Jc^* G Jc) Jc^*",
+    "sym(W:joint) T",
+    "J inv(Mass + J^* inv(sym(W:tip)) J) J^* sym(W) f",
 ];
 
 #[test]
@@ -84,20 +97,25 @@ fn what_is_printed_is_read_back() {
 /// Two expressions have one value on a robot.
 fn same_value(a: &Expression, b: &Expression) {
     let arm = linkwork::model::examples::puma560();
+    let tie = Constraint::hinge("tie", "link6_dh", "world", [0.3, -0.5, 0.8]);
+    let closed = ClosedMechanism::new(fully_driven(&arm), vec![tie]).unwrap();
+    let arm = closed.mechanism();
     let frames = [(arm.frame("link6_dh").unwrap(), Reference::Local)];
     let mut random = Random::new(5);
     let (q, qd) = (random.numbers(6, 1.0), random.numbers(6, 1.0));
-    let dense = Dense::new(&arm, &q, &qd, &frames).unwrap();
+    let dense = Dense::closed(&closed, &q, &qd, &frames).unwrap();
+    let known = ["qd", "V", "a", "a0", "b", "C", "g"];
     let bound: Vec<(String, Vec<f64>)> = a
         .vectors()
         .into_iter()
-        .filter(|(name, _)| !["qd", "V", "a", "a0", "b", "C", "g"].contains(&&name[..]))
+        .filter(|(name, _)| !known.contains(&&name[..]) && !name.contains([' ', '(']))
         .map(|(name, space)| {
-            let n = if matches!(space, Space::Motion | Space::Force) {
-                36
-            } else {
-                6
+            let size = |space: Space| match space {
+                Space::Motion | Space::Force => 36,
+                Space::Constraint => closed.rows(),
+                _ => 6,
             };
+            let n = space.side().map_or_else(|| size(space), |side| size(side).pow(2));
             (name, random.numbers(n, 1.0))
         })
         .collect();
@@ -144,6 +162,10 @@ fn stars_that_touch_are_adjoints_and_between_spaces_products() {
         ("T --C", "T + C"),
         ("Mass * -T", "-Mass T"),
         ("D^-1 / 2 T", "0.5 inv(D) T"),
+        ("inv(𝓜 + Jᵀ G J) T", "inv(Mass + J^* sym(G) J) T"),
+        ("J[a]^* G J[a] T", "J[a]^* sym(G:frame) J[a] T"),
+        ("log_det(𝓜⁻¹)", "-logdet(Mass)"),
+        ("Jc_dot T", "dot(Jc) T"),
     ] {
         assert_eq!(parse(text), parse(same), "{text}");
     }
@@ -164,7 +186,10 @@ fn unknown_words_get_suggestions() {
         ("inverse(Mass) T", "write inv(…)"),
         ("transpose(J) f", "^*"),
         ("I_tip", "I_t"),
-        ("inv(Mass + J^* G J) T", "diag(w)"),
+        ("J^* 2 G J T", "sym(W)"),
+        ("det(Mass)", "logdet(Mass)"),
+        ("symm(W) T", "sym"),
+        ("log_dett(Mass)", "logdet"),
         // A root, or half of an inverse?
         ("D^-1/2 T", "^(-1/2)"),
         ("D^1/2 T", "^(1/2)"),

@@ -146,6 +146,21 @@ const PROVED: &[&str] = &[
     "inv(I + J inv(Mass) J^*) = I - J inv(Mass + J^* J) J^*",
     // In whatever space.
     "2 I = I + I",
+    // Pseudo-inverses.
+    "J pinv(J) J = J",
+    "pinv(J) J pinv(J) = pinv(J)",
+    "pinv(J) = J^* inv(J J^*)",
+    "J (I - pinv(J) J) = 0 J",
+    // Velocity terms do no work but that of the changing mass matrix.
+    "qd^* (dot(Mass) qd - 2 (C - g)) = 0 (qd^* qd)",
+    "0.5 qd^* dot(Mass) qd - qd^* (C - g) + d(qd^* Mass qd, qd) = qd^* dot(Mass) qd",
+    // The factors, differentiated, rotors or not.
+    "dot(m) m^* + m dot(m)^* = dot(Mass)",
+    "dot((I - H psi K)^* inv(D) (I - H psi K)) = dot(inv(Mass))",
+    "dot(ell^* ell) = dot(inv(Mass))",
+    // Woodbury.
+    "inv(Mass + J^* J) = inv(Mass) - inv(Mass) J^* inv(I + J inv(Mass) J^*) J inv(Mass)",
+    "inv(Mass + J^* J) = inv(Mass) - inv(Mass) J^* J inv(Mass + J^* J)",
 ];
 
 /// Proved where joints have no rotors, and false with them.
@@ -165,13 +180,8 @@ const WITHOUT_ROTORS: &[&str] = &[
 
 /// True on every robot; not a matter of these laws alone.
 const TRUE: &[&str] = &[
-    "J pinv(J) J = J",
-    "pinv(J) J pinv(J) = pinv(J)",
-    "qd^* (dot(Mass) qd - 2 (C - g)) = 0 (qd^* qd)",
-    "pinv(J) = J^* inv(J J^*)",
-    // The first is proved without rotors.
-    "dot(m) m^* + m dot(m)^* = dot(Mass)",
-    "dot((I - H psi K)^* inv(D) (I - H psi K)) = dot(inv(Mass))",
+    // Υ of one frame: true where there is one way from it to the base.
+    "J inv(Mass) J^* = B^* (Upsilon + psi~^* Upsilon + Upsilon psi~) B",
 ];
 
 const FALSE: &[&str] = &[

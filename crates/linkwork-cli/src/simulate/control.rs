@@ -159,7 +159,7 @@ impl Control {
     /// Tells of a controller that takes long to find.
     pub(crate) fn tell_time(&self, mechanism: &Mechanism) {
         if !self.is_none() && self.kind() == Kind::Lqr {
-            crate::patience::tell("the regulator", 2 * mechanism.nv(), crate::linearize::LQR_RATE);
+            crate::expected_duration::tell("the regulator", 2 * mechanism.nv(), crate::linearize::LQR_RATE);
         }
     }
 

@@ -11,11 +11,16 @@ use crate::user_error::UserError;
 use anyhow::Result;
 use linkwork::Mechanism;
 use linkwork::closed::{ClosedMechanism, ClosedMotion};
+use linkwork::model::JointKind;
 use linkwork::simulate::{Dynamics, PassiveForces, State};
 use linkwork_formats::{Keyframe, Robot};
 
 /// More steps than this in the place of one, and the implicit midpoint rule is the better choice for loops too.
 const MOST_IN_ONE: f64 = 16.0;
+/// A joint that answers faster, in 1/s, shows no inertia but what rounding leaves of it.
+const ROUNDING: f64 = 1e12;
+/// Dry friction is left to the implicit rule where explicit steps would let joints slip at more than this, in rad/s or m/s.
+const CREEP: f64 = 0.02;
 
 /// How to step, how far, and what resists the joints meanwhile.
 pub(super) fn method(
@@ -30,6 +35,20 @@ pub(super) fn method(
     let resistance = resistance(arguments, mechanism, asked, step)?;
     if matches!(asked, Method::Adaptive | Method::Midpoint) {
         return Ok((asked, step, resistance));
+    }
+    let word = style::paint(style::HEAD, "note");
+    if let Some((joint, slip)) = creeping(mechanism, &resistance).filter(|_| closed.is_none()) {
+        let what = format!(
+            "the dry friction of joint `{joint}` is too much for {} with steps of {step} s, which would let it slip at up to {} rad/s or m/s",
+            asked.words(),
+            significant(slip, 2)
+        );
+        if arguments.integrator.is_none() {
+            anstream::eprintln!("{word}: {what}: the implicit midpoint rule is used");
+            let resistance = self::resistance(arguments, mechanism, Method::Midpoint, step)?;
+            return Ok((Method::Midpoint, step, resistance));
+        }
+        anstream::eprintln!("{word}: {what}; --integrator midpoint holds it");
     }
     let Some(stiff) = stiff(
         arguments,
@@ -54,7 +73,12 @@ pub(super) fn method(
         let hint = format!("take {shorter}, or --integrator midpoint, which bears any");
         return Err(UserError::usage(what, hint));
     }
-    let word = style::paint(style::HEAD, "note");
+    if rate > ROUNDING {
+        anstream::eprintln!(
+            "{word}: joint `{joint}` shows an inertia that is next to nothing, here or elsewhere within its limits; give it an \
+             armature, or the links that it moves moments of inertia"
+        );
+    }
     let in_one = (step / (0.8 * longest)).ceil();
     if closed.is_some() && arguments.dt.is_none() && in_one <= MOST_IN_ONE {
         // Where springs are tight, the equations of an implicit step and of the loops together often have no solution nearby.
@@ -68,6 +92,19 @@ pub(super) fn method(
         step,
         self::resistance(arguments, mechanism, Method::Midpoint, step)?,
     ))
+}
+
+/// The joint that dry friction, as soft as explicit steps need it, lets slip fastest, if that is too fast to be called held.
+fn creeping(mechanism: &Mechanism, resistance: &PassiveForces) -> Option<(String, f64)> {
+    let slips = resistance.slip_speeds().iter().copied().enumerate();
+    let (dof, slip) = slips
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, slip)| *slip > CREEP)?;
+    let (joint, _) = mechanism
+        .layout()
+        .map(|(joint, _, v)| (joint, v))
+        .find(|(_, v)| v.contains(&dof))?;
+    Some((joint.name.clone(), slip))
 }
 
 /// Tells of joints that lose a direction where they may come to.
@@ -188,6 +225,13 @@ fn beyond_limits(mechanism: &Mechanism, q: &[f64]) -> Result<Vec<Beyond>> {
     for joint in mechanism.joints() {
         let mine = &all[start..start + joint.kind.nq()];
         start += mine.len();
+        if let (JointKind::Spherical, &[(lower, upper)]) = (joint.kind, &joint.position_limits[..]) {
+            let sine = mine[..3].iter().map(|x| x * x).sum::<f64>().sqrt();
+            let angle = 2.0 * sine.atan2(mine[3].abs());
+            if angle > upper.max(0.0) + 1e-9 {
+                beyond.push((joint.name.clone(), angle, (lower, upper)));
+            }
+        }
         if mine.len() != joint.kind.nv() {
             continue;
         }

@@ -100,8 +100,13 @@ impl Course {
             knots: Vec::with_capacity(given.len() + 1),
             table: Table::default(),
         };
-        let mut all = vec![(0.0, held(given, 0.0))];
-        for &(t, u) in given.iter().filter(|(t, _)| *t > 0.0) {
+        let late = actuator.delay.max(0.0);
+        let mut all = match late > 0.0 {
+            // Nothing acts before.
+            true => vec![(0.0, 0.0), (late, 0.0), (late, held(given, 0.0))],
+            false => vec![(0.0, held(given, 0.0))],
+        };
+        for (t, u) in given.iter().filter(|(t, _)| *t > 0.0).map(|(t, u)| (t + late, *u)) {
             let (from, before) = all[all.len() - 1];
             let mut between: Vec<f64> = levels
                 .iter()

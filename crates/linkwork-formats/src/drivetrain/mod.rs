@@ -5,6 +5,7 @@
 
 mod cable;
 mod controls;
+mod length_range;
 mod line;
 mod muscle;
 mod servo;
@@ -268,6 +269,12 @@ impl Drivetrain {
         Some([servo.ratio * line.length, servo.ratio * line.rate, self.forces[i].0])
     }
 
+    /// The least and most length of an actuator that is a muscle, from its file or from the limits of joints.
+    pub fn muscle_range(&self, i: usize) -> Option<[f64; 2]> {
+        let servo = self.servos.get(i)?.as_ref()?;
+        servo.flesh.as_ref().map(Flesh::length_range)
+    }
+
     /// The length of a tendon and its rate; none if it is left out.
     pub fn tendon(&self, i: usize) -> Option<[f64; 2]> {
         let line = &self.lines[self.cables.get(i)?.as_ref()?.line];
@@ -356,18 +363,38 @@ impl Drivetrain {
         if robot.actuators.iter().all(|a| a.muscle.is_none()) {
             return Ok(());
         }
+        let mut ranges = Vec::new();
+        for (i, actuator) in robot.actuators.iter().enumerate() {
+            let Some((muscle, servo)) = actuator.muscle.as_ref().zip(self.servos[i].as_ref()) else {
+                ranges.push([0.0; 2]);
+                continue;
+            };
+            let (line, ratio) = (servo.line, servo.ratio);
+            let found = match muscle.length_range {
+                Some(range) => Some(range),
+                None => self.length_range(robot, line, ratio)?,
+            };
+            if found.is_none() {
+                self.servos[i] = None;
+                self.left_out.push(format!(
+                    "actuator {}: no limits of joints end the length of this muscle; write its lengthrange into the file",
+                    called(&actuator.name, i)
+                ));
+            }
+            ranges.push(found.unwrap_or_default());
+        }
         let (m, q) = (&robot.mechanism, robot.written_configuration());
         self.still(m, &q)?;
         let mut workspace = m.workspace();
         let mut posed = workspace.at(&q)?;
         let (mut force, mut answer) = (vec![0.0; m.nv()], vec![0.0; m.nv()]);
-        for (actuator, servo) in robot.actuators.iter().zip(&mut self.servos) {
+        for ((actuator, servo), range) in robot.actuators.iter().zip(&mut self.servos).zip(ranges) {
             if let (Some(muscle), Some(servo)) = (&actuator.muscle, servo) {
                 force.fill(0.0);
                 self.lines[servo.line].pull(servo.ratio, &mut force);
                 posed.inverse_mass_times(&force, &mut answer)?;
                 let acceleration = answer.iter().map(|a| a * a).sum::<f64>().sqrt();
-                servo.flesh = Some(Flesh::new(muscle, acceleration));
+                servo.flesh = Some(Flesh::new(muscle, range, acceleration));
             }
         }
         Ok(())

@@ -9,13 +9,14 @@ const SMALL: f64 = 1e-15;
 #[derive(Clone, Debug)]
 pub(super) struct Flesh {
     muscle: Muscle,
+    length_range: [f64; 2],
     /// The strongest active and passive forces.
     strongest: [f64; 2],
 }
 
 impl Flesh {
-    /// Of a muscle along something that a unit of force accelerates so much.
-    pub(super) fn new(muscle: &Muscle, acceleration: f64) -> Self {
+    /// Of a muscle between two lengths, along something that a unit of force accelerates so much.
+    pub(super) fn new(muscle: &Muscle, length_range: [f64; 2], acceleration: f64) -> Self {
         let strongest = |fibre: &Option<Fibre>| {
             fibre.map_or(0.0, |f| match f.force < 0.0 {
                 true => f.scale / acceleration.max(SMALL),
@@ -25,7 +26,12 @@ impl Flesh {
         Self {
             strongest: [strongest(&muscle.active), strongest(&muscle.passive)],
             muscle: muscle.clone(),
+            length_range,
         }
+    }
+
+    pub(super) fn length_range(&self) -> [f64; 2] {
+        self.length_range
     }
 
     /// The force per activation and its derivatives by length and rate, where a muscle gives them.
@@ -64,7 +70,7 @@ impl Flesh {
 
     /// The length in units of the best one, and that one.
     fn normal(&self, fibre: &Fibre, length: f64) -> (f64, f64) {
-        let ([shortest, longest], [lower, upper]) = (self.muscle.length_range, fibre.range);
+        let ([shortest, longest], [lower, upper]) = (self.length_range, fibre.range);
         let optimum = ((longest - shortest) / (upper - lower).max(SMALL)).max(SMALL);
         (lower + (length - shortest) / optimum, optimum)
     }

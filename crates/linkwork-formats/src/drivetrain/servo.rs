@@ -14,6 +14,8 @@ pub(super) struct Servo {
     /// What stands in the place of gain and bias.
     pub(super) flesh: Option<Flesh>,
     pub(super) force_range: Option<[f64; 2]>,
+    /// Beyond that range.
+    pub(super) cogging: Option<[f64; 3]>,
 }
 
 /// How a force answers length and rate: −∂f/∂ℓ and −∂f/∂ℓ̇.
@@ -36,6 +38,7 @@ impl Servo {
             bias: actuator.bias,
             flesh: None,
             force_range: actuator.force_range,
+            cogging: actuator.cogging,
         }
     }
 
@@ -49,14 +52,19 @@ impl Servo {
         let force = gain[0] * a + bias[0];
         let bounded = within(force, self.force_range);
         // At its bounds it answers nothing.
-        let slopes = match bounded == force {
+        let mut slopes = match bounded == force {
             true => Slopes {
                 stiffness: -(gain[1] * a + bias[1]),
                 damping: -(gain[2] * a + bias[2]),
             },
             false => Slopes::default(),
         };
-        (bounded, slopes)
+        let Some([amplitude, poles, phase]) = self.cogging else {
+            return (bounded, slopes);
+        };
+        let (sine, cosine) = (poles * length + phase).sin_cos();
+        slopes.stiffness -= amplitude * poles * cosine;
+        (bounded + amplitude * sine, slopes)
     }
 }
 

@@ -4,6 +4,7 @@ use super::body::Bodies;
 use super::defaults::Defaulted;
 use super::expand::{Item, Tree};
 use super::joint;
+use super::motor;
 use super::muscle;
 use crate::actuators::{Actuator, Lag, Sensor, Target, Tendon, TendonPath, TendonPoint};
 use crate::draft::{Draft, Placed, joint_at};
@@ -230,7 +231,7 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
         }))
     };
     let (mut gain, mut bias, mut lag, mut damping_ratio) = ([1.0, 0.0, 0.0], [0.0; 3], Lag::None, None);
-    let mut modelled = true;
+    let (mut modelled, mut cogging, mut saturated) = (true, None, None);
     let flesh = muscle::read(&d, kind, at, f);
     match kind {
         "motor" => {}
@@ -286,6 +287,32 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
                 }
             };
         }
+        "dcmotor" => {
+            let motor = motor::read(&d, at, f);
+            (gain, bias, cogging, saturated) = (motor.gain, motor.bias, motor.cogging, motor.saturated);
+            if let Some(why) = motor.unmodelled {
+                modelled = false;
+                lag = Lag::Other { kind: kind.to_owned() };
+                f.note(
+                    at,
+                    "unmodelled-actuator",
+                    format!("{why} of a <dcmotor> is not modelled"),
+                    "",
+                );
+            }
+        }
+        "pid" => {
+            let [kp, kv, ki, slew] = ["kp", "kv", "ki", "slewmax"].map(|name| first(name, f).unwrap_or(0.0));
+            bias = [0.0, -kp, -kv];
+            damping_ratio = first("dampratio", f).filter(|r| *r > 0.0);
+            match d.attribute("input").as_deref() {
+                Some("pos") if damping_ratio.is_none() || kp > 0.0 => gain = [kp, 0.0, 0.0],
+                Some("vel") if damping_ratio.is_none() => gain = [kv, 0.0, 0.0],
+                Some("ff") if damping_ratio.is_none() => {}
+                _ => modelled = false,
+            }
+            modelled &= ki == 0.0 && slew <= 0.0;
+        }
         "muscle" => {
             gain = [0.0; 3];
             lag = flesh.lag.clone().unwrap_or_default();
@@ -296,12 +323,7 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
         }
     }
     let muscle = flesh.muscle(&d, at, f);
-    // Its range of lengths is not known.
-    modelled &= muscle.is_some() || !(flesh.gains() || flesh.biases());
-    if first("delay", f).is_some_and(|x| x > 0.0) {
-        let message = "the delay of an actuator is not modelled: it acts at once";
-        f.doubt(at, "unmodelled-attribute", message, "");
-    }
+    let delay = first("delay", f).unwrap_or(0.0).max(0.0);
     let automatic = model.compiler.limits;
     let mut control_range = range(&d, "ctrllimited", "ctrlrange", automatic, at, f);
     if let Some(share) = first("inheritrange", f).filter(|s| *s > 0.0 && tag == "joint" && control_range.is_none()) {
@@ -342,7 +364,9 @@ fn actuator(item: &Item<'_>, bodies: &Bodies<'_>, draft: &Draft, f: &mut Finding
         damping_ratio,
         control_range,
         activation_range: range(&d, "actlimited", "actrange", automatic, at, f),
-        force_range: range(&d, "forcelimited", "forcerange", automatic, at, f),
+        force_range: saturated.or_else(|| range(&d, "forcelimited", "forcerange", automatic, at, f)),
+        cogging,
+        delay,
         muscle,
         modelled,
     })

@@ -97,7 +97,7 @@ pub(super) fn read(model: &Model<'_>, e: Element<'_>, d: &Defaulted<'_>, f: &mut
             tuned: None,
         });
     }
-    let angle = if matches!(kind, JointKind::Revolute { .. }) {
+    let angle = if matches!(kind, JointKind::Revolute { .. } | JointKind::Spherical) {
         model.compiler.angle
     } else {
         1.0
@@ -168,13 +168,9 @@ fn limits(model: &Model<'_>, d: &Defaulted<'_>, joint: &mut Joint, angle: f64, a
                 let [lower, upper] = [lower, upper].map(|x| numbers::reachable(x * angle));
                 joint.position_limits = vec![(lower, upper)];
             }
-            (JointKind::Spherical, Some(_)) => {
-                f.note(
-                    at,
-                    "ball-limit",
-                    "the limit on the whole angle of a ball joint is left out",
-                    "",
-                );
+            // Of the whole angle.
+            (JointKind::Spherical, Some([lower, upper])) => {
+                joint.position_limits = vec![(0.0, numbers::reachable(lower.max(upper) * angle).max(0.0))];
             }
             _ => {}
         }

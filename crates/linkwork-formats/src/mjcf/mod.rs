@@ -20,6 +20,7 @@ mod geom;
 mod includes;
 mod joint;
 mod keyframes;
+mod motor;
 mod muscle;
 mod names;
 mod orientation;

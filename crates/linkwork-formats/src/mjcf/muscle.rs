@@ -84,18 +84,19 @@ impl Flesh {
         self.passive.is_some()
     }
 
-    /// The muscle, if it is one and the file says between which lengths it works.
+    /// The muscle, if it is one.
     pub(super) fn muscle(&self, d: &Defaulted<'_>, at: At<'_>, f: &mut Findings) -> Option<Muscle> {
         if !self.gains() && !self.biases() {
             return None;
         }
         let given = numbers::several::<2>(f, d.with("lengthrange"), "lengthrange", at);
-        let Some(length_range) = given.filter(|[shortest, longest]| shortest < longest) else {
-            let message = "the muscle has no lengthrange, which MuJoCo finds by simulation: it is left out";
-            let advice = "write lengthrange=\"…\" into the file, as MuJoCo does where it saves a model";
-            f.doubt(at, "muscle", message, advice);
-            return None;
-        };
+        let length_range = given.filter(|[shortest, longest]| shortest < longest);
+        if length_range.is_none() {
+            let message =
+                "the muscle has no lengthrange: it is found from the limits of joints, which MuJoCo does by simulation";
+            let advice = "write lengthrange=\"…\" into the file for its very numbers";
+            f.note(at, "muscle", message, advice);
+        }
         Some(Muscle {
             length_range,
             active: self.active,

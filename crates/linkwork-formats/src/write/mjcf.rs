@@ -299,6 +299,11 @@ fn joints(out: &mut String, joint: &Joint, indent: usize, f: &mut Findings) {
             let upper = upper.max(lower + 1e-9 * (1.0 + lower.abs()));
             let _ = write!(out, " range=\"{lower:?} {upper:?}\"");
         }
+        if let (JointKind::Spherical, &[(_, upper)]) = (joint.kind, &joint.position_limits[..])
+            && upper.is_finite()
+        {
+            let _ = write!(out, " range=\"0 {:?}\"", upper.max(1e-9));
+        }
         let effort = one("effort limit", &joint.effort_limit).filter(|x| axis.is_some() && x.is_finite());
         if joint.effort_limit.contains(&0.0) {
             f.doubt(at, "lost-parameter", "MJCF has no effort limit of 0", "");

@@ -305,11 +305,13 @@ fn joint(links: &mut String, out: &mut String, robot: &Robot, j: &Joint, names: 
             f.doubt(at, "lost-parameter", "SDF has rotors at joints with one axis only", "");
         }
         let springs = [&j.damping, &j.friction, &j.stiffness];
-        if axes.is_empty() && j.kind.nv() > 0 && springs.iter().any(|l| l.iter().any(|x| *x != 0.0)) {
+        let limited = j.position_limits.iter().any(|(l, u)| l.is_finite() || u.is_finite());
+        let sprung = springs.iter().any(|l| l.iter().any(|x| *x != 0.0));
+        if axes.is_empty() && j.kind.nv() > 0 && (sprung || limited) {
             f.doubt(
                 at,
                 "lost-parameter",
-                "balls of SDF have no damping, friction or springs",
+                "balls of SDF have no damping, friction, springs or limits",
                 "",
             );
         }

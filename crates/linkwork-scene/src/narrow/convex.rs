@@ -2,7 +2,7 @@
 
 use super::TouchPoint;
 use super::gjk::{Nearest, Solid, nearest};
-use crate::Shape;
+use crate::ColliderShape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// Sides that lean by less than this, in radians, lie on each other.
@@ -22,7 +22,14 @@ struct Corner {
 }
 
 /// Adds the points nearer than a margin, normals from b to a.
-pub(super) fn convex(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
+pub(super) fn convex(
+    a: &ColliderShape,
+    at: &Pose,
+    b: &ColliderShape,
+    bt: &Pose,
+    margin: f64,
+    out: &mut Vec<TouchPoint>,
+) {
     // Seen from b, so that nothing loses digits far from the world's origin.
     let home = bt.translation;
     let near = |pose: &Pose| Pose::new(pose.rotation, pose.translation - home);
@@ -141,12 +148,12 @@ fn side(solid: &Solid<'_>, facing: Vec3, n: Vec3, t: &[Vec3; 2]) -> Vec<Corner> 
         ]
     };
     match *solid.shape {
-        Shape::Capsule { half, .. } if d.z.abs() < LEANS => ends(half, Vec3::ZERO),
-        Shape::Cylinder { radius, half } if d.z.abs() < LEANS => {
+        ColliderShape::Capsule { half, .. } if d.z.abs() < LEANS => ends(half, Vec3::ZERO),
+        ColliderShape::Cylinder { radius, half } if d.z.abs() < LEANS => {
             let across = d.x.hypot(d.y);
             ends(half, Vec3::new(radius * d.x / across, radius * d.y / across, 0.0))
         }
-        Shape::Cylinder { radius, half } if d.x.hypot(d.y) < LEANS => {
+        ColliderShape::Cylinder { radius, half } if d.x.hypot(d.y) < LEANS => {
             let z = if d.z < 0.0 { -half } else { half };
             let rim = (0..RIM).map(|k| {
                 let (s, c) = (core::f64::consts::TAU * k as f64 / RIM as f64).sin_cos();
@@ -154,8 +161,8 @@ fn side(solid: &Solid<'_>, facing: Vec3, n: Vec3, t: &[Vec3; 2]) -> Vec<Corner> 
             });
             around(rim.collect())
         }
-        Shape::Cuboid { half } => facets(&super::planes::corners(half), d, corner),
-        Shape::Hull(ref hull) => facets(hull.corners(), d, corner),
+        ColliderShape::Cuboid { half } => facets(&super::planes::corners(half), d, corner),
+        ColliderShape::Hull(ref hull) => facets(hull.corners(), d, corner),
         _ => Vec::new(),
     }
 }

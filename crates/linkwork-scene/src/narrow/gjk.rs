@@ -4,13 +4,13 @@
 //! Both look at the difference A − B of two cores: shapes without the radius that balls and capsules have around theirs. Its
 //! point nearest to zero is what is between them; where it holds zero, they meet.
 
-use crate::Shape;
+use crate::ColliderShape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// A shape at a place.
 #[derive(Clone, Copy)]
 pub(super) struct Solid<'a> {
-    pub(super) shape: &'a Shape,
+    pub(super) shape: &'a ColliderShape,
     pub(super) at: Pose,
 }
 
@@ -19,8 +19,8 @@ impl Solid<'_> {
     fn core(&self, d: Vec3) -> Vec3 {
         let local = self.at.rotation.inverse_mul(d);
         let p = match *self.shape {
-            Shape::Sphere { .. } => Vec3::ZERO,
-            Shape::Capsule { half, .. } => Vec3::new(0.0, 0.0, if local.z < 0.0 { -half } else { half }),
+            ColliderShape::Sphere { .. } => Vec3::ZERO,
+            ColliderShape::Capsule { half, .. } => Vec3::new(0.0, 0.0, if local.z < 0.0 { -half } else { half }),
             ref other => other.support(local),
         };
         self.at.point(p)
@@ -29,14 +29,14 @@ impl Solid<'_> {
     /// What is around its core.
     pub(super) fn radius(&self) -> f64 {
         match *self.shape {
-            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => radius,
+            ColliderShape::Sphere { radius } | ColliderShape::Capsule { radius, .. } => radius,
             _ => 0.0,
         }
     }
 
     fn middle(&self) -> Vec3 {
         match self.shape {
-            Shape::Hull(hull) => self.at.point(hull.ball().0),
+            ColliderShape::Hull(hull) => self.at.point(hull.ball().0),
             _ => self.at.translation,
         }
     }

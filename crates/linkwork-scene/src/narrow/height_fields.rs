@@ -2,7 +2,7 @@
 
 use super::TouchPoint;
 use super::convex::{convex, tangents, thin};
-use crate::{HeightField, Shape};
+use crate::{ColliderShape, HeightField};
 use linkwork::spatial::Pose;
 
 /// A normal this near to a triangle's, by its cosine, is the triangle's.
@@ -15,7 +15,7 @@ const FEATURES: u32 = 1 << 20;
 /// Where a shape lies on a triangle, what it touches of its neighbours' edges would hold it back as it slides: edges count only
 /// where no triangle is touched as deep.
 pub(super) fn on_field(
-    shape: &Shape,
+    shape: &ColliderShape,
     at: &Pose,
     field: &HeightField,
     ground: &Pose,

@@ -9,7 +9,7 @@ mod height_fields;
 mod planes;
 mod round_shapes;
 
-use crate::Shape;
+use crate::ColliderShape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// A point of a pair.
@@ -28,20 +28,45 @@ pub struct TouchPoint {
 /// What finds the points of two shapes.
 pub trait Narrow {
     /// Adds the points nearer than `margin`, normals from b to a. False if it does not know such a pair.
-    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) -> bool;
+    fn touch(
+        &self,
+        a: &ColliderShape,
+        at: &Pose,
+        b: &ColliderShape,
+        bt: &Pose,
+        margin: f64,
+        out: &mut Vec<TouchPoint>,
+    ) -> bool;
 
     /// Whether it knows such a pair.
-    fn knows(&self, a: &Shape, b: &Shape) -> bool;
+    fn knows(&self, a: &ColliderShape, b: &ColliderShape) -> bool;
 }
 
 /// Closed forms where there are some: everything against planes and the triangles of height fields, spheres, capsules and boxes against each other, spheres and
 /// capsules against cylinders. All other pairs by the nearest points of convex shapes.
+///
+/// ```
+/// use linkwork::spatial::Pose;
+/// use linkwork_scene::{ClosedForm, ColliderShape, Narrow};
+/// let (ball, ground) = (ColliderShape::Sphere { radius: 0.1 }, ColliderShape::Plane);
+/// let mut points = Vec::new();
+/// ClosedForm.touch(&ball, &Pose::from_translation([0.0, 0.0, 0.09]), &ground, &Pose::IDENTITY, 0.01, &mut points);
+/// assert!(points.len() == 1 && (points[0].gap + 0.01).abs() < 1e-12);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosedForm;
 
 impl Narrow for ClosedForm {
-    fn touch(&self, a: &Shape, at: &Pose, b: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) -> bool {
-        use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
+    fn touch(
+        &self,
+        a: &ColliderShape,
+        at: &Pose,
+        b: &ColliderShape,
+        bt: &Pose,
+        margin: f64,
+        out: &mut Vec<TouchPoint>,
+    ) -> bool {
+        use ColliderShape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
         if let (Plane | HeightField(_), Plane | HeightField(_)) = (a, b) {
             return false;
         }
@@ -58,16 +83,16 @@ impl Narrow for ClosedForm {
         true
     }
 
-    fn knows(&self, a: &Shape, b: &Shape) -> bool {
-        let ground = |shape: &Shape| matches!(shape, Shape::Plane | Shape::HeightField(_));
+    fn knows(&self, a: &ColliderShape, b: &ColliderShape) -> bool {
+        let ground = |shape: &ColliderShape| matches!(shape, ColliderShape::Plane | ColliderShape::HeightField(_));
         !(ground(a) && ground(b))
     }
 }
 
 linkwork::functions! {
     /// The points of two shapes of which the first is no ground, nor rounder if it is the second.
-    fn Touches((a, at, b, bt, margin, out): (&Shape, &Pose, &Shape, &Pose, f64, &mut Vec<TouchPoint>)) -> () {
-        use Shape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
+    fn Touches((a, at, b, bt, margin, out): (&ColliderShape, &Pose, &ColliderShape, &Pose, f64, &mut Vec<TouchPoint>)) -> () {
+        use ColliderShape::{Capsule, Cuboid, Cylinder, HeightField, Plane, Sphere};
         match (a, b) {
             (_, HeightField(field)) => height_fields::on_field(a, at, field, bt, margin, out),
             (_, Plane) => planes::on_plane(a, at, bt, margin, out),

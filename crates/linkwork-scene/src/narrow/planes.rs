@@ -1,7 +1,7 @@
 //! Shapes on a plane.
 
 use super::TouchPoint;
-use crate::Shape;
+use crate::ColliderShape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// Up to this sine of its tilt a cylinder stands on points that are fixed to it.
@@ -10,7 +10,7 @@ const UPRIGHT: f64 = 0.02;
 /// The points of a shape that are nearest to a plane: one of a ball or an ellipsoid, two of a capsule, corners of a box, rims of a
 /// cylinder.
 #[inline(always)]
-pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
+pub(super) fn on_plane(shape: &ColliderShape, at: &Pose, plane: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
     let normal = plane.rotation.z;
     let first = out.len();
     let mut add = |feature: usize, point: Vec3| {
@@ -27,18 +27,18 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
     };
     let down = at.rotation.inverse_mul(-normal);
     match *shape {
-        Shape::Sphere { .. } | Shape::Ellipsoid { .. } => add(0, at.point(shape.support(down))),
-        Shape::Capsule { radius, half } => {
+        ColliderShape::Sphere { .. } | ColliderShape::Ellipsoid { .. } => add(0, at.point(shape.support(down))),
+        ColliderShape::Capsule { radius, half } => {
             for (i, z) in [-half, half].into_iter().enumerate() {
                 add(i, at.point(Vec3::new(0.0, 0.0, z)) - normal * radius);
             }
         }
-        Shape::Cuboid { half } => {
+        ColliderShape::Cuboid { half } => {
             for (i, corner) in corners(half).into_iter().enumerate() {
                 add(i, at.point(corner));
             }
         }
-        Shape::Cylinder { radius, half } => {
+        ColliderShape::Cylinder { radius, half } => {
             // The lowest line, and points beside it, so that it stands on either end.
             let across = down.x.hypot(down.y);
             let (x, y) = match across > UPRIGHT {
@@ -51,13 +51,13 @@ pub(super) fn on_plane(shape: &Shape, at: &Pose, plane: &Pose, margin: f64, out:
                 }
             }
         }
-        Shape::Hull(ref hull) => {
+        ColliderShape::Hull(ref hull) => {
             for (i, corner) in hull.corners().iter().enumerate() {
                 add(i, at.point(*corner));
             }
             super::convex::thin(out, first, &super::convex::tangents(normal));
         }
-        Shape::HeightField(_) | Shape::Plane => {}
+        ColliderShape::HeightField(_) | ColliderShape::Plane => {}
     }
 }
 

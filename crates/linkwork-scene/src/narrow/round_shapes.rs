@@ -1,7 +1,7 @@
 //! Balls and capsules, on each other and on boxes and cylinders.
 
 use super::TouchPoint;
-use crate::Shape;
+use crate::ColliderShape;
 use linkwork::spatial::{Pose, Vec3};
 
 /// A segment and a radius.
@@ -13,10 +13,10 @@ struct Round {
 }
 
 #[inline(always)]
-fn round(shape: &Shape, at: &Pose) -> Round {
+fn round(shape: &ColliderShape, at: &Pose) -> Round {
     let (radius, half) = match *shape {
-        Shape::Capsule { radius, half } => (radius, half),
-        Shape::Sphere { radius } => (radius, 0.0),
+        ColliderShape::Capsule { radius, half } => (radius, half),
+        ColliderShape::Sphere { radius } => (radius, 0.0),
         _ => (0.0, 0.0),
     };
     let along = at.rotation.z * half;
@@ -29,7 +29,14 @@ fn round(shape: &Shape, at: &Pose) -> Round {
 
 /// Two balls or capsules: the nearest points; of capsules side by side both ends of where they overlap.
 #[inline(always)]
-pub(super) fn rounds(one: &Shape, at: &Pose, two: &Shape, bt: &Pose, margin: f64, out: &mut Vec<TouchPoint>) {
+pub(super) fn rounds(
+    one: &ColliderShape,
+    at: &Pose,
+    two: &ColliderShape,
+    bt: &Pose,
+    margin: f64,
+    out: &mut Vec<TouchPoint>,
+) {
     let (one, two) = (round(one, at), round(two, bt));
     let (d1, d2) = (one.b - one.a, two.b - two.a);
     let (l1, l2) = (d1.norm(), d2.norm());
@@ -101,9 +108,9 @@ fn segments(one: Round, two: Round) -> (Vec3, Vec3) {
 
 /// A point's distance from the surface of a box or cylinder, and the direction away from it, in the shape's frame.
 #[inline(always)]
-fn outside(shape: &Shape, p: Vec3) -> (f64, Vec3) {
+fn outside(shape: &ColliderShape, p: Vec3) -> (f64, Vec3) {
     match *shape {
-        Shape::Cuboid { half } => {
+        ColliderShape::Cuboid { half } => {
             let q = Vec3::new(
                 p.x.clamp(-half.x, half.x),
                 p.y.clamp(-half.y, half.y),
@@ -127,7 +134,7 @@ fn outside(shape: &Shape, p: Vec3) -> (f64, Vec3) {
             n[axis] = if x[axis] < 0.0 { -1.0 } else { 1.0 };
             (x[axis].abs() - h[axis], n.into())
         }
-        Shape::Cylinder { radius, half } => {
+        ColliderShape::Cylinder { radius, half } => {
             let across = p.x.hypot(p.y);
             let (cx, cy) = if across > 1e-12 {
                 (p.x / across, p.y / across)
@@ -156,7 +163,7 @@ pub(super) fn ball_on(
     centre: Vec3,
     radius: f64,
     feature: u32,
-    shape: &Shape,
+    shape: &ColliderShape,
     at: &Pose,
     margin: f64,
     out: &mut Vec<TouchPoint>,
@@ -182,7 +189,7 @@ pub(super) fn capsule_on(
     radius: f64,
     half: f64,
     at: &Pose,
-    shape: &Shape,
+    shape: &ColliderShape,
     bt: &Pose,
     margin: f64,
     out: &mut Vec<TouchPoint>,
@@ -207,7 +214,7 @@ pub(super) fn capsule_on(
     // An axis that goes inside: how deep its points are says too little of how far all of it has to go.
     if distance(middle) < 0.0 {
         out.truncate(first);
-        return super::convex::convex(&Shape::Capsule { radius, half }, at, shape, bt, margin, out);
+        return super::convex::convex(&ColliderShape::Capsule { radius, half }, at, shape, bt, margin, out);
     }
     let ends = distance(-half).min(distance(half));
     if distance(middle) < ends - 1e-3 * radius {

@@ -7,7 +7,7 @@ use super::laws;
 use super::notation::Notation;
 use super::op::Op;
 use super::program::Program;
-use super::rewrite::{self, Rewritten};
+use super::rewrite::{self, Budget, Rewritten};
 use super::schedule::{Schedule, naive_cost};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term, Vector};
@@ -91,6 +91,7 @@ pub(crate) fn cost_of(sum: &Sum) -> f64 {
 struct Inner<'a> {
     rotors: bool,
     given: &'a [String],
+    budget: &'a Budget,
     known: Vec<(Sum, Sum)>,
 }
 
@@ -107,7 +108,10 @@ impl Inner<'_> {
                     let given = (**inner).clone();
                     self.rewrite(inner);
                     let cost = |sum: &Sum| plan(&[sum], self.given).2.total() as f64;
-                    **inner = rewrite::cheapest(inner, self.rotors, &cost).sum;
+                    // How many there are to come is not known: each may take a quarter of what is left.
+                    let part = self.budget.part(4, 0);
+                    **inner = rewrite::cheapest(inner, self.rotors, &part, &cost).sum;
+                    self.budget.take_back(part);
                     self.known.push((given, (**inner).clone()));
                 }
                 _ => {}
@@ -123,9 +127,11 @@ impl Algorithm {
             .sums()
             .map(|sum| laws::resolved(&defined(sum, &given), rotors))
             .collect();
+        let budget = Budget::new();
         let mut inner = Inner {
             rotors,
             given: &given,
+            budget: &budget,
             known: Vec::new(),
         };
         for sum in &mut sums {
@@ -151,7 +157,10 @@ impl Algorithm {
                 cut.set(cut.get() || graph.is_cut_short());
                 cost.total() as f64
             };
-            let mut rewritten = rewrite::cheapest(&sums[i], rotors, &cost);
+            let others = sums.iter().enumerate().filter(|(j, _)| *j != i);
+            let part = budget.part(sums.len() - i, others.map(|(_, sum)| sum.size()).sum());
+            let mut rewritten = rewrite::cheapest(&sums[i], rotors, &part, &cost);
+            budget.take_back(part);
             rewritten.cut_short |= cut.get();
             sums[i] = rewritten.sum.clone();
             found.push(rewritten);

@@ -21,12 +21,20 @@ pub(crate) enum At {
     Constraints,
 }
 
-/// scale · J* diag(w) J, without w scale · J*J.
+/// scale · J* G J.
 #[derive(Clone, Debug)]
 pub(crate) struct Weight {
     pub(crate) scale: f64,
     pub(crate) at: At,
-    pub(crate) diagonal: Option<(Vector, bool)>,
+    pub(crate) kind: Kind,
+}
+
+/// What a weight is: I, diag(w) or its inverse, or a symmetric operator of tip or constraint space, as a matrix.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    One,
+    Diagonal(Vector, bool),
+    Whole(Sum),
 }
 
 /// What 𝓐 is made of.
@@ -108,12 +116,22 @@ fn weight(scale: f64, factors: &[Factor]) -> Option<Weight> {
         }
         (at, inner) = (At::Frame(name.clone()), middle);
     }
-    let diagonal = match inner {
-        [] => None,
-        [Factor::Diagonal(v, inverted)] => Some((v.clone(), *inverted)),
+    let kind = match inner {
+        [] => Kind::One,
+        [Factor::Diagonal(v, inverted)] => Kind::Diagonal(v.clone(), *inverted),
+        [whole] if is_weight(whole) => Kind::Whole(Sum::of(whole.clone())),
         _ => return None,
     };
-    Some(Weight { scale, at, diagonal })
+    Some(Weight { scale, at, kind })
+}
+
+/// Whether a factor is a symmetric matrix that is given, or the inverse of something symmetric.
+fn is_weight(factor: &Factor) -> bool {
+    match factor {
+        Factor::Matrix(_) => true,
+        Factor::Inverse(inner) | Factor::Pseudo(inner) => inner.adjoint() == **inner,
+        _ => false,
+    }
 }
 
 /// Jacobians as what they are made of.

@@ -5,14 +5,15 @@ use super::dense_inverses::Inverter;
 use super::evaluator::{Evaluator, finite, missing};
 use super::expression::Expression;
 use crate::batch::Real;
-use crate::batch::lanes::{Lost, clear, in_groups, load, narrow, part, widen};
-use crate::batch::share::{Failures, Team, check_states, count_states};
+use crate::batch::engine::{Asks, Engine, InLanes, Job, Kernel, States, Through64};
+use crate::batch::lanes::Lost;
+use crate::batch::threads::{Team, check_states, count_states};
 use crate::model::{FrameId, Mechanism};
+use crate::scalar::Scalar;
 use crate::simd::Lanes;
 #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
 use crate::simd::{F32x8, F64x4, Instructions};
 use crate::spatial::Reference;
-use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// A compiled expression on a mechanism, for many states in one call: several in the lanes of a register, blocks of them on
@@ -35,7 +36,7 @@ use crate::{Error, Result};
 pub struct BatchEvaluator<T: Evaluates = f64> {
     /// For what is asked of no state.
     one: Evaluator,
-    team: Team<Box<dyn Engine<T>>>,
+    team: Team<Box<dyn Engine<T, Expressions>>>,
 }
 
 impl<T: Evaluates> BatchEvaluator<T> {
@@ -79,7 +80,7 @@ impl<T: Evaluates> BatchEvaluator<T> {
         let states = count_states([q.len(), nq], [out.len(), size]);
         check_states("q", q.len(), nq, states)?;
         check_states("out", out.len(), size, states)?;
-        let mut inputs = Vec::new();
+        let mut vectors = Vec::new();
         for (vector, _) in &one.algorithm().program.inputs {
             let x = given.iter().find(|(name, _)| **name == *vector.name);
             let (_, x) = x.ok_or_else(|| missing(vector))?;
@@ -94,17 +95,16 @@ impl<T: Evaluates> BatchEvaluator<T> {
                     ),
                 });
             }
-            inputs.push((each, *x));
+            vectors.push(*x);
         }
         let job = Job {
-            q,
-            inputs: &inputs,
+            asked: (),
+            states,
             size,
+            q,
+            vectors: &vectors,
         };
-        let make = |_: Option<&_>| T::evaluates(one);
-        self.team.run(states, [size], [out], make, |engine, first, [out]| {
-            engine.run(&job, first, out)
-        })
+        self.team.run_job(&job, out, |_| T::evaluates(one))
     }
 }
 
@@ -118,123 +118,103 @@ impl<T: Evaluates> core::fmt::Debug for BatchEvaluator<T> {
     }
 }
 
-/// What is asked of which states: q, and the vectors in the order of the program, each with its numbers per state.
+/// Nothing is left to ask: an engine has its expression.
 #[derive(Debug)]
-pub struct Job<'a, T> {
-    q: &'a [T],
-    inputs: &'a [(usize, &'a [T])],
-    size: usize,
-}
+pub struct Expressions;
 
-/// One thread's memory.
-pub trait Engine<T>: Send {
-    /// Computes the states from `first` on that have room in `out`.
-    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures;
+impl Asks for Expressions {
+    type Asked<'a> = ();
 }
 
 /// A plain number that expressions run on in batches: `f64` or `f32`.
 pub trait Evaluates: Real {
     /// Memory for one thread, with the lanes that the processor has.
     #[doc(hidden)]
-    fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>>;
+    fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self, Expressions>>>;
 }
 
-/// An interpreter of every step for every width of register takes long to compile: the width that most processors have.
-macro_rules! engines {
-    ($float:ty, $avx2:ty, alone $alone:ident) => {
-        impl Evaluates for $float {
-            fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self>>> {
-                #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
-                if !one.mechanism.is_coupled() && !one.runs_alone() && Instructions::detect().avx2() {
-                    return Ok(Box::new(InLanes::<$avx2>::new(one)?));
-                }
-                Ok(Box::new($alone::new(one)?))
-            }
+impl Evaluates for f64 {
+    fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self, Expressions>>> {
+        #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+        if has_lanes(one) {
+            return Ok(Box::new(in_lanes::<F64x4>(one)?));
         }
-    };
+        Ok(Box::new(in_lanes::<Self>(one)?))
+    }
 }
 
-/// One state at a time.
-type Alone = InLanes<f64>;
+impl Evaluates for f32 {
+    fn evaluates(one: &Evaluator) -> Result<Box<dyn Engine<Self, Expressions>>> {
+        #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+        if has_lanes(one) {
+            return Ok(Box::new(in_lanes::<F32x8>(one)?));
+        }
+        Ok(Box::new(Through64::new(in_lanes(one)?)))
+    }
+}
 
-engines!(f64, F64x4, alone Alone);
-engines!(f32, F32x8, alone Through64);
+/// Whether several states go at once. An interpreter of every step for every width of register takes long to compile: there is one
+/// for the width that most processors have.
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+fn has_lanes(one: &Evaluator) -> bool {
+    !one.mechanism.is_coupled() && !one.runs_alone() && Instructions::detect().avx2()
+}
 
-/// As many states as a register has lanes.
-struct InLanes<S: Lanes + 'static> {
-    workspace: Workspace<S>,
+/// As many states as a register has lanes, with the vectors in the order of the program.
+fn in_lanes<S: Lanes<Element: Real>>(one: &Evaluator) -> Result<InLanes<S, Running<S>>> {
+    let (mechanism, algorithm) = (&one.mechanism, one.algorithm());
+    let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames, one.closed.as_ref())?;
+    let inputs = algorithm.program.inputs.iter();
+    let sizes: Vec<_> = inputs.map(|(v, _)| evaluator.size(v.space)).collect();
+    let kernel = Running {
+        evaluator,
+        lane: Vec::new(),
+        inverter: Inverter::default(),
+    };
+    Ok(InLanes::new(mechanism, sizes, kernel))
+}
+
+/// An expression over lanes.
+struct Running<S: Lanes + 'static> {
     evaluator: Evaluator<S>,
-    q: Vec<S>,
-    /// The vectors, in the order of the program.
-    inputs: Vec<Vec<S>>,
-    out: Vec<S>,
     /// A matrix of one lane, and what its inverse needs.
     lane: Vec<S::Element>,
     inverter: Inverter<S::Element>,
 }
 
-impl<S: Lanes> InLanes<S> {
-    fn new(one: &Evaluator) -> Result<Self> {
-        let (mechanism, algorithm) = (&one.mechanism, one.algorithm());
-        let evaluator = Evaluator::of(algorithm.clone(), mechanism, &one.frames, one.closed.as_ref())?;
-        let inputs = algorithm.program.inputs.iter();
-        Ok(Self {
-            workspace: mechanism.workspace_of(),
-            q: vec![S::ZERO; mechanism.nq()],
-            inputs: inputs.map(|(v, _)| vec![S::ZERO; evaluator.size(v.space)]).collect(),
-            out: vec![S::ZERO; evaluator.len()],
-            lane: Vec::new(),
-            inverter: Inverter::default(),
-            evaluator,
-        })
-    }
-}
+impl<S: Lanes<Element: Real>> Kernel<S> for Running<S> {
+    type Asks = Expressions;
 
-impl<T: Real, S: Lanes<Element = T>> Engine<T> for InLanes<S> {
-    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
-        let states = out.len().checked_div(job.size).unwrap_or(0);
-        in_groups(S::LANES, first, states, [job.size], [out], |first, [out], failures| {
-            self.group(job, first, out, failures);
-        })
+    fn prepare(&mut self, job: &Job<'_, '_, S::Element, Expressions>, states: &mut States<S>) {
+        states.out.resize(job.size, S::ZERO);
     }
-}
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
-    /// As many states as there are lanes, or fewer at the end: the last one then stands in the lanes left over.
-    fn group(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
-        let states = out.len() / job.size;
-        let mechanism = self.workspace.mechanism();
-        let q = part(job.q, mechanism.nq(), first, states);
-        let inputs = job.inputs.iter().map(|(each, x)| part(x, *each, first, states));
-        let mut lost = Lost::new(states, |lane| self.problem(job, first + lane));
-        load(Some(q), &mut self.q);
-        for (lanes, x) in self.inputs.iter_mut().zip(inputs) {
-            load(Some(x), lanes);
-        }
-        lost.stand_in(mechanism, &mut self.q, |lane| {
-            self.inputs.iter_mut().for_each(|x| clear(x, lane));
-        });
-        if const { S::LANES == 1 } && (mechanism.is_coupled() || self.evaluator.is_solving()) {
+    fn check<T: Real>(&self, _: &Mechanism, (): (), vector: usize, x: &[T]) -> Result<()> {
+        finite(&self.evaluator.algorithm().program.inputs[vector].0.name, x)
+    }
+
+    fn compute(&mut self, (): (), _: usize, states: &mut States<S>, lost: &mut Lost) {
+        if const { S::LANES == 1 } && (states.workspace.mechanism().is_coupled() || self.evaluator.is_solving()) {
             // Such states come one by one.
-            let done = self.run_alone();
+            let done = self.run_alone(states);
             lost.find(0, |_| done.clone());
         } else {
-            self.run_lanes(&mut lost);
+            self.run_lanes(states, lost);
         }
-        S::store(&self.out, out, job.size);
-        lost.tell(first, 1, [job.size], [out], failures);
     }
+}
 
+impl<S: Lanes> Running<S> {
     /// Runs on what is loaded.
-    fn run_lanes(&mut self, lost: &mut Lost) {
-        for (i, x) in self.inputs.iter().enumerate() {
+    fn run_lanes(&mut self, states: &mut States<S>, lost: &mut Lost) {
+        for (i, x) in states.vectors.iter().enumerate() {
             let (space, slot) = {
                 let (vector, slot) = &self.evaluator.algorithm().program.inputs[i];
                 (vector.space, *slot)
             };
             self.evaluator.write(space, slot, x);
         }
-        match self.workspace.at(&self.q) {
+        match states.workspace.at(&states.q) {
             Ok(mut posed) => {
                 let (one, memory) = (&mut self.lane, &mut self.inverter);
                 // Dense inverses lane by lane, each with pivots of its own.
@@ -263,72 +243,18 @@ impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
             // Every lane is sound by now.
             Err(problem) => lost.find(0, |_| Err(problem.clone())),
         }
-        self.evaluator.read(&mut self.out);
+        self.evaluator.read(&mut states.out);
     }
 
     /// The same for one state, as [`Evaluator`] does it.
-    fn run_alone(&mut self) -> Result<()> {
+    fn run_alone(&mut self, states: &mut States<S>) -> Result<()> {
         let names = self.evaluator.algorithm().inputs();
         let given: Vec<(&str, &[S])> = names
             .iter()
-            .zip(&self.inputs)
+            .zip(&states.vectors)
             .map(|((n, _), x)| (&n[..], &x[..]))
             .collect();
-        let mut posed = self.workspace.at(&self.q)?;
-        self.evaluator.run(&mut posed, false, &given, &mut self.out)
-    }
-
-    /// What is wrong with the arguments of one state.
-    fn problem(&self, job: &Job<'_, T>, state: usize) -> Result<()> {
-        let mechanism = self.workspace.mechanism();
-        mechanism.check_configuration("q", part(job.q, mechanism.nq(), state, 1))?;
-        for ((vector, _), (each, x)) in self.evaluator.algorithm().program.inputs.iter().zip(job.inputs) {
-            finite(&vector.name, part(x, *each, state, 1))?;
-        }
-        Ok(())
-    }
-}
-
-/// One state at a time in `f64`, rounded: for mechanisms and processors that lanes do not serve.
-struct Through64 {
-    inner: Alone,
-    q: Vec<f64>,
-    inputs: Vec<Vec<f64>>,
-    out: Vec<f64>,
-}
-
-impl Through64 {
-    fn new(one: &Evaluator) -> Result<Self> {
-        let inner = Alone::new(one)?;
-        Ok(Self {
-            q: inner.q.clone(),
-            inputs: inner.inputs.clone(),
-            out: inner.out.clone(),
-            inner,
-        })
-    }
-}
-
-impl Engine<f32> for Through64 {
-    fn run(&mut self, job: &Job<'_, f32>, first: usize, out: &mut [f32]) -> Failures {
-        let mut failures = Failures::default();
-        for (i, out) in out.chunks_mut(job.size.max(1)).enumerate() {
-            let nq = self.inner.q.len();
-            widen(&mut self.q, part(job.q, nq, first + i, 1));
-            for (wide, (each, x)) in self.inputs.iter_mut().zip(job.inputs) {
-                widen(wide, part(x, *each, first + i, 1));
-            }
-            let inputs: Vec<(usize, &[f64])> = self.inputs.iter().map(|x| (x.len(), &x[..])).collect();
-            let one = Job {
-                q: &self.q[..],
-                inputs: &inputs,
-                size: job.size,
-            };
-            if let Some((_, problem)) = self.inner.run(&one, 0, &mut self.out).first {
-                failures.add(first + i, problem);
-            }
-            narrow(out, &self.out);
-        }
-        failures
+        let mut posed = states.workspace.at(&states.q)?;
+        self.evaluator.run(&mut posed, false, &given, &mut states.out)
     }
 }

@@ -186,6 +186,27 @@ pub(crate) fn whole_steps<S: Scalar>(
                 ties.bias(memory, (*velocity, *acceleration), *to);
                 memory.ties = ties;
             }
+            Step::Matrix { space, by, from, to } => {
+                let side = space.side().unwrap_or(*space);
+                let n = memory.flat(side, *from).len();
+                for i in 0..n {
+                    let row = &memory.flat(*space, *by)[i * n..(i + 1) * n];
+                    let x = dot(row, memory.flat(side, *from));
+                    memory.flat_mut(side, *to)[i] = x;
+                }
+            }
+            Step::TieRate { of, a, b, to } => {
+                let ties = core::mem::take(&mut memory.ties);
+                ties.change(memory, *of, (*a, *b), *to);
+                memory.ties = ties;
+            }
+            Step::LogDet { to } => {
+                let mut sum = S::ZERO;
+                for gain in &s.riccati.gains {
+                    sum -= gain.d_inv.ln();
+                }
+                memory.numbers[*to] = sum;
+            }
             Step::Times {
                 space,
                 number,

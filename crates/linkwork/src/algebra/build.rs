@@ -3,7 +3,7 @@
 use super::augmented;
 use super::derivative::{self, Variable};
 use super::fault::Fault;
-use super::infer::{Inference, VECTORS, misfit, part, plain, short};
+use super::infer::{Inference, LOG_DET, VECTORS, misfit, part, plain, short};
 use super::laws;
 use super::names::{VECTORS_INSIDE, definition_of_inverse_mass, dense_inverse, has_vectors, identity_of, operator};
 use super::op::Op;
@@ -23,6 +23,39 @@ fn is_derived(sum: &Sum) -> bool {
     let mut found = false;
     sum.each(&mut |factor| found |= matches!(factor, Factor::By(..) | Factor::Held(..)));
     found
+}
+
+/// log det, where 𝓜 = (I + HφK)D(I + HφK)* gives it: causal factors have ones on their diagonals.
+fn log_det(sum: &Sum) -> Option<Sum> {
+    fn times(sum: &Sum) -> Option<f64> {
+        let [term] = &sum.terms[..] else { return None };
+        if term.scale != 1.0 || sum.range != sum.domain {
+            return None;
+        }
+        let each = term.factors.iter().map(|factor| match factor {
+            Factor::Op(op, _) => match op {
+                Op::Mass | Op::D => Some(1.0),
+                Op::MassInv | Op::DInv => Some(-1.0),
+                Op::Root => Some(0.5),
+                Op::RootInv => Some(-0.5),
+                Op::N | Op::F | Op::Phi | Op::Psi | Op::PhiInv | Op::PsiInv => Some(0.0),
+                _ => None,
+            },
+            Factor::Sum(inner) => times(inner),
+            _ => None,
+        });
+        each.sum()
+    }
+    let found = times(sum).or_else(|| times(&laws::inverse(sum, true)?).map(|x| -x))?;
+    let name = LOG_DET.into();
+    let whole = Factor::Vector(
+        Vector {
+            name,
+            space: Space::Number,
+        },
+        false,
+    );
+    Some(Sum::of(whole).scaled(found))
 }
 
 impl Inference {
@@ -76,13 +109,16 @@ impl Inference {
                 Sum::of(Factor::Pseudo(Box::new(sum)))
             }
             What::By(kind, inner) => self.build_by(*kind, inner, at())?,
-            What::Dot(inner) => derivative::dot(&self.build(inner)?).map_err(|r| r.at(at()))?,
+            What::Dot(inner) => {
+                let of = derivative::recognised(&self.build(inner)?);
+                derivative::dot(&of).map_err(|r| r.at(at()))?
+            }
             What::Along(inner, direction) => {
-                let (of, w) = (self.build(inner)?, self.build(direction)?);
+                let (of, w) = (derivative::recognised(&self.build(inner)?), self.build(direction)?);
                 derivative::along(&of, &w).map_err(|r| r.at(at()))?
             }
             What::Derivative(inner, variable) => {
-                let of = self.build(inner)?;
+                let of = derivative::recognised(&self.build(inner)?);
                 let variable = match plain(variable) {
                     "q" => Variable::Configuration,
                     name => match &self.build_name(ast, name)?.terms[..] {
@@ -131,6 +167,12 @@ impl Inference {
                 sum.plus(&Sum::identity(sum.range).scaled(-1.0))
             }
             What::Root(inner) => self.root_of(inner, at())?,
+            What::Matrix(inner) => self.matrix_of(inner, at())?,
+            What::LogDet(inner) => log_det(&self.build(inner)?).ok_or_else(|| {
+                let problem = "only Mass, D, their inverses and factors, and products of these have a log det here";
+                let hint = "log det(A B) = log det A + log det B, and a number c is n log c; take those out";
+                Fault::at(at(), problem, hint)
+            })?,
             What::Power(inner, n) => {
                 let base = self.build(inner)?;
                 if base.size() * *n as usize > LARGEST {
@@ -204,6 +246,30 @@ impl Inference {
         };
         let name = name.into();
         Ok(Sum::of(Factor::Vector(Vector { name, space }, false)))
+    }
+
+    /// A symmetric matrix by name.
+    fn matrix_of(&self, inner: &Ast, at: Range<usize>) -> Result<Sum, Fault> {
+        let What::Name(name, _) = &inner.what else {
+            return Err(Fault::at(at, "sym(…) takes a matrix by name", "as in J^* sym(W) J"));
+        };
+        let name = plain(name);
+        let side = self.matrices.get(name).and_then(|&x| self.space(x));
+        let Some(side) = side else {
+            let problem = format!("the space of the matrix `{name}` cannot be inferred");
+            let hint = format!("write sym({name}:joint), sym({name}:tip), sym({name}:frame) or sym({name}:constraint)");
+            return Err(Fault::at(at, problem, hint));
+        };
+        let Some(space) = side.square() else {
+            let problem = format!("there are no matrices of {side} here");
+            return Err(Fault::at(
+                at,
+                problem,
+                "those of joints, frames and constraints can be given",
+            ));
+        };
+        let name = name.into();
+        Ok(Sum::of(Factor::Matrix(Vector { name, space })))
     }
 
     fn root_of(&self, inner: &Ast, at: Range<usize>) -> Result<Sum, Fault> {

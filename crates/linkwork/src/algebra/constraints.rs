@@ -1,10 +1,11 @@
 //! The constraints of a closed mechanism as operators: Bc puts their forces on links, Bc* gives their rates.
 
+use super::node::TieRate;
 use super::run::Memory;
 use crate::closed::{ClosedMechanism, Row, Tie};
 use crate::model::FrameId;
-use crate::scalar::Scalar;
-use crate::spatial::{Force, Motion, Pose, Rotation};
+use crate::scalar::{Dual, Scalar};
+use crate::spatial::{Force, Motion, Pose, Rotation, Vec3};
 use crate::stage::Stages;
 use core::ops::Range;
 use std::sync::Arc;
@@ -163,6 +164,78 @@ impl<S: Scalar> Ties<S> {
         }
     }
 
+    /// Of the form Y*Ḃc[X]λ, what multiplies Y, λ or X, from the two others.
+    ///
+    /// A row's force turns with the link that it is seen from: as the frames move by u it changes by ḟ − ω × f.
+    pub(super) fn change(&self, memory: &mut Memory<S>, of: TieRate, (first, second): (usize, usize), to: usize) {
+        let (rows, links) = (self.count(), memory.room.link);
+        if of != TieRate::Rates {
+            memory
+                .link
+                .iter_mut()
+                .skip(to)
+                .step_by(links)
+                .for_each(|x| *x = [S::ZERO; 6]);
+        }
+        for (tie, ends) in self.ties.iter().zip(&self.ends) {
+            let own = tie.rows.clone();
+            match of {
+                TieRate::Forces => {
+                    let moves = ends.map(|end| motion(memory, end, second));
+                    for (side, &(k, seat, _)) in ends.iter().enumerate() {
+                        let Some(k) = k else { continue };
+                        let mut f = Force::ZERO;
+                        for (i, row) in own.clone().enumerate() {
+                            let changed = self.changed(tie, ends, moves, i, side);
+                            f = changed.mul_add(memory.constraint[first * rows + row], f);
+                        }
+                        let sum = memory.force(k, to) + seat.force_in(f);
+                        memory.set_force(k, to, sum);
+                    }
+                }
+                TieRate::Rates => {
+                    let moves = ends.map(|end| motion(memory, end, first));
+                    let seen = ends.map(|end| motion(memory, end, second));
+                    for (i, row) in own.enumerate() {
+                        let each = [0, 1].map(|side| seen[side].dot(self.changed(tie, ends, moves, i, side)));
+                        memory.constraint[to * rows + row] = each[0] + each[1];
+                    }
+                }
+                TieRate::Gradient => {
+                    let seen = ends.map(|end| motion(memory, end, second));
+                    for (moved, &(k, seat, _)) in ends.iter().enumerate() {
+                        let Some(k) = k else { continue };
+                        let mut gradient = [S::ZERO; 6];
+                        for (j, gradient) in gradient.iter_mut().enumerate() {
+                            let mut moves = [Motion::ZERO; 2];
+                            moves[moved] = Motion::from_array(core::array::from_fn(|i| S::lift(f64::from(i == j))));
+                            for (i, row) in own.clone().enumerate() {
+                                let lambda = memory.constraint[first * rows + row];
+                                for (side, seen) in seen.iter().enumerate() {
+                                    *gradient += lambda * seen.dot(self.changed(tie, ends, moves, i, side));
+                                }
+                            }
+                        }
+                        let sum = memory.force(k, to) + seat.force_in(Force::from_array(gradient));
+                        memory.set_force(k, to, sum);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How one row's force on one frame changes as both frames move, seen from the link that carries it.
+    fn changed(&self, tie: &Tie, ends: &[End<S>; 2], moves: [Motion<S>; 2], row: usize, side: usize) -> Force<S> {
+        let [a, b] = [0, 1].map(|i| moving(&ends[i].2, moves[i]));
+        let f = tie.equations[row].row(&a, &b).on(side);
+        let rate = |x: Vec3<Dual<S>>| Vec3::from(x.to_array().map(|x| x.derivative));
+        let value = |x: Vec3<Dual<S>>| Vec3::from(x.to_array().map(|x| x.value));
+        let turn = moves[side].angular;
+        let each = |x: Vec3<Dual<S>>| rate(x) - turn.cross(value(x));
+        let [angular, linear] = halves(f).map(each);
+        Force::new(angular, linear)
+    }
+
     /// What the rows accelerate by, from velocities of links and their accelerations at q̈ = 0.
     #[inline(always)]
     pub(super) fn bias(&mut self, memory: &mut Memory<S>, (velocity, acceleration): (usize, usize), to: usize) {
@@ -189,6 +262,28 @@ impl<S: Scalar> Ties<S> {
             }
         }
     }
+}
+
+/// A force's moment, and the force.
+fn halves<S: Scalar>(f: Force<S>) -> [Vec3<S>; 2] {
+    let [a, b, c, d, e, g] = f.to_array();
+    [[a, b, c].into(), [d, e, g].into()]
+}
+
+/// A pose that moves, in the world's axes.
+fn moving<S: Scalar>(pose: &Pose<S>, by: Motion<S>) -> Pose<Dual<S>> {
+    let dual = |x: Vec3<S>, rate: Vec3<S>| {
+        let (x, rate) = (x.to_array(), rate.to_array());
+        Vec3::from(core::array::from_fn(|i| Dual::new(x[i], rate[i])))
+    };
+    let axis = |x: Vec3<S>| dual(x, by.angular.cross(x));
+    let Rotation { x, y, z } = pose.rotation;
+    let rotation = Rotation {
+        x: axis(x),
+        y: axis(y),
+        z: axis(z),
+    };
+    Pose::new(rotation, dual(pose.translation, by.linear))
 }
 
 /// What a frame does, in the world's axes.

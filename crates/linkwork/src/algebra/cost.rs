@@ -84,7 +84,7 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
     let size = match graph.spaces[id] {
         Space::Joint => 1,
         Space::Motion | Space::Force => 6,
-        Space::Number | Space::Tip | Space::Frame | Space::Constraint => 0,
+        _ => 0,
     };
     match &graph.nodes[id] {
         Node::Unit | Node::Given(_) | Node::BaseAcceleration => operations(0, 0),
@@ -92,6 +92,7 @@ pub(crate) fn node(graph: &Graph, id: Id) -> Cost {
         Node::Select(..) | Node::Place(..) | Node::Tie(_) | Node::Untie(_) | Node::ConstraintBias(..) => {
             operations(0, 0)
         }
+        Node::TieRate(..) | Node::LogDet | Node::Matrix(..) => operations(0, 0),
         // Elimination once, then ψ inward and ψ* outward.
         Node::Augmented(which, t, x) => {
             let first = (0..id).all(|n| !matches!(graph.nodes[n], Node::Augmented(w, ..) if w == *which));

@@ -7,11 +7,12 @@
 //! A product is cut where it passes through joint space; every piece is compiled and run as an expression of the tree.
 
 use super::algorithm::{Algorithm, defined};
+use super::coupled_joints::joint;
 use super::dense_inverses::{self, Inverter};
-use super::evaluator::{Evaluator, finite, missing};
+use super::evaluator::{Evaluator, finite, missing, symmetric};
 use super::expression::Expression;
 use super::graph::OPERAND;
-use super::infer::CONSTRAINT_BIAS;
+use super::infer::{CONSTRAINT_BIAS, LOG_DET, LOG_DET_GRADIENT};
 use super::laws;
 use super::notation::Notation;
 use super::op::Op;
@@ -22,7 +23,7 @@ use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, Law, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
-use crate::workspace::{Configured, Scaling};
+use crate::workspace::Configured;
 use crate::{Error, Result};
 
 /// What expressions are of: the mechanism, its frames and its constraints.
@@ -57,8 +58,12 @@ enum Piece<S: 'static> {
     Augmented(Box<Evaluator<S>>),
     /// diag(w), or its inverse.
     Diagonal(Vector, bool),
+    /// A symmetric matrix that is given.
+    Matrix(Vector),
     /// R*AṘẏ: what turns the rotors of followers faster.
     Rotors,
+    /// log det R*𝓜R, or its gradient, times a number or paired with a vector.
+    LogDet(bool, bool),
     /// An operator that a vector makes: of the tree's links or frames, with the vector.
     By(Box<Evaluator<S>>, Pieces<S>),
     /// A number times, or the numbers of a vector one by one.
@@ -71,7 +76,7 @@ enum Piece<S: 'static> {
 const MAKER: &str = "v";
 
 /// Whether all joints follow by ratios: then R stays as it is, and derivatives are those of the tree.
-fn by_ratios(mechanism: &Mechanism) -> bool {
+pub(super) fn by_ratios(mechanism: &Mechanism) -> bool {
     let straight = |law: &Law| match law {
         Law::Polynomial(c) => c.iter().skip(2).all(|c| *c == 0.0),
         Law::Function(_) => false,
@@ -103,7 +108,7 @@ pub(crate) struct CoupledEvaluator<S: 'static> {
 
 /// Vectors on the way to a result, used again and again: only the first evaluation allocates.
 #[derive(Clone, Debug)]
-struct Room<S> {
+pub(super) struct Room<S> {
     free: Vec<Vec<S>>,
     /// The most numbers that a vector has.
     most: usize,
@@ -111,7 +116,7 @@ struct Room<S> {
 
 impl<S: Scalar> Room<S> {
     /// So many zeros.
-    fn take(&mut self, count: usize) -> Vec<S> {
+    pub(super) fn take(&mut self, count: usize) -> Vec<S> {
         let mut x = self.free.pop().unwrap_or_else(|| Vec::with_capacity(self.most));
         x.clear();
         x.resize(count, S::ZERO);
@@ -124,17 +129,17 @@ impl<S: Scalar> Room<S> {
         x
     }
 
-    fn give_back(&mut self, x: Vec<S>) {
+    pub(super) fn give_back(&mut self, x: Vec<S>) {
         self.free.push(x);
     }
 }
 
 /// What is known when an expression is run.
-struct State<'a, 'v, 'w, S: 'static> {
-    view: &'a mut Configured<'w, S>,
+pub(super) struct State<'a, 'v, 'w, S: 'static> {
+    pub(super) view: &'a mut Configured<'w, S>,
     given: &'a [(&'v str, &'v [S])],
     moving: bool,
-    room: &'a mut Room<S>,
+    pub(super) room: &'a mut Room<S>,
 }
 
 impl<S: Scalar> CoupledEvaluator<S> {
@@ -286,6 +291,10 @@ fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S
                     whole.terms.push((1.0, vec![Piece::Rotors]));
                     pieces.push(Piece::Sum(whole));
                 }
+                Factor::Vector(v, adjoint) if matches!(&*v.name, LOG_DET | LOG_DET_GRADIENT) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::LogDet(&*v.name == LOG_DET_GRADIENT, *adjoint));
+                }
                 Factor::Vector(v, adjoint) => {
                     finish(&mut run, &mut pieces)?;
                     let of_state = matches!(&*v.name, "a" | "b" | "a0" | CONSTRAINT_BIAS);
@@ -306,6 +315,10 @@ fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S
                     finish(&mut run, &mut pieces)?;
                     pieces.push(Piece::Augmented(Box::new(of_tree(Sum::of(factor.clone()), of)?)));
                 }
+                Factor::Matrix(v) => {
+                    finish(&mut run, &mut pieces)?;
+                    pieces.push(Piece::Matrix(v.clone()));
+                }
                 Factor::Diagonal(v, inverted) => {
                     finish(&mut run, &mut pieces)?;
                     pieces.push(Piece::Diagonal(v.clone(), *inverted));
@@ -316,7 +329,10 @@ fn cut<S: Scalar>(sum: &Sum, of: &Tree<'_>, given: &[String]) -> Result<Pieces<S
                         mechanism: mechanism.name().to_owned(),
                     });
                 }
-                Factor::By(by @ (By::Crm | By::Crf | By::Bar), inner) => {
+                Factor::By(
+                    by @ (By::Crm | By::Crf | By::Bar | By::TiesDot(_) | By::TiesDq(_) | By::TiesStarDq(_)),
+                    inner,
+                ) => {
                     finish(&mut run, &mut pieces)?;
                     let maker = Vector {
                         name: MAKER.into(),
@@ -384,6 +400,16 @@ fn apply<S: Scalar>(
                     run.solve_augmented(state.view, state.given, &now, &mut out)?;
                     out
                 }
+                Piece::Matrix(v) => {
+                    let w = vector(v, None, of, state)?;
+                    symmetric(v, &w)?;
+                    let mut out = state.room.take(now.len());
+                    for (out, row) in out.iter_mut().zip(w.chunks_exact(now.len().max(1))) {
+                        *out = row.iter().zip(&now).fold(S::ZERO, |sum, (a, b)| a.mul_add(*b, sum));
+                    }
+                    state.room.give_back(w);
+                    out
+                }
                 Piece::Diagonal(v, inverted) => {
                     let mut w = vector(v, None, of, state)?;
                     for (w, x) in w.iter_mut().zip(&now) {
@@ -431,6 +457,22 @@ fn apply<S: Scalar>(
                 }
                 Piece::Held(inner, adjoint) => {
                     let mut value = apply(inner, of, state, &[S::ONE])?;
+                    paired(&mut value, *adjoint, &now);
+                    value
+                }
+                Piece::LogDet(gradient, adjoint) => {
+                    let mut value = match gradient {
+                        true => {
+                            let mut value = state.room.take(nv);
+                            state.view.log_det_mass_gradient(&mut value)?;
+                            value
+                        }
+                        false => {
+                            let mut value = state.room.take(1);
+                            value[0] = state.view.log_det()?;
+                            value
+                        }
+                    };
                     paired(&mut value, *adjoint, &now);
                     value
                 }
@@ -486,53 +528,6 @@ fn tree<S: Scalar>(
         state.view.access(false).stages.coupled.contract(r, &out, &mut narrow);
         state.room.give_back(core::mem::replace(&mut out, narrow));
     }
-    Ok(out)
-}
-
-/// An operator of the independent joints.
-fn joint<S: Scalar>(op: Op, adjoint: bool, state: &mut State<'_, '_, '_, S>, x: &[S]) -> Result<Vec<S>> {
-    use Scaling::{Normalized, Unnormalized};
-    let mut out = state.room.take(x.len());
-    let mut room = state.room.take(x.len());
-    let view = &mut *state.view;
-    match (op, adjoint) {
-        (Op::Mass, _) => view.mass_times(x, &mut out)?,
-        (Op::MassInv, _) => view.inverse_mass_times(x, &mut out)?,
-        (Op::F, false) => view.joint_torques(Unnormalized, x, &mut out)?,
-        (Op::F, true) => view.total_rates(Unnormalized, x, &mut out)?,
-        (Op::N, false) => view.working_moments(Unnormalized, x, &mut out)?,
-        (Op::N, true) => view.joint_rates(Unnormalized, x, &mut out)?,
-        // D^½ = (I + HφK)⁻¹m.
-        (Op::Root, false) => {
-            view.joint_torques(Normalized, x, &mut room)?;
-            view.working_moments(Unnormalized, &room, &mut out)?;
-        }
-        (Op::Root, true) => {
-            view.joint_rates(Unnormalized, x, &mut room)?;
-            view.total_rates(Normalized, &room, &mut out)?;
-        }
-        (Op::RootInv, false) => {
-            view.joint_torques(Unnormalized, x, &mut room)?;
-            view.working_moments(Normalized, &room, &mut out)?;
-        }
-        (Op::RootInv, true) => {
-            view.joint_rates(Normalized, x, &mut room)?;
-            view.total_rates(Unnormalized, &room, &mut out)?;
-        }
-        // D = D^½D^½*, and D⁻¹ = D^-½*D^-½.
-        _ => {
-            let (half, first) = if op == Op::D {
-                (Op::Root, true)
-            } else {
-                (Op::RootInv, false)
-            };
-            let inner = joint(half, first, state, x)?;
-            let whole = joint(half, !first, state, &inner)?;
-            state.room.give_back(inner);
-            state.room.give_back(core::mem::replace(&mut out, whole));
-        }
-    }
-    state.room.give_back(room);
     Ok(out)
 }
 

@@ -4,17 +4,17 @@
 //! Jacobians, P by the Riccati equation with matrices.
 
 use super::algorithm::defined;
-use super::coupled::{of_joints, of_trees};
+use super::coupled::{by_ratios, of_joints, of_trees};
 use super::dense_inverses::Inverter;
 use super::dense_links::links;
+use super::dense_matrix::Matrix;
 use super::expression::Expression;
-use super::infer::CONSTRAINT_BIAS;
-use super::matrix::Matrix;
+use super::infer::{CONSTRAINT_BIAS, LOG_DET, LOG_DET_GRADIENT};
 use super::notation::Notation;
 use super::op::Op;
 use super::space::Space;
 use super::sum::{Factor, Sum, Vector};
-use crate::closed::{ClosedMechanism, Row};
+use crate::closed::{ClosedMechanism, Row, Tie};
 use crate::model::{FrameId, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Reference, Vec3};
 use crate::{Error, Result};
@@ -46,12 +46,15 @@ pub struct Dense {
     /// Forces of constraints on links, and what these accelerate by.
     Bc: Matrix,
     constraint_bias: Vec<f64>,
+    /// Where the constraints' frames are.
+    pub(super) ends: Vec<Ends>,
     /// The chosen frames, and whose they are.
     frames: Vec<FrameId>,
     references: Vec<Reference>,
-    mechanism: Mechanism,
-    /// The mechanism, if joints follow others.
+    pub(super) mechanism: Mechanism,
+    /// The mechanism, if joints follow others, and whether some follow by curves.
     coupled: Option<String>,
+    pub(super) is_curved: bool,
 }
 
 fn singular() -> Error {
@@ -171,10 +174,12 @@ impl Dense {
             spin: Vec::new(),
             Bc: Matrix::zeros(6 * n, 0),
             constraint_bias: Vec::new(),
+            ends: Vec::new(),
             frames: frames.iter().map(|f| f.0).collect(),
             references: frames.iter().map(|f| f.1).collect(),
             mechanism: mechanism.clone(),
             coupled: None,
+            is_curved: false,
         };
         // Υ is the diagonal of ψ*H*D⁻¹Hψ.
         let H_psi = &dense.H * &dense.operator(Op::Psi)?;
@@ -220,6 +225,7 @@ impl Dense {
         dense.nv = mechanism.nv();
         dense.qd = yd.to_vec();
         dense.coupled = Some(mechanism.name().to_owned());
+        dense.is_curved = !by_ratios(mechanism);
         Ok(dense)
     }
 
@@ -227,7 +233,7 @@ impl Dense {
     pub fn closed(closed: &ClosedMechanism, q: &[f64], qd: &[f64], frames: &[(FrameId, Reference)]) -> Result<Self> {
         let mechanism = closed.mechanism();
         let mut dense = Self::new(mechanism, q, qd, frames)?;
-        dense.Bc = ties(closed, q)?;
+        (dense.Bc, dense.ends) = ties(closed, q)?;
         // d/dt (Jc)q̇ by differences of fourth order.
         let h = 1e-3;
         let mut total = Matrix::zeros(dense.Bc.columns, 1);
@@ -236,7 +242,7 @@ impl Dense {
             let change: Vec<f64> = qd.iter().map(|x| x * h * step).collect();
             mechanism.integrate(q, &change, &mut there)?;
             let mut other = Self::new(mechanism, &there, qd, &[])?;
-            other.Bc = ties(closed, &there)?;
+            other.Bc = ties(closed, &there)?.0;
             let rate = &other.operator(Op::Jc)? * &Matrix::column(qd);
             total = &total + &rate.scaled(weight / (12.0 * h));
         }
@@ -252,6 +258,7 @@ impl Dense {
             Space::Tip => 6 * self.tips,
             Space::Frame => 6,
             Space::Constraint => self.Bc.columns,
+            square => square.side().map_or(0, |side| self.size(side).pow(2)),
         }
     }
 
@@ -377,6 +384,10 @@ impl Dense {
                 let at = |i: usize| if *inverted { w[i].recip() } else { w[i] };
                 Matrix::from_fn(w.len(), w.len(), |i, j| if i == j { at(i) } else { 0.0 })
             }
+            Factor::Matrix(v) => {
+                let (w, n) = (self.vector(v, given)?, self.size(factor.range()));
+                Matrix::from_fn(n, n, |i, j| w[i * n + j])
+            }
             Factor::By(by, vector) => {
                 let v = self.sum(vector, given)?;
                 self.made_by(*by, &v.data)?
@@ -425,6 +436,11 @@ impl Dense {
             "qd" => self.qd.clone(),
             "a0" => self.a0.clone(),
             CONSTRAINT_BIAS => self.constraint_bias.clone(),
+            LOG_DET => {
+                let root = self.operator(Op::Mass)?.cholesky().ok_or_else(singular)?;
+                vec![2.0 * (0..self.nv).map(|i| root.at(i, i).ln()).sum::<f64>()]
+            }
+            LOG_DET_GRADIENT => self.log_det_gradient()?,
             "C" => {
                 let of_links = self.sum(&defined(&Sum::of(Factor::Vector(v.clone(), false)), &[]), given)?;
                 of_links.data.iter().zip(&self.spin).map(|(c, spin)| c + spin).collect()
@@ -457,8 +473,11 @@ fn no_inverse(name: &str) -> Error {
     }
 }
 
-/// The forces on links of the multipliers of constraints.
-fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
+/// One constraint: for each of its frames the link, and where it is, seen from the link and from the world.
+pub(super) type Ends = (Tie, [(Option<usize>, Pose, Pose); 2]);
+
+/// The forces on links of the multipliers of constraints, and where these are.
+fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<(Matrix, Vec<Ends>)> {
     let mechanism = closed.mechanism();
     let (tree, q) = match mechanism.is_coupled() {
         true => (mechanism.uncoupled()?, mechanism.all_coordinates(q)?),
@@ -468,6 +487,7 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
     let ties = closed.active_ties();
     let rows = ties.last().map_or(0, |tie| tie.rows.end);
     let mut all = Matrix::zeros(6 * links.len(), rows);
+    let mut ends = Vec::with_capacity(ties.len());
     for tie in &ties {
         let at = |frame: FrameId, reference| {
             let frame = tree.frame_at(frame.index());
@@ -478,6 +498,14 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
             .frames
             .map(|f| at(f, Reference::Local))
             .map(|(found, fixed)| found.map_or(fixed, |f| f.1));
+        ends.push((
+            tie.clone(),
+            core::array::from_fn(|side| {
+                let found = at(tie.frames[side], Reference::Local).0;
+                let seen = found.as_ref().map_or(poses[side], |f| links[f.0].pose.inverse() * f.1);
+                (found.map(|f| f.0), seen, poses[side])
+            }),
+        ));
         let rows: Vec<Row> = tie.equations.iter().map(|e| e.row(&poses[0], &poses[1])).collect();
         for (side, &frame) in tie.frames.iter().enumerate() {
             let (Some((k, pose)), _) = at(frame, Reference::Aligned) else {
@@ -492,5 +520,5 @@ fn ties(closed: &ClosedMechanism, q: &[f64]) -> Result<Matrix> {
             }
         }
     }
-    Ok(all)
+    Ok((all, ends))
 }

@@ -1,12 +1,12 @@
 //! Operators that a vector makes, as dense matrices.
 
 use super::dense::Dense;
-use super::matrix::Matrix;
+use super::dense_matrix::Matrix;
 use super::op::Op;
 use super::space::Space;
 use super::vector_operators::By;
-use crate::Result;
-use crate::spatial::{Force, Motion};
+use crate::spatial::{Force, Motion, Pose, Rotation};
+use crate::{Error, Result};
 
 /// 6×6 blocks on the diagonal, each made by six numbers.
 fn blocks(v: &[f64], make: impl Fn([f64; 6], [f64; 6]) -> [f64; 6]) -> Matrix {
@@ -21,6 +21,12 @@ fn blocks(v: &[f64], make: impl Fn([f64; 6], [f64; 6]) -> [f64; 6]) -> Matrix {
         }
     }
     all
+}
+
+/// Where a link is after it has moved for some time, seen from where it was.
+fn moved(by: &[f64], time: f64) -> Pose {
+    let by = Motion::from_array(core::array::from_fn(|i| by[i])) * time;
+    Pose::exp(by)
 }
 
 fn crf(v: &[f64]) -> Matrix {
@@ -72,7 +78,89 @@ impl Dense {
                 let all = columns(&of, v)?;
                 if adjoint { all.transposed() } else { all }
             }
+            By::TiesDot(adjoint) => {
+                let rate = self.ties_dot(v);
+                if adjoint { rate.transposed() } else { rate }
+            }
+            By::TiesDq(adjoint) | By::TiesStarDq(adjoint) => {
+                let (n, v) = (self.size(Space::Motion), Matrix::column(v));
+                let each: Vec<Matrix> = (0..n)
+                    .map(|i| {
+                        let unit: Vec<f64> = (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
+                        let rate = self.ties_dot(&unit);
+                        match by {
+                            By::TiesDq(_) => &rate * &v,
+                            _ => &rate.transposed() * &v,
+                        }
+                    })
+                    .collect();
+                let rows = each.first().map_or(0, |c| c.rows);
+                let all = Matrix::from_fn(rows, n, |i, j| each[j].at(i, 0));
+                if adjoint { all.transposed() } else { all }
+            }
         })
+    }
+
+    /// The rate of Bc where the links move as this, by differences of fourth order.
+    fn ties_dot(&self, moves: &[f64]) -> Matrix {
+        let rows = self.size(Space::Constraint);
+        let mut all = Matrix::zeros(self.size(Space::Motion), rows);
+        let h = 1e-3;
+        for (tie, ends) in &self.ends {
+            for (step, weight) in [(-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0)] {
+                // Where the frames are then, and where the links are, seen from where they are now.
+                let there = ends.map(|(k, seen, pose)| {
+                    let link = match k {
+                        Some(k) => moved(&moves[6 * k..6 * k + 6], h * step),
+                        None => Pose::IDENTITY,
+                    };
+                    let from = pose * seen.inverse();
+                    (link, from * link * seen)
+                });
+                for (equation, column) in tie.equations.iter().zip(tie.rows.clone()) {
+                    let row = equation.row(&there[0].1, &there[1].1);
+                    for (side, (k, _, pose)) in ends.iter().enumerate() {
+                        let Some(k) = k else { continue };
+                        let (link, at) = &there[side];
+                        let aligned = Pose::new(Rotation::IDENTITY, at.translation);
+                        // The link then, in the world.
+                        let world = *pose * ends[side].1.inverse() * *link;
+                        let f = (world.inverse() * aligned).force_in(row.on(side)).to_array();
+                        for (i, f) in f.into_iter().enumerate() {
+                            let sum = all.at(6 * k + i, column) + f * weight / (12.0 * h);
+                            all.set(6 * k + i, column, sum);
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// tr(𝓜⁻¹ ∂𝓜/∂q) along every joint, 𝓜 = HφMφ*H* and φ̇ = φE_φcrf(Δ)φ.
+    pub(super) fn log_det_gradient(&self) -> Result<Vec<f64>> {
+        if self.is_curved {
+            return Err(Error::Coupled {
+                what: "a derivative, where joints follow by curves",
+                mechanism: self.mechanism.name().to_owned(),
+            });
+        }
+        let (H, M, phi, E_phi) = (
+            self.operator(Op::H)?,
+            self.operator(Op::M)?,
+            self.operator(Op::Phi)?,
+            self.operator(Op::EPhi)?,
+        );
+        let inverse = self.operator(Op::MassInv)?;
+        let n = self.size(Space::Joint);
+        let along = |i: usize| {
+            let delta: Vec<f64> = (0..H.columns).map(|j| H.at(i, j)).collect();
+            let phi_dot = &(&(&phi * &E_phi) * &crf(&delta)) * &phi;
+            let half = &(&(&(&H * &phi_dot) * &M) * &phi.transposed()) * &H.transposed();
+            let both = &inverse * &(&half + &half.transposed());
+            (0..n).map(|i| both.at(i, i)).sum::<f64>()
+        };
+        Ok((0..n).map(along).collect())
     }
 
     /// Ṗ = E_ψṖE_ψ* + E_φ(X + X*)E_φ*, X = crf(H*w)P⁺, summed along the mechanism.

@@ -6,7 +6,7 @@
 
 use super::algorithm::definition;
 use super::fault::Fault;
-use super::infer::CONSTRAINT_BIAS;
+use super::infer::{CONSTRAINT_BIAS, LOG_DET, LOG_DET_GRADIENT};
 use super::op::Op;
 use super::rates::{Part, Rate, rate};
 use super::space::Space;
@@ -77,6 +77,25 @@ fn velocity() -> Sum {
     vector("V", Space::Motion)
 }
 
+/// With the factors of 𝓜 by name, as whose rates are shorter than those of what they are made of.
+pub(crate) fn recognised(sum: &Sum) -> Sum {
+    let mut sum = sum.clone();
+    for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
+        if let Some(inner) = factor.inside_mut() {
+            *inner = recognised(inner);
+        }
+        let Factor::Sum(inner) = factor else { continue };
+        for (name, text) in [(Op::N, "I - H ψ K"), (Op::F, "I + H φ K")] {
+            let whole = super::laws::made_of(text);
+            if **inner == whole || **inner == whole.adjoint() {
+                *factor = Factor::Op(name, **inner != whole);
+                break;
+            }
+        }
+    }
+    sum
+}
+
 /// The derivative of a vector: an operator from the tangents of the variable.
 pub(crate) fn jacobian(of: &Sum, variable: &Variable) -> Result<Sum> {
     on(of, &one(), variable)
@@ -140,7 +159,7 @@ fn factor_on(factor: &Factor, y: &Sum, variable: &Variable) -> Result<Sum> {
                     .scaled(-1.0),
             }
         }
-        Factor::Select(..) => zero(),
+        Factor::Select(..) | Factor::Matrix(_) => zero(),
         Factor::By(kind, inner) => {
             let change = jacobian(inner, variable)?;
             let by_inner = match kind {
@@ -155,24 +174,34 @@ fn factor_on(factor: &Factor, y: &Sum, variable: &Variable) -> Result<Sum> {
                 By::RootDot(star) => by(By::RootDq(*star, false), y),
                 By::PDq(false) => by(By::PDot, y),
                 By::RootDq(star, false) => by(By::RootDot(*star), y),
-                By::PDq(true) | By::UpsilonDq(true) | By::RootDq(_, true) => return Err(second()),
+                By::PDq(true) | By::UpsilonDq(true) | By::RootDq(_, true) => return Err(second(*kind)),
+                // Y*Ḃc[X]λ is linear in each of the three.
+                By::TiesDot(false) => by(By::TiesDq(false), y),
+                By::TiesDot(true) => by(By::TiesStarDq(false), y),
+                By::TiesDq(false) => by(By::TiesDot(false), y),
+                By::TiesDq(true) => by(By::TiesStarDq(true), y),
+                By::TiesStarDq(false) => by(By::TiesDot(true), y),
+                By::TiesStarDq(true) => by(By::TiesDq(true), y),
             };
-            if of_riccati(*kind) && matches!(variable, Variable::Configuration) {
-                return Err(second());
+            if depends_on_configuration(*kind) && matches!(variable, Variable::Configuration) {
+                return Err(second(*kind));
             }
             by_inner.times(&change)
         }
     })
 }
 
-fn of_riccati(kind: By) -> bool {
-    matches!(
-        kind,
-        By::PDot | By::PDq(_) | By::UpsilonDot | By::UpsilonDq(_) | By::RootDot(_) | By::RootDq(..)
-    )
+fn depends_on_configuration(kind: By) -> bool {
+    !matches!(kind, By::Crm | By::Crf | By::Bar | By::Times(_) | By::Diagonal)
 }
 
-fn second() -> Refused {
+fn second(kind: By) -> Refused {
+    if let By::TiesDot(_) | By::TiesDq(_) | By::TiesStarDq(_) = kind {
+        return Refused::new(
+            "second derivatives of constraints are not in closed form here",
+            "differentiate once, and take the second derivative by Dual numbers",
+        );
+    }
     Refused::new(
         "second derivatives of P and of what it defines are not in closed form here",
         "write the expression by M, phi, Mass and inv(Mass), which have derivatives of every order",
@@ -245,6 +274,7 @@ fn terms_on(parts: &[Part], y: &Sum) -> Sum {
     let y = right.map_or_else(|| y.clone(), |right| right.times(y));
     let own = op(Op::H, true);
     let seen = product(&[op(Op::Seen, false), op(Op::J, false)]);
+    let all = op(Op::Phi, true).times(&own);
     let changed = match parts[at] {
         Part::Delta(false) => by(By::Bar, &y).times(&own),
         Part::Delta(true) => by(By::Crm, &y).times(&own),
@@ -253,6 +283,8 @@ fn terms_on(parts: &[Part], y: &Sum) -> Sum {
         Part::Root(star) => by(By::RootDq(star, false), &y),
         Part::Frames(false) => by(By::Crm, &y).times(&seen).scaled(-1.0),
         Part::Frames(true) => by(By::Bar, &y).times(&seen).scaled(-1.0),
+        Part::Ties(false) => by(By::TiesDq(false), &y).times(&all),
+        Part::Ties(true) => by(By::TiesStarDq(false), &y).times(&all),
         Part::Op(..) => y,
     };
     match left {
@@ -307,11 +339,17 @@ fn variation_of(v: &Vector, variable: &Variable) -> Result<Sum> {
             first.plus(&product(&[by(By::Crf, &velocity()), m, speed]))
         }
         "a0" if by_configuration => by(By::Crm, &Sum::of(Factor::Vector(v.clone(), false))).times(&own),
-        CONSTRAINT_BIAS => {
+        LOG_DET if by_configuration => vector(LOG_DET_GRADIENT, Space::Joint).adjoint(),
+        LOG_DET_GRADIENT if by_configuration => {
             return Err(Refused::new(
-                "what constraints accelerate by has no derivative in closed form here",
-                "differentiate the expression without it",
+                "second derivatives of log det Mass are not in closed form here",
+                "differentiate once, and take the second derivative by Dual numbers",
             ));
+        }
+        // J̇c q̇ = Bc*φ̇*H*q̇ + Ḃc*V.
+        CONSTRAINT_BIAS => {
+            let rate = operator_along(Op::Jc, false, &qd)?;
+            jacobian(&rate.times(&qd), variable)?
         }
         _ => Sum::zero(v.space, variable.space()),
     })
@@ -353,8 +391,14 @@ pub(crate) fn dot(of: &Sum) -> Result<Sum> {
     }
     let mut total = jacobian(of, &Variable::Configuration)?.times(&qd);
     let mut vectors = of.vectors();
-    let of_state = |v: &Vector| matches!(&*v.name, "V" | "a" | "b" | "C" | "g" | "a0");
-    if vectors.iter().any(|v| of_state(v) && &*v.name != "a0") && !vectors.iter().any(|v| &*v.name == "qd") {
+    let of_state = |v: &Vector| {
+        matches!(
+            &*v.name,
+            "V" | "a" | "b" | "C" | "g" | "a0" | LOG_DET | LOG_DET_GRADIENT
+        )
+    };
+    let of_rates = |v: &Vector| of_state(v) && !matches!(&*v.name, "a0" | LOG_DET | LOG_DET_GRADIENT);
+    if vectors.iter().any(of_rates) && !vectors.iter().any(|v| &*v.name == "qd") {
         vectors.push(named("qd", Space::Joint));
     }
     for v in vectors.into_iter().filter(|v| !of_state(v)) {
@@ -425,10 +469,10 @@ fn factor_along(factor: &Factor, w: &Sum, change: &dyn Fn(&Sum) -> Result<Sum>) 
                 true => product(&[whole.clone(), own, whole]).scaled(-1.0),
             }
         }
-        Factor::Select(..) => Sum::zero(whole.range, whole.domain),
+        Factor::Select(..) | Factor::Matrix(_) => Sum::zero(whole.range, whole.domain),
         Factor::By(kind, inner) => {
-            if of_riccati(*kind) && !matches!(&w.terms[..], []) {
-                return Err(second());
+            if depends_on_configuration(*kind) && !matches!(&w.terms[..], []) {
+                return Err(second(*kind));
             }
             by(*kind, &change(inner)?)
         }
@@ -470,5 +514,6 @@ fn part_along(part: Part, w: &Sum) -> Sum {
         Part::Root(star) => by(By::RootDot(star), w),
         Part::Frames(false) => by(By::Crm, &seen),
         Part::Frames(true) => by(By::Crf, &seen).scaled(-1.0),
+        Part::Ties(adjoint) => by(By::TiesDot(adjoint), &held(op(Op::Phi, true).times(&own))),
     }
 }

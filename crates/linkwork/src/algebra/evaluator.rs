@@ -16,6 +16,7 @@ use super::program::Program;
 use super::run::{Memory, execute};
 use super::space::Space;
 use super::sum::{Sum, Vector};
+use super::whole_weights::Whole;
 use crate::closed::ClosedMechanism;
 use crate::model::{FrameId, JointKind, Mechanism};
 use crate::scalar::Scalar;
@@ -27,6 +28,19 @@ use crate::{Error, Result};
 /// A compiled expression on a mechanism, with all the memory that it needs.
 ///
 /// Made once, it runs at any state of that mechanism: see [`Posed::evaluate`] and [`Moving::evaluate`].
+///
+/// ```
+/// use linkwork::algebra::{Evaluator, Expression};
+/// let arm = linkwork::model::examples::puma560();
+/// let expression: Expression = "inv(Mass) (T - C)".parse()?;
+/// let mut forward = Evaluator::new(&expression, &arm, &[], &[])?;
+/// let (q, qd, tau, mut qdd) = ([0.3; 6], [0.1; 6], [1.0; 6], vec![0.0; forward.len()]);
+/// let mut workspace = arm.workspace();
+/// workspace.at(&q)?.moving(&qd)?.evaluate(&mut forward, &[("T", &tau)], &mut qdd)?;
+/// let library = arm.forward_dynamics(&q, &qd, &tau)?;
+/// assert!(qdd.iter().zip(&library).all(|(a, b)| (a - b).abs() < 1e-9));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Evaluator<S: 'static = f64> {
     pub(crate) mechanism: Mechanism,
@@ -41,6 +55,8 @@ pub struct Evaluator<S: 'static = f64> {
     pub(super) inverter: Inverter<S>,
     /// What mass operators with weights are made of.
     pub(super) recipes: Vec<Recipe>,
+    /// Their weights that are whole matrices, weight by weight.
+    pub(super) whole: Vec<Vec<Whole<S>>>,
     /// The constraints, where the mechanism is closed.
     pub(super) closed: Option<ClosedMechanism>,
     /// The sum of compliances that it is as a matrix.
@@ -114,7 +130,7 @@ fn check_rank(sum: &Sum, joints: usize, frames: usize, rows: usize) -> Result<()
         Space::Tip => 6 * frames,
         Space::Frame => 6,
         Space::Constraint => rows,
-        Space::Motion | Space::Force => usize::MAX,
+        _ => usize::MAX,
     };
     let whole = size(sum.range);
     let mut rank = 0_usize;
@@ -276,11 +292,16 @@ impl<S: Scalar> Evaluator<S> {
             recipes.push(recipe(sum).ok_or_else(|| problem(&sum.written(Notation::Ascii), what))?);
             memory.augmented.push(mechanism.augmented_of());
         }
+        let mut whole = Vec::with_capacity(recipes.len());
+        for recipe in &recipes {
+            whole.push(Whole::of(recipe, algorithm.rotors, mechanism, frames, closed)?);
+        }
         Ok(Self {
             memory,
             solves,
             inverter: Inverter::default(),
             recipes,
+            whole,
             closed: closed.cloned(),
             seats: Vec::new(),
             compliance,
@@ -313,6 +334,7 @@ impl<S: Scalar> Evaluator<S> {
             Space::Tip => 6 * self.frames.len(),
             Space::Frame => 6,
             Space::Constraint => self.memory.ties.count(),
+            square => square.side().map_or(0, |side| self.space_size(side, joints).pow(2)),
         }
     }
 
@@ -454,6 +476,7 @@ impl<S: Scalar> Evaluator<S> {
                 ));
             }
             finite(&vector.name, x)?;
+            symmetric(&vector, x)?;
             self.write(vector.space, slot, x);
         }
         Ok(())
@@ -504,6 +527,26 @@ impl<S: Scalar> Evaluator<S> {
             space => out.copy_from_slice(memory.flat(space, slot)),
         }
     }
+}
+
+/// An error if what is given as a symmetric matrix is none.
+pub(super) fn symmetric<S: Scalar>(vector: &Vector, x: &[S]) -> Result<()> {
+    if vector.space.side().is_none() {
+        return Ok(());
+    }
+    let n = x.len().isqrt();
+    for lane in 0..S::LANES {
+        let largest = x.iter().map(|x| x.lane(lane).abs()).fold(0.0, f64::max);
+        for i in 0..n {
+            for j in 0..i {
+                if (x[i * n + j].lane(lane) - x[j * n + i].lane(lane)).abs() > 1e-9 * largest {
+                    let what = format!("it is not symmetric: element ({i}, {j}) is not element ({j}, {i})");
+                    return Err(problem(&vector.name, what));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 impl<S: Scalar> Posed<'_, S> {

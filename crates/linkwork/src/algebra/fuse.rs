@@ -1,6 +1,6 @@
 //! Neighbouring steps as one: what one leaves for the next alone need not go through memory.
 
-use super::node::{Local, Seed};
+use super::node::{Local, Seed, TieRate};
 use super::program::{Program, Slot, Step};
 use super::recursion::Recursion;
 use super::space::Space;
@@ -14,6 +14,7 @@ enum Among {
     Tip,
     Frame,
     Constraint,
+    Square,
 }
 
 impl Among {
@@ -25,6 +26,7 @@ impl Among {
             Space::Tip => Self::Tip,
             Space::Frame => Self::Frame,
             Space::Constraint => Self::Constraint,
+            Space::JointSquare | Space::TipSquare | Space::FrameSquare | Space::ConstraintSquare => Self::Square,
         }
     }
 }
@@ -77,12 +79,25 @@ fn reads(step: &Step) -> Vec<(Among, Slot)> {
         Step::ConstraintBias {
             velocity, acceleration, ..
         } => vec![(Link, *velocity), (Link, *acceleration)],
+        Step::TieRate { of, a, b, .. } => match of {
+            TieRate::Rates => vec![(Link, *a), (Link, *b)],
+            TieRate::Forces | TieRate::Gradient => vec![(Constraint, *a), (Link, *b)],
+        },
+        Step::LogDet { .. } => Vec::new(),
+        Step::Matrix { space, by, from, .. } => {
+            let side = space.side().unwrap_or(*space);
+            vec![(Among::of(*space), *by), (Among::of(side), *from)]
+        }
         Step::Cross { space, by, from, .. } => vec![(Among::of(*space), *by), (Among::of(*space), *from)],
         Step::PRate { along, .. } | Step::UpsilonRate { along, .. } => vec![(Joint, *along)],
         Step::PRateTimes { from, .. } => vec![(Link, *from)],
         Step::RootRate { from, .. } => vec![(Joint, *from)],
         Step::RateAdjoint { seeds, .. } => {
-            let of = |seed: &Seed| if *seed == Seed::P { Link } else { Joint };
+            let of = |seed: &Seed| match seed {
+                Seed::P => Link,
+                Seed::Root => Joint,
+                Seed::LogDet => Numbers,
+            };
             seeds.iter().flat_map(|(s, x, y)| [(of(s), *x), (of(s), *y)]).collect()
         }
         Step::Seen { from, .. } => vec![(Tip, *from)],

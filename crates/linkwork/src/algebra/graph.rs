@@ -10,7 +10,7 @@
 //! each with a joint and a link vector on either side. Recursions are linear: where results of one kind are added up,
 //! their inputs are instead, and one recursion is left.
 
-use super::infer::CONSTRAINT_BIAS;
+use super::infer::{CONSTRAINT_BIAS, LOG_DET, LOG_DET_GRADIENT};
 pub(crate) use super::node::{Core, Id, Local, Node, Seed};
 use super::op::Op;
 use super::space::Space;
@@ -172,6 +172,11 @@ impl Graph {
                 let w = self.vector(v);
                 self.add(Node::Diagonal(w, *inverted, x), v.space)
             }
+            Factor::Matrix(v) => {
+                let w = self.vector(v);
+                let space = self.spaces[x];
+                self.add(Node::Matrix(w, x), space)
+            }
             Factor::By(by, vector) => self.made_by(*by, vector, x),
             Factor::Held(vector, false) => {
                 let y = self.inner(vector);
@@ -254,6 +259,11 @@ impl Graph {
         match &*v.name {
             name if self.given.iter().any(|g| g == name) => self.add(Node::Given(v.clone()), v.space),
             "a0" => self.add(Node::BaseAcceleration, Space::Motion),
+            LOG_DET => self.add(Node::LogDet, Space::Number),
+            LOG_DET_GRADIENT => {
+                let unit = self.add(Node::Unit, Space::Number);
+                self.rate_adjoint(vec![(Seed::LogDet, unit, unit)])
+            }
             "a" => {
                 let qd = self.given("qd", Space::Joint);
                 let velocity = self.recursion(Core::OutPhi, Some(qd), None, false);
@@ -473,11 +483,11 @@ impl Graph {
     /// The nodes that a node reads.
     pub(crate) fn reads(&self, id: Id) -> Vec<Id> {
         match &self.nodes[id] {
-            Node::Unit | Node::Given(_) | Node::BaseAcceleration | Node::Composite => Vec::new(),
+            Node::Unit | Node::Given(_) | Node::BaseAcceleration | Node::Composite | Node::LogDet => Vec::new(),
             Node::Coriolis(a, b) | Node::Dot(a, b) | Node::Times(a, b) => vec![*a, *b],
-            Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) => vec![*a, *b],
+            Node::ConstraintBias(a, b) | Node::Diagonal(a, _, b) | Node::TieRate(_, a, b) => vec![*a, *b],
             Node::Cross(_, a, b) | Node::PRateTimes(a, b) | Node::RootRate(a, _, b) => vec![*a, *b],
-            Node::UpsilonRate(a, b) => vec![*a, *b],
+            Node::UpsilonRate(a, b) | Node::Matrix(a, b) => vec![*a, *b],
             Node::PRate(a) | Node::Seen(a) => vec![*a],
             Node::RateAdjoint(seeds) => seeds.iter().flat_map(|(_, a, b)| [*a, *b]).collect(),
             Node::Select(_, a) | Node::Place(_, a) | Node::Tie(a) | Node::Untie(a) => vec![*a],
@@ -527,6 +537,7 @@ impl Graph {
                 Node::Augmented(which, t, x) => Node::Augmented(which, t.map(at), x.map(at)),
                 Node::Diagonal(a, inverted, b) => Node::Diagonal(at(a), inverted, at(b)),
                 Node::Cross(force, a, b) => Node::Cross(force, at(a), at(b)),
+                Node::Matrix(a, b) => Node::Matrix(at(a), at(b)),
                 Node::PRate(a) => Node::PRate(at(a)),
                 Node::PRateTimes(a, b) => Node::PRateTimes(at(a), at(b)),
                 Node::UpsilonRate(a, b) => Node::UpsilonRate(at(a), at(b)),
@@ -536,6 +547,7 @@ impl Graph {
                 }
                 Node::Seen(a) => Node::Seen(at(a)),
                 Node::ConstraintBias(a, b) => Node::ConstraintBias(at(a), at(b)),
+                Node::TieRate(of, a, b) => Node::TieRate(of, at(a), at(b)),
                 Node::Select(name, a) => Node::Select(name, at(a)),
                 Node::Place(name, a) => Node::Place(name, at(a)),
                 Node::Tie(a) => Node::Tie(at(a)),

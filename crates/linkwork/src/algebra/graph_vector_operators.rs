@@ -1,7 +1,7 @@
 //! Operators that a vector makes, in a graph.
 
 use super::graph::{Graph, Sharing};
-use super::node::{Id, Node, Seed};
+use super::node::{Id, Node, Seed, TieRate};
 use super::space::Space;
 use super::sum::Sum;
 use super::vector_operators::By;
@@ -43,7 +43,21 @@ impl Graph {
             // x*L̇*y = y*L̇x.
             By::RootDq(true, true) => self.rate_adjoint(vec![(Seed::Root, v, x)]),
             By::RootDq(false, true) => self.rate_adjoint(vec![(Seed::Root, x, v)]),
+            By::TiesDot(false) => self.tie_rate(TieRate::Forces, x, v),
+            By::TiesDot(true) => self.tie_rate(TieRate::Rates, v, x),
+            By::TiesDq(false) => self.tie_rate(TieRate::Forces, v, x),
+            By::TiesDq(true) => self.tie_rate(TieRate::Gradient, v, x),
+            By::TiesStarDq(false) => self.tie_rate(TieRate::Rates, x, v),
+            By::TiesStarDq(true) => self.tie_rate(TieRate::Gradient, x, v),
         }
+    }
+
+    pub(super) fn tie_rate(&mut self, of: TieRate, a: Id, b: Id) -> Id {
+        let space = match of {
+            TieRate::Rates => Space::Constraint,
+            TieRate::Forces | TieRate::Gradient => Space::Force,
+        };
+        self.add(Node::TieRate(of, a, b), space)
     }
 
     /// v × x of motions, or v ×* f of a force.

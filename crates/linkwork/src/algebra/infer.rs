@@ -12,7 +12,7 @@ use crate::model::did_you_mean;
 use std::collections::HashMap;
 
 /// Vectors that every expression knows: what a state or its caller gives.
-pub(crate) const VECTORS: [(&str, Space); 12] = [
+pub(crate) const VECTORS: [(&str, Space); 14] = [
     ("T", Space::Joint),
     ("qd", Space::Joint),
     ("qdd", Space::Joint),
@@ -25,10 +25,16 @@ pub(crate) const VECTORS: [(&str, Space); 12] = [
     ("a0", Space::Motion),
     ("b", Space::Force),
     (CONSTRAINT_BIAS, Space::Constraint),
+    (LOG_DET, Space::Number),
+    (LOG_DET_GRADIENT, Space::Joint),
 ];
 
 /// J̇c q̇: what the constraints accelerate by where the joints do not.
 pub(crate) const CONSTRAINT_BIAS: &str = "Jc_dot qd";
+
+/// The logarithm of the determinant of 𝓜, and its gradient by all joints.
+pub(crate) const LOG_DET: &str = "logdet(Mass)";
+pub(crate) const LOG_DET_GRADIENT: &str = "grad(logdet(Mass))";
 
 /// Other spellings.
 pub(crate) fn plain(name: &str) -> &str {
@@ -75,6 +81,8 @@ pub(super) struct Inference {
     known: Vec<Known>,
     /// Users' own vectors.
     pub(super) names: HashMap<String, Unknown>,
+    /// Users' own matrices, by the space that they lead from and to.
+    pub(super) matrices: HashMap<String, Unknown>,
     /// Identities and numbers, by the part of the tree that they are.
     pub(super) identities: HashMap<usize, Unknown>,
     /// The spaces of every `I` by itself.
@@ -204,10 +212,6 @@ impl Inference {
                 self.identities.insert(part(ast), space);
                 square(space)
             }
-            What::Name(name, _) if matches!(&name[..], "Jc_dot" | "J̇c") => {
-                let problem = format!("`{name}` is known on velocities alone");
-                return Err(Fault::at(ast.span.clone(), problem, "write Jc_dot qd"));
-            }
             What::Name(name, given) => {
                 let given = given.as_deref().and_then(Space::named);
                 self.named(ast, plain(name), given)?
@@ -227,6 +231,15 @@ impl Inference {
                 }
             }
             What::Root(inner) => self.kind(inner)?,
+            What::Matrix(inner) => square(self.matrix(inner)?),
+            What::LogDet(inner) => {
+                let Kind { range, domain } = self.kind(inner)?;
+                if !self.unify(range, domain) {
+                    let problem = "only what leads from a space to itself has a determinant";
+                    return Err(Fault::at(inner.span.clone(), problem, "as in logdet(Mass)"));
+                }
+                square(self.fixed(Space::Number))
+            }
             What::Diagonal(inner) => {
                 let Kind { range, domain } = self.kind(inner)?;
                 let number = self.fixed(Space::Number);
@@ -335,6 +348,39 @@ impl Inference {
         })
     }
 
+    /// The space that a matrix by name leads from and to.
+    fn matrix(&mut self, inner: &Ast) -> Result<Unknown, Fault> {
+        let fault = |problem: String, hint: &str| Fault::at(inner.span.clone(), problem, hint);
+        let What::Name(name, given) = &inner.what else {
+            return Err(fault(
+                "sym(…) takes a matrix by name".to_owned(),
+                "as in J^* sym(W) J, with W given row by row",
+            ));
+        };
+        let name = plain(name);
+        // G is the gain elsewhere, and a weight of the papers here.
+        if name != "G" && (is_taken(name, true) || self.names.contains_key(name)) {
+            let problem = format!("`{name}` is not a matrix");
+            return Err(fault(problem, "take another name for the matrix in sym(…)"));
+        }
+        let side = match self.matrices.get(name) {
+            Some(&side) => side,
+            None => {
+                let side = self.fresh();
+                self.matrices.insert(name.to_owned(), side);
+                side
+            }
+        };
+        if let Some(space) = given.as_deref().and_then(Space::named) {
+            let given = self.fixed(space);
+            if !self.unify(side, given) {
+                let problem = format!("`{name}` is of {} already", self.words(side));
+                return Err(fault(problem, "leave the colon out, or take another name"));
+            }
+        }
+        Ok(side)
+    }
+
     /// What an operator that a vector makes leads to and from.
     fn kind_by(&mut self, by: By, inner: &Ast) -> Result<Kind, Fault> {
         let Kind { range, domain } = self.kind(inner)?;
@@ -398,6 +444,11 @@ impl Inference {
         let range = match (known, self.names.get(name)) {
             (Some(space), _) => self.fixed(space),
             (None, Some(&space)) => space,
+            (None, None) if self.matrices.contains_key(name) => {
+                let problem = format!("`{name}` is a matrix");
+                let hint = format!("write sym({name}) for it");
+                return Err(Fault::at(at, problem, hint));
+            }
             (None, None) => {
                 let space = self.fresh();
                 self.names.insert(name.to_owned(), space);
@@ -440,7 +491,8 @@ pub(super) fn misfit(left: &Ast, right: &Ast, takes: &str, gives: &str) -> Fault
             format!("{l} is a vector and takes a number, but {r} gives {gives}")
         }
         What::Name(name, _) if name == "G" && takes.starts_with("joint") && gives.starts_with("tip") => {
-            hint = "G is the gain PH*D⁻¹; weights of frames are diag(w), as in J^* diag(w) J".to_owned();
+            hint = "G is the gain PH*D⁻¹; weights of frames are diag(w), as in J^* diag(w) J, or whole matrices sym(W)"
+                .to_owned();
             format!("{l} takes {takes}, but {r} gives {gives}")
         }
         _ => format!("{l} takes {takes}, but {r} gives {gives}"),
@@ -475,6 +527,8 @@ pub(super) fn short(ast: &Ast) -> String {
         },
         What::Inverse(_) => "the inverse".to_owned(),
         What::Root(_) => "the root".to_owned(),
+        What::LogDet(_) => "log det".to_owned(),
+        What::Matrix(_) => "the matrix".to_owned(),
         What::Pseudo(_) => "the pseudo-inverse".to_owned(),
         What::Diagonal(_) => "the diagonal".to_owned(),
         What::Strict(_) => "the strict part".to_owned(),

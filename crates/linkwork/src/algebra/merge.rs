@@ -92,6 +92,11 @@ impl Graph {
                 let (scale, inner) = self.weighted((a, u), (b, v));
                 Some((scale, self.add(Node::Untie(inner), Space::Constraint)))
             }
+            (Node::Matrix(u, s), Node::Matrix(v, t)) if u == v => {
+                let (scale, inner) = self.weighted((a, s), (b, t));
+                let space = self.spaces[x];
+                Some((scale, self.add(Node::Matrix(u, inner), space)))
+            }
             (Node::Seen(u), Node::Seen(v)) => {
                 let (scale, inner) = self.weighted((a, u), (b, v));
                 Some((scale, self.add(Node::Seen(inner), Space::Tip)))

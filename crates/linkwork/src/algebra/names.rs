@@ -72,7 +72,7 @@ pub(super) fn dense_inverse(at: Range<usize>, sum: Sum) -> Result<Sum, Fault> {
 pub(super) const VECTORS_INSIDE: &str = "there are vectors in what is inverted";
 
 /// Words that are no operators by themselves.
-pub(super) const WORDS: [&str; 22] = [
+pub(super) const WORDS: [&str; 27] = [
     "I",
     "m",
     "ell",
@@ -95,6 +95,11 @@ pub(super) const WORDS: [&str; 22] = [
     "root_star_dq",
     "Upsilon_dot",
     "Upsilon_dq",
+    "Bc_dot",
+    "Bc_dq",
+    "Bc_star_dq",
+    "logdet",
+    "sym",
 ];
 
 /// Whether vectors other than diagonals occur.

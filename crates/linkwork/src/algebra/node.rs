@@ -57,11 +57,23 @@ impl Local {
     }
 }
 
-/// What a gradient by joint rates is of: x*Ṗy, or x*L̇y with L = D^½.
+/// What a gradient by joint rates is of: x*Ṗy, x*L̇y with L = D^½, or xy tr(D⁻¹Ḋ) for numbers x and y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Seed {
     P,
     Root,
+    LogDet,
+}
+
+/// What is asked of the form Y*Ḃc[X]λ: what multiplies Y, λ or X in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum TieRate {
+    /// Ḃc[X]λ, from λ and X.
+    Forces,
+    /// Ḃc*[X]Y, from X and Y.
+    Rates,
+    /// The gradient by X, from λ and Y.
+    Gradient,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -97,6 +109,8 @@ pub(crate) enum Node {
     Augmented(usize, Option<Id>, Option<Id>),
     /// diag(w)x, or its inverse.
     Diagonal(Id, bool, Id),
+    /// A symmetric matrix that is given, times x.
+    Matrix(Id, Id),
     /// A frame's numbers out of those of all frames, and into them.
     Select(Arc<str>, Id),
     Place(Arc<str>, Id),
@@ -121,4 +135,7 @@ pub(crate) enum Node {
     Seen(Id),
     /// J̇c q̇ from the velocities of links and what they accelerate by at q̈ = 0.
     ConstraintBias(Id, Id),
+    TieRate(TieRate, Id, Id),
+    /// log det 𝓜 = Σ log det D.
+    LogDet,
 }

@@ -1,6 +1,6 @@
 //! How expressions are written: as they are typed, as the papers print them, and in LaTeX.
 
-use super::infer::VECTORS as VECTORS_OF_STATES;
+use super::infer::{LOG_DET, LOG_DET_GRADIENT, VECTORS as VECTORS_OF_STATES};
 use super::space::Space;
 use super::sum::{Factor, Sum, Term};
 use core::fmt::Write;
@@ -18,7 +18,7 @@ pub enum Notation {
 }
 
 /// Vectors that have a symbol of their own.
-const VECTORS: [(&str, &str, &str); 7] = [
+const VECTORS: [(&str, &str, &str); 9] = [
     ("Jc_dot qd", "Jc_dot q̇", r"\dot J_c \dot q"),
     ("qd", "q̇", r"\dot q"),
     ("qdd", "q̈", r"\ddot q"),
@@ -26,6 +26,8 @@ const VECTORS: [(&str, &str, &str); 7] = [
     ("a0", "a₀", "a_0"),
     ("eps", "ε", r"\varepsilon"),
     ("lambda", "λ", r"\lambda"),
+    (LOG_DET, "logdet(𝓜)", r"\log\det\mathcal{M}"),
+    (LOG_DET_GRADIENT, "grad(logdet(𝓜))", r"\nabla\log\det\mathcal{M}"),
 ];
 
 /// A vector's name.
@@ -196,6 +198,10 @@ fn factor_text(factor: &Factor, notation: Notation, run: usize) -> String {
             };
             (text, false)
         }
+        Factor::Matrix(v) => match notation {
+            Notation::Latex => (v.name.to_string(), false),
+            _ => (format!("sym({}:{})", v.name, v.space.name()), false),
+        },
         Factor::By(kind, vector) => kind.written(&vector.written(notation), notation),
         Factor::Held(vector, adjoint) => (format!("({})", vector.written(notation)), *adjoint),
         // With what it follows or leads, J[name] and B[name] are written by the caller.

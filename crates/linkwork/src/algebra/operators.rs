@@ -16,6 +16,18 @@ use core::marker::PhantomData;
 use core::ops::{Add, Mul, Neg, Sub};
 
 /// The operators of a mechanism at a configuration, with their stages computed.
+///
+/// ```
+/// let arm = linkwork::model::examples::puma560();
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&[0.1; 6])?;
+/// let of = posed.operators(&[])?;
+/// let mass = of.h() * of.phi() * of.m() * of.phi().adjoint() * of.h().adjoint(); // without rotors
+/// let mut y = [0.0; 6];
+/// mass.apply(&[1.0; 6], &mut y)?;
+/// assert_eq!(mass.sizes()?, (6, 6));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct Operators<'p, 'w, S: 'static = f64> {
     view: RefCell<&'p mut Configured<'w, S>>,
     mechanism: &'w Mechanism,

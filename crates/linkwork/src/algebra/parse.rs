@@ -22,6 +22,10 @@ pub(crate) enum What {
     Adjoint(Box<Ast>),
     Inverse(Box<Ast>),
     Root(Box<Ast>),
+    /// logdet(…).
+    LogDet(Box<Ast>),
+    /// sym(W): a symmetric matrix by name.
+    Matrix(Box<Ast>),
     /// pinv(…).
     Pseudo(Box<Ast>),
     /// diag(…).
@@ -48,6 +52,7 @@ impl Ast {
         match &mut self.what {
             What::Number(_) | What::Name(..) | What::Of(..) => {}
             What::Adjoint(x) | What::Inverse(x) | What::Root(x) | What::Pseudo(x) | What::Diagonal(x) => see(x),
+            What::LogDet(x) | What::Matrix(x) => see(x),
             What::Strict(x) | What::Power(x, _) | What::By(_, x) | What::Dot(x) | What::Derivative(x, _) => see(x),
             What::Along(x, w) => {
                 see(x);
@@ -237,15 +242,28 @@ impl Parser {
                 _ => break,
             }
         }
-        // J̇c is known on q̇ alone: together they are one vector.
+        // J̇c q̇ is one vector, which needs less than J̇c.
         let is = |ast: &Ast, words: [&str; 2]| matches!(&ast.what, What::Name(n, None) if words.contains(&&n[..]));
-        while let Some(i) =
-            (1..factors.len()).find(|&i| is(&factors[i - 1], ["Jc_dot", "Jċ"]) && is(&factors[i], ["qd", "q̇"]))
-        {
+        let rate = |ast: &Ast| matches!(&ast.what, What::Dot(inner) if is(inner, ["Jc", "J_c"]));
+        while let Some(i) = (1..factors.len()).find(|&i| rate(&factors[i - 1]) && is(&factors[i], ["qd", "q̇"])) {
             let qd = factors.remove(i);
             let both = &mut factors[i - 1];
             both.what = What::Name(super::infer::CONSTRAINT_BIAS.to_owned(), None);
             both.span.end = qd.span.end;
+        }
+        // Between a Jacobian and its adjoint, G is the weight of the papers and not the gain.
+        let jacobian = |ast: &Ast| match &ast.what {
+            What::Name(name, None) => matches!(&name[..], "J" | "Jc" | "J_c" | "𝒥"),
+            What::Of(name, _) => name == "J",
+            _ => false,
+        };
+        for i in 1..factors.len().saturating_sub(1) {
+            let before = matches!(&factors[i - 1].what, What::Adjoint(inner) if jacobian(inner));
+            if before && jacobian(&factors[i + 1]) && is(&factors[i], ["G", "G"]) {
+                let name = core::mem::replace(&mut factors[i].what, What::Product(Vec::new()));
+                let span = factors[i].span.clone();
+                factors[i].what = What::Matrix(Box::new(Ast { what: name, span }));
+            }
         }
         let span = start..self.last_end();
         Ok(match factors.len() {
@@ -397,6 +415,8 @@ impl Parser {
                     "pinv" => What::Pseudo(inner),
                     "diag" => What::Diagonal(inner),
                     "dot" => What::Dot(inner),
+                    "sym" => What::Matrix(inner),
+                    "logdet" | "log_det" => What::LogDet(inner),
                     name => match By::named(name) {
                         Some(by) => What::By(by, inner),
                         None => What::Root(inner),
@@ -424,6 +444,13 @@ impl Parser {
                     return Err(Fault::at(inside, "a frame's name is missing here", "write J[name]"));
                 }
                 What::Of(name, frame)
+            }
+            Token::Name(name) if matches!(&name[..], "Jc_dot" | "Jċ" | "J̇c") => {
+                let what = What::Name("Jc".to_owned(), None);
+                What::Dot(Box::new(Ast {
+                    what,
+                    span: span.clone(),
+                }))
             }
             Token::Name(name) => {
                 let mut space = None;
@@ -515,7 +542,7 @@ fn known_elsewhere(name: &str) -> Option<&'static str> {
         "transpose" | "adjoint" | "ctranspose" => "write ^* or ' behind what it acts on",
         "chol" | "cholesky" => "write sqrt(D), or m for the factor of Mass",
         "gradient" => "write grad(…) of a number",
-        "det" | "logdet" | "log_det" => "log det Mass is the quantity log_det_mass, its gradient fixman_gradient",
+        "det" | "logDet" | "slogdet" | "logabsdet" => "write logdet(Mass)",
         "diff" | "derivative" | "jacobian" => "write d(X)/dq, d(X, w) or dot(X)",
         "cross" => "write crm(v) for motions, crf(v) for forces",
         _ => return None,
@@ -525,7 +552,7 @@ fn known_elsewhere(name: &str) -> Option<&'static str> {
 const SPACES: &str = "the spaces are joint, motion, force, tip, frame, constraint and number";
 
 /// What is written before parentheses.
-pub(crate) const FUNCTIONS: [&str; 15] = [
+pub(crate) const FUNCTIONS: [&str; 21] = [
     "Upsilon_dot",
     "Upsilon_dq",
     "inv",
@@ -541,4 +568,10 @@ pub(crate) const FUNCTIONS: [&str; 15] = [
     "root_dot",
     "root_dq",
     "root_star_dq",
+    "Bc_dot",
+    "Bc_dq",
+    "Bc_star_dq",
+    "logdet",
+    "log_det",
+    "sym",
 ];

@@ -1,6 +1,6 @@
 //! What stands ready before a program runs: dense inverses, and mass operators with weights.
 
-use super::augmented::{At, Recipe, Weight};
+use super::augmented::{At, Kind, Recipe, Weight};
 use super::dense_inverses::{self, Inverter};
 use super::evaluator::{Evaluator, problem};
 use super::graph::OPERAND;
@@ -9,13 +9,14 @@ use super::op::Op;
 use super::program::Slot;
 use super::run::Memory;
 use super::sum::Vector;
+use super::whole_weights::Whole;
 use crate::Result;
 use crate::scalar::Scalar;
 use crate::spatial::Articulated;
 use crate::workspace::{Configured, Masses};
 
 /// The numbers of a vector that is bound.
-fn bound<'a, S: Scalar>(memory: &'a Memory<S>, inputs: &[(Vector, Slot)], vector: &Vector) -> &'a [S] {
+pub(super) fn bound<'a, S: Scalar>(memory: &'a Memory<S>, inputs: &[(Vector, Slot)], vector: &Vector) -> &'a [S] {
     let found = inputs.iter().find(|(v, _)| v == vector);
     found.map_or(&[], |(v, slot)| memory.flat(v.space, *slot))
 }
@@ -93,12 +94,17 @@ impl<S: Scalar> Evaluator<S> {
             } else {
                 Masses::None
             };
-            let mut done = view.augment(&mut memory[which], masses).map(drop);
+            let mut whole = core::mem::take(&mut self.whole[which]);
+            let mut done = self.fill_whole(view, &mut whole);
+            if done.is_ok() {
+                done = view.augment(&mut memory[which], masses).map(drop);
+            }
             let access = view.access(true);
             self.place(access.stages);
             if done.is_ok() {
-                done = self.add_weights(&self.recipes[which], &mut memory[which].0, view.mechanism());
+                done = self.add_weights(&self.recipes[which], &mut whole, &mut memory[which].0, view.mechanism());
             }
+            self.whole[which] = whole;
             if done.is_ok() {
                 done = view.resume(&mut memory[which]).factor();
             }
@@ -134,6 +140,7 @@ impl<S: Scalar> Evaluator<S> {
     fn add_weights(
         &self,
         recipe: &Recipe,
+        whole: &mut [Whole<S>],
         to: &mut crate::dynamics::augmented::Augmented<S>,
         mechanism: &crate::Mechanism,
     ) -> Result<()> {
@@ -161,7 +168,15 @@ impl<S: Scalar> Evaluator<S> {
         if to.has_diagonal {
             to.sum_rotors(m);
         }
-        for Weight { scale, at, diagonal } in &recipe.weights {
+        for (i, Weight { scale, at, kind }) in recipe.weights.iter().enumerate() {
+            let diagonal = &match kind {
+                Kind::One => None,
+                Kind::Diagonal(v, inverted) => Some((v.clone(), *inverted)),
+                Kind::Whole(_) => {
+                    self.weigh_whole(to, (*scale, at), &mut whole[i])?;
+                    continue;
+                }
+            };
             if let At::Constraints = at {
                 self.tie(to, |row| number(*scale, diagonal, row))?;
                 continue;

@@ -1,6 +1,7 @@
 //! A schedule as steps on numbered vectors.
 
 use super::graph::{Graph, Id, Local, Node, Seed};
+use super::node::TieRate;
 use super::plain_sweeps::Plain;
 use super::recursion::Recursion;
 use super::schedule::{Keeps, Schedule, joint_result};
@@ -86,6 +87,13 @@ pub(crate) enum Step {
         from: Slot,
         to: Slot,
     },
+    /// A matrix that is given, times from.
+    Matrix {
+        space: Space,
+        by: Slot,
+        from: Slot,
+        to: Slot,
+    },
     /// A frame by its place among the names.
     Select {
         name: usize,
@@ -108,6 +116,17 @@ pub(crate) enum Step {
     ConstraintBias {
         velocity: Slot,
         acceleration: Slot,
+        to: Slot,
+    },
+    /// Of the form Y*Ḃc[X]λ, from two of these.
+    TieRate {
+        of: TieRate,
+        a: Slot,
+        b: Slot,
+        to: Slot,
+    },
+    /// Σ log det D.
+    LogDet {
         to: Slot,
     },
     /// by × from of motions, or by ×* from of a force.
@@ -178,6 +197,8 @@ pub(crate) struct Room {
     pub(crate) tip: usize,
     pub(crate) frame: usize,
     pub(crate) constraint: usize,
+    /// Matrices that are given.
+    pub(crate) squares: usize,
     /// Sums over children, of inward recursions.
     pub(crate) gathered: usize,
     /// Matrices of every link: rates of P.
@@ -322,6 +343,9 @@ impl Writer<'_> {
             Space::Tip => &mut self.room.tip,
             Space::Frame => &mut self.room.frame,
             Space::Constraint => &mut self.room.constraint,
+            Space::JointSquare | Space::TipSquare | Space::FrameSquare | Space::ConstraintSquare => {
+                &mut self.room.squares
+            }
         };
         *kept += 1;
         *kept - 1
@@ -431,6 +455,12 @@ impl Writer<'_> {
                 from: self.slot(*from),
                 to,
             },
+            Node::Matrix(by, from) => Step::Matrix {
+                space: self.graph.spaces[*by],
+                by: self.slot(*by),
+                from: self.slot(*from),
+                to,
+            },
             Node::Select(name, from) => Step::Select {
                 name: self.name(name),
                 from: self.slot(*from),
@@ -454,6 +484,13 @@ impl Writer<'_> {
                 acceleration: self.slot(*acceleration),
                 to,
             },
+            Node::TieRate(of, a, b) => Step::TieRate {
+                of: *of,
+                a: self.slot(*a),
+                b: self.slot(*b),
+                to,
+            },
+            Node::LogDet => Step::LogDet { to },
             Node::Cross(force, by, from) => Step::Cross {
                 force: *force,
                 space: self.graph.spaces[id],

@@ -205,6 +205,15 @@ fn rate_adjoint<S: Scalar>(
                 let (x, y) = (memory.few::<false>(body, x), memory.few::<false>(body, y));
                 add_root_dyads(&mut own, &at, x, y);
             }
+            // tr(D⁻¹HṖH*).
+            Seed::LogDet => {
+                let weight = memory.numbers[x] * memory.numbers[y];
+                for i in 0..at.dofs() {
+                    let column = at.hinge.motion(&at.d_inv(unit(i)));
+                    let own_motion = at.hinge.motion(&unit(i));
+                    add_dyad(&mut own, (column * weight).to_array(), own_motion.to_array());
+                }
+            }
         }
     }
     let mut own = Articulated::from_rows(&own);

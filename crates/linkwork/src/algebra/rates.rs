@@ -19,6 +19,8 @@ pub(crate) enum Part {
     Root(bool),
     /// crm(Seen J w) of the frames, or its adjoint −crf(Seen J w).
     Frames(bool),
+    /// The rate of Bc, or its adjoint.
+    Ties(bool),
 }
 
 impl Part {
@@ -29,6 +31,7 @@ impl Part {
             Self::P | Self::Upsilon => self,
             Self::Root(adjoint) => Self::Root(!adjoint),
             Self::Frames(adjoint) => Self::Frames(!adjoint),
+            Self::Ties(adjoint) => Self::Ties(!adjoint),
         }
     }
 
@@ -76,6 +79,8 @@ pub(crate) fn rate(op: Op) -> Rate {
         Op::EPsi => Rate::Made("E_φ τ"),
         Op::F => Rate::Made("I + H φ K"),
         Op::J => Rate::Made("B* φ* H*"),
+        Op::Bc => Rate::Terms(vec![(1.0, vec![Part::Ties(false)])]),
+        Op::Jc => Rate::Made("Bc* φ* H*"),
         Op::Mass => Rate::Made("H φ M φ* H* + A"),
         Op::PhiInv => Rate::Made("I - E_φ"),
         Op::PsiInv => Rate::Made("I - E_ψ"),
@@ -87,13 +92,10 @@ pub(crate) fn rate(op: Op) -> Rate {
         Op::RootInv => Rate::Inverse(Op::Root),
         Op::Root => Rate::Terms(vec![(1.0, vec![Part::Root(false)])]),
         Op::Upsilon => Rate::Terms(vec![(1.0, vec![Part::Upsilon])]),
-        Op::Composite => Rate::Unknown(
+        // r; those of the table are above.
+        _ => Rate::Unknown(
             "the rate of r is not in closed form here",
             "write phi M phi^*, of which r is the diagonal",
-        ),
-        _ => Rate::Unknown(
-            "the rates of constraints are known on velocities alone",
-            "write Jc_dot qd for what they accelerate by",
         ),
     }
 }

@@ -16,26 +16,52 @@ const MOST_STEPS: usize = 200;
 const BUDGET: usize = 4_000_000;
 
 /// What is left to spend on a search.
-struct Budget(Cell<usize>);
+pub(crate) struct Budget {
+    left: Cell<usize>,
+    /// Factors of what is looked at along with every sum.
+    beside: usize,
+}
 
 impl Budget {
+    /// That of one expression.
+    pub(crate) fn new() -> Self {
+        Self {
+            left: Cell::new(BUDGET),
+            beside: 0,
+        }
+    }
+
+    /// A part of it for one search; what that leaves goes back by [`Self::take_back`].
+    pub(crate) fn part(&self, one_of: usize, beside: usize) -> Self {
+        let part = self.left.get() / one_of.max(1);
+        self.left.set(self.left.get() - part);
+        Self {
+            left: Cell::new(part),
+            beside,
+        }
+    }
+
+    pub(crate) fn take_back(&self, part: Self) {
+        self.left.set(self.left.get() + part.left.get());
+    }
+
     /// Spends what a look at a sum costs; false where nothing is left.
     fn spend(&self, sum: &Sum) -> bool {
-        let size = sum.size();
-        match self.0.get().checked_sub(size * size + size) {
+        let size = sum.size() + self.beside;
+        match self.left.get().checked_sub(size * size + size) {
             Some(left) => {
-                self.0.set(left);
+                self.left.set(left);
                 true
             }
             None => {
-                self.0.set(0);
+                self.left.set(0);
                 false
             }
         }
     }
 
     fn is_spent(&self) -> bool {
-        self.0.get() == 0
+        self.left.get() == 0
     }
 }
 
@@ -50,12 +76,11 @@ pub(crate) struct Rewritten {
 }
 
 /// The cheapest form that is found, by `cost`.
-pub(crate) fn cheapest(sum: &Sum, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
-    let budget = &Budget(Cell::new(BUDGET));
+pub(crate) fn cheapest(sum: &Sum, rotors: bool, budget: &Budget, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
     let given = Rewritten::new(kept(sum.clone(), rotors), Vec::new(), cost);
     let flat = match given.sum.expanded(MOST_TERMS) {
         Some(flat) => flat,
-        None if is_power(&given.sum) => return by_parts(given, rotors, cost),
+        None if is_power(&given.sum) => return by_parts(given, rotors, budget, cost),
         None => given.sum.clone(),
     };
     let flat = Rewritten::new(flat, Vec::new(), cost);
@@ -91,7 +116,7 @@ fn is_power(sum: &Sum) -> bool {
 }
 
 /// What is too long to be multiplied out: every parenthesis by itself, equal ones once.
-fn by_parts(given: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
+fn by_parts(given: Rewritten, rotors: bool, budget: &Budget, cost: &dyn Fn(&Sum) -> f64) -> Rewritten {
     let mut known: Vec<(Sum, Rewritten)> = Vec::new();
     let (mut sum, mut laws) = (given.sum.clone(), Vec::new());
     for factor in sum.terms.iter_mut().flat_map(|t| &mut t.factors) {
@@ -100,7 +125,7 @@ fn by_parts(given: Rewritten, rotors: bool, cost: &dyn Fn(&Sum) -> f64) -> Rewri
             Some((_, found)) => found.clone(),
             None => {
                 let alone = |sum: &Sum| super::algorithm::cost_of(sum);
-                let found = cheapest(inner, rotors, &alone);
+                let found = cheapest(inner, rotors, budget, &alone);
                 known.push(((**inner).clone(), found.clone()));
                 laws.extend(found.laws.iter().copied());
                 found

@@ -34,6 +34,8 @@ pub(crate) struct Memory<S: 'static> {
     /// Slot by slot.
     pub(crate) frame: Vec<S>,
     pub(crate) constraint: Vec<S>,
+    /// Matrices that are given, row by row.
+    pub(crate) squares: Vec<Vec<S>>,
     /// Where named frames are among the chosen ones.
     pub(crate) selected: Vec<usize>,
     /// Constraints.
@@ -62,6 +64,17 @@ impl<S: Scalar> Memory<S> {
         let zero = [S::ZERO; 6];
         let mut numbers = vec![S::ZERO; room.numbers];
         numbers[0] = S::ONE;
+        let mut squares = vec![Vec::new(); room.squares];
+        for (vector, slot) in &program.inputs {
+            let side = match vector.space.side() {
+                Some(Space::Joint) => nv,
+                Some(Space::Tip) => 6 * tips,
+                Some(Space::Frame) => 6,
+                Some(Space::Constraint) => ties.count(),
+                _ => continue,
+            };
+            squares[*slot] = vec![S::ZERO; side * side];
+        }
         Self {
             numbers,
             joint: vec![S::ZERO; room.joint * nv],
@@ -69,6 +82,7 @@ impl<S: Scalar> Memory<S> {
             tip: vec![zero; room.tip * tips],
             frame: vec![S::ZERO; room.frame * 6],
             constraint: vec![S::ZERO; room.constraint * ties.count()],
+            squares,
             selected: Vec::new(),
             ties,
             augmented: Vec::new(),
@@ -93,6 +107,7 @@ impl<S: Scalar> Memory<S> {
             Space::Tip => self.tip[slot * tips..(slot + 1) * tips].as_flattened(),
             Space::Frame => &self.frame[slot * 6..(slot + 1) * 6],
             Space::Constraint => &self.constraint[slot * rows..(slot + 1) * rows],
+            Space::JointSquare | Space::TipSquare | Space::FrameSquare | Space::ConstraintSquare => &self.squares[slot],
             Space::Motion | Space::Force => &[],
         }
     }
@@ -106,6 +121,9 @@ impl<S: Scalar> Memory<S> {
             Space::Tip => self.tip[slot * tips..(slot + 1) * tips].as_flattened_mut(),
             Space::Frame => &mut self.frame[slot * 6..(slot + 1) * 6],
             Space::Constraint => &mut self.constraint[slot * rows..(slot + 1) * rows],
+            Space::JointSquare | Space::TipSquare | Space::FrameSquare | Space::ConstraintSquare => {
+                &mut self.squares[slot]
+            }
             Space::Motion | Space::Force => &mut [],
         }
     }

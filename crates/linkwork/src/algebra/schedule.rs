@@ -57,7 +57,7 @@ fn between(graph: &Graph, id: Id) -> bool {
     match graph.nodes[id] {
         Node::Given(_) | Node::Unit => false,
         Node::Spread(_) | Node::Pick(_) | Node::Dot(..) | Node::Solve(..) | Node::Augmented(..) => true,
-        Node::Tie(_) | Node::Untie(_) | Node::Seen(_) => true,
+        Node::Tie(_) | Node::Untie(_) | Node::TieRate(..) | Node::Seen(_) | Node::LogDet | Node::Matrix(..) => true,
         Node::Joint(of) | Node::Link(of) => matches!(graph.nodes[of], Node::Augmented(..)),
         _ => !matches!(graph.spaces[id], Space::Joint | Space::Motion | Space::Force),
     }
@@ -76,6 +76,7 @@ impl Keeps {
                 }
                 Node::Core(..) => keeps.gains |= core_reads_gains(graph, id),
                 Node::UpsilonRate(..) => keeps.upsilon = true,
+                Node::LogDet => keeps.gains = true,
                 Node::PRate(_) | Node::RateAdjoint(_) => {
                     keeps.gains = true;
                     keeps.p_plus = true;
@@ -140,7 +141,9 @@ impl Schedule {
                 Node::Local(Local::Upsilon, _) => level = level.max(upsilon),
                 Node::Local(local, _) if local.needs_riccati() => level = level.max(riccati),
                 Node::Core(..) if core_reads_gains(graph, id) => level = level.max(riccati),
-                Node::PRate(_) | Node::RateAdjoint(_) | Node::RootRate(..) => level = level.max(riccati),
+                Node::PRate(_) | Node::RateAdjoint(_) | Node::RootRate(..) | Node::LogDet => {
+                    level = level.max(riccati);
+                }
                 Node::UpsilonRate(..) => level = level.max(upsilon),
                 _ => {}
             }

@@ -23,6 +23,14 @@ pub enum Space {
     Frame,
     /// One number per row of the constraints of a closed mechanism.
     Constraint,
+    /// The numbers of a symmetric matrix of joint space, row by row: n².
+    JointSquare,
+    /// The same of tip space.
+    TipSquare,
+    /// The same of one frame: 36.
+    FrameSquare,
+    /// The same of constraint space.
+    ConstraintSquare,
 }
 
 impl Space {
@@ -35,16 +43,38 @@ impl Space {
         }
     }
 
-    /// Its name in an expression, as in `x:joint`.
+    /// The space of symmetric matrices that lead from this one to itself; of links there are none.
+    pub(crate) fn square(self) -> Option<Self> {
+        Some(match self {
+            Self::Joint => Self::JointSquare,
+            Self::Tip => Self::TipSquare,
+            Self::Frame => Self::FrameSquare,
+            Self::Constraint => Self::ConstraintSquare,
+            _ => return None,
+        })
+    }
+
+    /// The space that a matrix leads from and to, if it is one of matrices.
+    pub fn side(self) -> Option<Self> {
+        Some(match self {
+            Self::JointSquare => Self::Joint,
+            Self::TipSquare => Self::Tip,
+            Self::FrameSquare => Self::Frame,
+            Self::ConstraintSquare => Self::Constraint,
+            _ => return None,
+        })
+    }
+
+    /// Its name in an expression, as in `x:joint`; of matrices, that of their side.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Number => "number",
-            Self::Joint => "joint",
+            Self::Joint | Self::JointSquare => "joint",
             Self::Motion => "motion",
             Self::Force => "force",
-            Self::Tip => "tip",
-            Self::Frame => "frame",
-            Self::Constraint => "constraint",
+            Self::Tip | Self::TipSquare => "tip",
+            Self::Frame | Self::FrameSquare => "frame",
+            Self::Constraint | Self::ConstraintSquare => "constraint",
         }
     }
 
@@ -73,6 +103,10 @@ impl fmt::Display for Space {
             Self::Tip => "tip space (6 × frames)",
             Self::Frame => "the space of one frame (6)",
             Self::Constraint => "constraint space (a number per row)",
+            Self::JointSquare => "matrices of joint space (n × n, row by row)",
+            Self::TipSquare => "matrices of tip space (6 × frames squared, row by row)",
+            Self::FrameSquare => "matrices of one frame (6 × 6, row by row)",
+            Self::ConstraintSquare => "matrices of constraint space (rows × rows, row by row)",
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::algorithm::Algorithm;
 use super::explain::Told;
-use super::graph::{Core, Graph, Id, Local, Node};
+use super::graph::{Core, Graph, Id, Local, Node, Seed};
+use super::node::TieRate;
 use super::notation::{Notation, vector};
 use super::schedule::{Schedule, Sweep};
 use super::space::Space;
@@ -120,6 +121,8 @@ impl<'a> Teller<'a> {
                     | Node::Augmented(..)
                     | Node::Tie(_)
                     | Node::Untie(_)
+                    | Node::TieRate(..)
+                    | Node::Matrix(..)
                     | Node::Select(..)
                     | Node::Place(..)
                     | Node::ConstraintBias(..)
@@ -283,6 +286,16 @@ impl<'a> Teller<'a> {
             Node::Tie(x) => format!("Bc {}", self.whole(*x)),
             Node::Untie(x) => format!("Bc* {}", self.whole(*x)),
             Node::ConstraintBias(v, a) => format!("Ḃc* {} + Bc* {}", self.whole(*v), self.whole(*a)),
+            Node::TieRate(of, a, b) => {
+                let (a, b) = (self.whole(*a), self.whole(*b));
+                match of {
+                    TieRate::Forces => format!("Ḃc[{b}] {a}"),
+                    TieRate::Rates => format!("Ḃc*[{a}] {b}"),
+                    TieRate::Gradient => format!("the gradient of {b}* Ḃc[X] {a} by X"),
+                }
+            }
+            Node::Matrix(w, x) => format!("{} {}", self.whole(*w), self.whole(*x)),
+            Node::LogDet => "Σ log det D(k)".to_owned(),
             Node::Dot(a, b) => format!("Σ {}*{}", self.text(*a), self.text(*b)),
             _ => "?".to_owned(),
         }
@@ -354,9 +367,10 @@ impl<'a> Teller<'a> {
                     format!("the rate of H* D⁻¹ H + ψ*(p,k) Υ(p) ψ(p,k), from {name}(p) and those of D, G and φ(p,k)"),
                 ),
                 Node::RateAdjoint(seeds) => {
-                    let each = seeds
-                        .iter()
-                        .map(|(_, x, y)| format!("sym({} {}*)", self.text(*x), self.text(*y)));
+                    let each = seeds.iter().map(|(seed, x, y)| match seed {
+                        Seed::LogDet => "H* D⁻¹ H".to_owned(),
+                        _ => format!("sym({} {}*)", self.text(*x), self.text(*y)),
+                    });
                     let each: Vec<String> = each.collect();
                     line(
                         "W(k)",

@@ -36,6 +36,8 @@ pub(crate) enum Factor {
     Diagonal(Vector, bool),
     /// The six numbers of one frame among those of tip space, or the other way.
     Select(Arc<str>, bool),
+    /// A symmetric matrix that is given: a vector of a space of matrices.
+    Matrix(Vector),
     /// An operator that a vector makes.
     By(By, Box<Sum>),
     /// A vector that is computed as it is, or its adjoint.
@@ -72,6 +74,7 @@ impl Factor {
             Self::Sum(sum) => sum.range,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.domain,
             Self::Diagonal(v, _) => v.space,
+            Self::Matrix(v) => v.space.side().unwrap_or(v.space),
             Self::By(by, vector) => by.spaces(vector.range).0,
             Self::Held(vector, false) => vector.range,
             Self::Held(_, true) => Space::Number,
@@ -94,6 +97,7 @@ impl Factor {
             Self::Sum(sum) => sum.domain,
             Self::Inverse(sum) | Self::Pseudo(sum) | Self::Augmented(sum) => sum.range,
             Self::Diagonal(v, _) => v.space,
+            Self::Matrix(v) => v.space.side().unwrap_or(v.space),
             Self::By(by, vector) => by.spaces(vector.range).1,
             Self::Held(_, false) => Space::Number,
             Self::Held(vector, true) => vector.range.dual(),
@@ -116,7 +120,7 @@ impl Factor {
             Self::Inverse(sum) => Self::Inverse(Box::new(sum.adjoint())),
             Self::Pseudo(sum) => Self::Pseudo(Box::new(sum.adjoint())),
             // Symmetric.
-            Self::Augmented(_) | Self::Diagonal(..) => self.clone(),
+            Self::Augmented(_) | Self::Diagonal(..) | Self::Matrix(_) => self.clone(),
             Self::Select(name, adjoint) => Self::Select(name.clone(), !adjoint),
             Self::By(by, vector) => Self::By(by.adjoint(), vector.clone()),
             Self::Held(vector, adjoint) => Self::Held(vector.clone(), !adjoint),
@@ -133,7 +137,7 @@ impl Factor {
         match self {
             Self::Sum(inner) | Self::Inverse(inner) | Self::Pseudo(inner) | Self::Augmented(inner) => Some(inner),
             Self::By(_, inner) | Self::Held(inner, _) => Some(inner),
-            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => None,
+            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) | Self::Matrix(_) => None,
         }
     }
 
@@ -142,7 +146,7 @@ impl Factor {
         match self {
             Self::Sum(inner) | Self::Inverse(inner) | Self::Pseudo(inner) | Self::Augmented(inner) => Some(inner),
             Self::By(_, inner) | Self::Held(inner, _) => Some(inner),
-            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) => None,
+            Self::Op(..) | Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) | Self::Matrix(_) => None,
         }
     }
 
@@ -163,6 +167,8 @@ impl Factor {
             Self::Op(op, false) => op.direction(),
             Self::Op(op, true) => op.direction().reversed(),
             Self::Vector(..) | Self::Diagonal(..) | Self::Select(..) | Self::Held(..) => Direction::Memoryless,
+            // Across all joints, frames or constraints at once.
+            Self::Matrix(_) => Direction::Both,
             Self::By(By::PDq(adjoint) | By::RootDq(_, adjoint), _) => match adjoint {
                 false => Direction::Inward,
                 true => Direction::Outward,
@@ -381,7 +387,7 @@ impl Sum {
         let mut found = Vec::new();
         for factor in self.terms.iter().flat_map(|t| &t.factors) {
             let more = match factor {
-                Factor::Vector(v, _) | Factor::Diagonal(v, _) => vec![v.clone()],
+                Factor::Vector(v, _) | Factor::Diagonal(v, _) | Factor::Matrix(v) => vec![v.clone()],
                 other => match other.inside() {
                     Some(inner) => inner.vectors(),
                     None => continue,

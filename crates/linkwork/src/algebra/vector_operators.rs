@@ -29,12 +29,18 @@ pub(crate) enum By {
     RootDot(bool),
     /// w ↦ (the rate of D^½, or of its adjoint if the first) y, or the adjoint of that if the second.
     RootDq(bool, bool),
+    /// The rate of Bc where the links move as X, or its adjoint.
+    TiesDot(bool),
+    /// X ↦ (the rate of Bc) λ, or its adjoint: Y ↦ the gradient of Y*Ḃc[X] λ by X.
+    TiesDq(bool),
+    /// X ↦ (the rate of Bc*) Y, or its adjoint: λ ↦ the gradient of Y*Ḃc[X] λ by X.
+    TiesStarDq(bool),
 }
 
 impl By {
     /// (range, domain), by where the vector is.
     pub(crate) fn spaces(self, of: Space) -> (Space, Space) {
-        use Space::{Force, Joint, Motion};
+        use Space::{Constraint, Force, Joint, Motion};
         match self {
             Self::Crm | Self::Diagonal => (of, of),
             Self::Crf => (of.dual(), of.dual()),
@@ -47,6 +53,9 @@ impl By {
             Self::UpsilonDq(false) => (Motion, Joint),
             Self::UpsilonDq(true) => (Joint, Force),
             Self::RootDot(_) | Self::RootDq(..) => (Joint, Joint),
+            Self::TiesDot(false) | Self::TiesStarDq(true) => (Force, Constraint),
+            Self::TiesDot(true) | Self::TiesStarDq(false) => (Constraint, Motion),
+            Self::TiesDq(_) => (Force, Motion),
         }
     }
 
@@ -61,6 +70,9 @@ impl By {
             Self::UpsilonDq(adjoint) => Self::UpsilonDq(!adjoint),
             Self::RootDot(adjoint) => Self::RootDot(!adjoint),
             Self::RootDq(star, adjoint) => Self::RootDq(star, !adjoint),
+            Self::TiesDot(adjoint) => Self::TiesDot(!adjoint),
+            Self::TiesDq(adjoint) => Self::TiesDq(!adjoint),
+            Self::TiesStarDq(adjoint) => Self::TiesStarDq(!adjoint),
         }
     }
 
@@ -82,6 +94,9 @@ impl By {
             "root_dot" => Self::RootDot(false),
             "root_dq" => Self::RootDq(false, false),
             "root_star_dq" => Self::RootDq(true, false),
+            "Bc_dot" => Self::TiesDot(false),
+            "Bc_dq" => Self::TiesDq(false),
+            "Bc_star_dq" => Self::TiesStarDq(false),
             _ => return None,
         })
     }
@@ -90,7 +105,8 @@ impl By {
     pub(crate) fn of(self) -> Option<Space> {
         match self {
             Self::PDot | Self::UpsilonDot | Self::RootDot(_) | Self::RootDq(..) => Some(Space::Joint),
-            Self::PDq(_) => Some(Space::Motion),
+            Self::PDq(_) | Self::TiesDot(_) | Self::TiesStarDq(_) => Some(Space::Motion),
+            Self::TiesDq(_) => Some(Space::Constraint),
             Self::UpsilonDq(_) => Some(Space::Force),
             _ => None,
         }
@@ -112,6 +128,9 @@ impl By {
             Self::RootDot(adjoint) => (if latex { r"\dot L" } else { "root_dot" }, adjoint),
             Self::RootDq(false, adjoint) => (if latex { r"L_\theta" } else { "root_dq" }, adjoint),
             Self::RootDq(true, adjoint) => (if latex { r"L^*_\theta" } else { "root_star_dq" }, adjoint),
+            Self::TiesDot(adjoint) => (if latex { r"\dot B_c" } else { "Bc_dot" }, adjoint),
+            Self::TiesDq(adjoint) => (if latex { r"B_{c,X}" } else { "Bc_dq" }, adjoint),
+            Self::TiesStarDq(adjoint) => (if latex { r"B^*_{c,X}" } else { "Bc_star_dq" }, adjoint),
         };
         (format!("{name}({inner})"), adjoint)
     }

@@ -1,10 +1,11 @@
 //! States in lanes: how they get there, who stands in for those that cannot be computed, and how that is told.
 
-use super::share::{Blocks, Failures};
+use super::threads::{Blocks, Failures};
 use crate::Error;
 use crate::model::{Mechanism, surely_usable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, Task};
+use core::ops::Range;
 
 /// The most lanes that any register has.
 pub(crate) const MOST_LANES: usize = 16;
@@ -36,37 +37,46 @@ pub(crate) fn in_groups<T, const N: usize>(
     failures
 }
 
-/// The states of a group that cannot be computed: in which step they failed, and why.
+/// The states of a group that cannot be computed: in which step they failed, and why. Nothing is kept while there are none.
 pub(crate) struct Lost {
     states: usize,
-    problems: [Option<(usize, Error)>; MOST_LANES],
+    problems: Option<Box<[Option<(usize, Error)>; MOST_LANES]>>,
 }
 
 impl Lost {
+    /// Every state can be computed so far.
+    #[inline(always)]
+    pub(crate) fn none(states: usize) -> Self {
+        Self { states, problems: None }
+    }
+
     /// What is wrong with each of some states before the first step.
     pub(crate) fn new(states: usize, problem: impl Fn(usize) -> crate::Result<()>) -> Self {
-        let mut lost = Self {
-            states,
-            problems: [const { None }; MOST_LANES],
-        };
+        let mut lost = Self::none(states);
         lost.find(0, problem);
         lost
     }
 
     /// Notes what is wrong with states that were sound so far.
     pub(crate) fn find(&mut self, step: usize, problem: impl Fn(usize) -> crate::Result<()>) {
-        for (lane, lost) in self.problems.iter_mut().enumerate().take(self.states) {
-            if lost.is_none() {
-                *lost = problem(lane).err().map(|problem| (step, problem));
+        for lane in 0..self.states {
+            let is_lost = self.problems.as_ref().is_some_and(|lost| lost[lane].is_some());
+            if !is_lost && let Err(problem) = problem(lane) {
+                let lost = self
+                    .problems
+                    .get_or_insert_with(|| Box::new([const { None }; MOST_LANES]));
+                lost[lane] = Some((step, problem));
             }
         }
     }
 
     /// A sound configuration in the place of every lost one; `others` clears that lane of all else. In the lanes left over
     /// stands the last state.
+    #[inline(always)]
     pub(crate) fn stand_in<S: Lanes>(&self, mechanism: &Mechanism, q: &mut [S], mut others: impl FnMut(usize)) {
+        let Some(lost) = &self.problems else { return };
         for lane in 0..S::LANES {
-            if self.problems[lane.min(self.states - 1)].is_some() {
+            if lost[lane.min(self.states - 1)].is_some() {
                 replace(q, lane, &mechanism.neutral());
                 others(lane);
             }
@@ -74,6 +84,7 @@ impl Lost {
     }
 
     /// NaN from the step on in which a state failed, in arrays with so many numbers for each of some steps.
+    #[inline(always)]
     pub(crate) fn tell<T: Scalar, const N: usize>(
         self,
         first: usize,
@@ -82,7 +93,8 @@ impl Lost {
         outs: [&mut [T]; N],
         failures: &mut Failures,
     ) {
-        for (lane, lost) in self.problems.into_iter().enumerate() {
+        let Some(problems) = self.problems else { return };
+        for (lane, lost) in problems.into_iter().enumerate() {
             let Some((step, problem)) = lost else { continue };
             for i in 0..N {
                 outs[i][(lane * steps + step) * each[i]..(lane + 1) * steps * each[i]].fill(T::lift(f64::NAN));
@@ -92,11 +104,13 @@ impl Lost {
     }
 }
 
-/// Takes states into lanes, and finds out whether all of them can be computed with.
+/// Takes states into lanes, and finds out whether all of them can surely be computed with.
 pub(super) struct Intake<'a, S: Lanes> {
-    /// q, q̇ and two other vectors, state after state; what is not given is zero already, or not read.
-    pub(super) given: [Option<&'a [S::Element]>; 4],
-    pub(super) lanes: [&'a mut [S]; 4],
+    /// Which.
+    pub(super) states: Range<usize>,
+    /// q and other vectors, state after state; what is not given is zero already, or not read.
+    pub(super) given: (&'a [S::Element], &'a [&'a [S::Element]]),
+    pub(super) lanes: (&'a mut [S], &'a mut [Vec<S>]),
     pub(super) mechanism: &'a Mechanism,
     pub(super) sound: &'a mut bool,
 }
@@ -104,18 +118,17 @@ pub(super) struct Intake<'a, S: Lanes> {
 impl<S: Lanes> Task for Intake<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let [q, qd, input, x] = self.lanes;
-        let [given, given_qd, given_input, given_x] = self.given;
-        load(given, q);
-        let mut sound = self.mechanism.surely_sound(q);
-        for (given, lanes) in [(given_qd, qd), (given_input, input), (given_x, x)] {
-            if given.is_some() {
-                load(given, lanes);
-                sound = sound * surely_usable(lanes);
-            }
-        }
+        let (first, states) = (self.states.start, self.states.len());
+        let (q, lanes) = (self.given.0, self.lanes.0);
+        load(Some(part(q, lanes.len(), first, states)), lanes);
+        let mut sound = self.mechanism.surely_sound(lanes);
         // Functions that couple joints may have no value: such mechanisms are taken one state at a time.
-        *self.sound = sound == S::ONE && (S::LANES > 1 || self.mechanism.check_couplings(q).is_ok());
+        let coupled = S::LANES > 1 || self.mechanism.check_couplings(lanes).is_ok();
+        for (x, lanes) in self.given.1.iter().zip(self.lanes.1) {
+            load(Some(part(x, lanes.len(), first, states)), lanes);
+            sound = sound * surely_usable(lanes);
+        }
+        *self.sound = coupled && sound == S::ONE;
     }
 }
 

@@ -6,26 +6,28 @@
 //! Mechanisms in which joints follow others by curves, forward dynamics that is refined, and processors without AVX2 take states
 //! one by one, `f32` through `f64`.
 
-pub(crate) mod damped;
-mod engine;
+pub(crate) mod damped_rollout;
+pub(crate) mod engine;
 pub(crate) mod lanes;
 mod models;
 mod quantity;
 mod rollout;
-pub(crate) mod share;
+mod sweep_engine;
+pub(crate) mod threads;
 mod variation;
 
 use crate::Result;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::Reference;
-use engine::{Engine, Job};
+use engine::Job;
 use quantity::Quantity;
-use share::Team;
+use sweep_engine::{Roller, or_another};
+use threads::Team;
 
-pub use engine::Real;
 pub use models::Models;
 pub use rollout::{Rollout, RolloutMethod};
+pub use sweep_engine::Real;
 pub use variation::Variation;
 
 /// Whether several states stand in one register, where the processor has such: the crate's feature `lanes`.
@@ -49,7 +51,7 @@ pub const HAS_LANES: bool = cfg!(feature = "lanes");
 #[must_use]
 pub struct Batch<T: Real = f64> {
     mechanism: Mechanism,
-    team: Team<Box<dyn Engine<T>>>,
+    team: Team<Box<dyn Roller<T>>>,
 }
 
 impl Mechanism {
@@ -90,13 +92,13 @@ impl<T: Real> Batch<T> {
         for &frame in frames {
             self.mechanism.own_frame(frame)?;
         }
-        self.run(Quantity::Poses(frames), &[("q", q)], out)
+        self.run(Quantity::Poses(frames), &[q], out)
     }
 
     /// The Jacobian of a frame, 6 × nv with rows [ω; v].
     pub fn jacobian(&mut self, frame: impl Into<FrameId>, reference: Reference, q: &[T], out: &mut [T]) -> Result<()> {
         let frame = self.mechanism.own_frame(frame)?;
-        self.run(Quantity::Jacobian(frame, reference), &[("q", q)], out)
+        self.run(Quantity::Jacobian(frame, reference), &[q], out)
     }
 
     /// The velocity of a frame, [ω; v].
@@ -109,67 +111,67 @@ impl<T: Real> Batch<T> {
         out: &mut [T],
     ) -> Result<()> {
         let quantity = Quantity::Velocity(self.mechanism.own_frame(frame)?, reference);
-        self.run(quantity, &[("q", q), ("qd", qd)], out)
+        self.run(quantity, &[q, qd], out)
     }
 
     /// The centre of mass in the world.
     pub fn com(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::Com, &[("q", q)], out)
+        self.run(Quantity::Com, &[q], out)
     }
 
     /// The potential energy of gravity.
     pub fn potential_energy(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::PotentialEnergy, &[("q", q)], out)
+        self.run(Quantity::PotentialEnergy, &[q], out)
     }
 
     /// The kinetic energy, rotors included.
     pub fn kinetic_energy(&mut self, q: &[T], qd: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::KineticEnergy, &[("q", q), ("qd", qd)], out)
+        self.run(Quantity::KineticEnergy, &[q, qd], out)
     }
 
     // Dynamics.
 
     /// T for given accelerations.
     pub fn inverse_dynamics(&mut self, q: &[T], qd: &[T], qdd: &[T], tau: &mut [T]) -> Result<()> {
-        self.run(Quantity::InverseDynamics, &[("q", q), ("qd", qd), ("qdd", qdd)], tau)
+        self.run(Quantity::InverseDynamics, &[q, qd, qdd], tau)
     }
 
     /// q̈ under given torques.
     pub fn forward_dynamics(&mut self, q: &[T], qd: &[T], tau: &[T], qdd: &mut [T]) -> Result<()> {
-        self.run(Quantity::ForwardDynamics, &[("q", q), ("qd", qd), ("tau", tau)], qdd)
+        self.run(Quantity::ForwardDynamics, &[q, qd, tau], qdd)
     }
 
     /// C: inverse dynamics without acceleration.
     pub fn bias(&mut self, q: &[T], qd: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::Bias, &[("q", q), ("qd", qd)], out)
+        self.run(Quantity::Bias, &[q, qd], out)
     }
 
     /// The torques that hold the mechanism against gravity.
     pub fn gravity_torque(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::GravityTorque, &[("q", q)], out)
+        self.run(Quantity::GravityTorque, &[q], out)
     }
 
     /// 𝓜, nv × nv.
     pub fn mass_matrix(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::MassMatrix, &[("q", q)], out)
+        self.run(Quantity::MassMatrix, &[q], out)
     }
 
     /// The elements of 𝓜 that are not zero, one of each symmetric pair, in the order of [`Mechanism::mass_pattern`]: far
     /// fewer numbers to write and to read than [`Batch::mass_matrix`] where a mechanism has branches.
     pub fn mass_matrix_entries(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::MassEntries, &[("q", q)], out)
+        self.run(Quantity::MassEntries, &[q], out)
     }
 
     /// 𝓜⁻¹, nv × nv.
     pub fn mass_matrix_inverse(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::MassMatrixInverse, &[("q", q)], out)
+        self.run(Quantity::MassMatrixInverse, &[q], out)
     }
 
     // Linearized dynamics.
 
     /// ∂T/∂q, ∂T/∂q̇ and 𝓜 one after another, 3 nv × nv numbers for each state: see [`crate::workspace::Linearized`].
     pub fn inverse_derivatives(&mut self, q: &[T], qd: &[T], qdd: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::InverseDerivatives, &[("q", q), ("qd", qd), ("qdd", qdd)], out)
+        self.run(Quantity::InverseDerivatives, &[q, qd, qdd], out)
     }
 
     /// ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ under given torques, one after another, 3 nv × nv numbers for each state: a whole trajectory
@@ -189,26 +191,28 @@ impl<T: Real> Batch<T> {
     /// # Ok::<(), linkwork::Error>(())
     /// ```
     pub fn forward_derivatives(&mut self, q: &[T], qd: &[T], tau: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::ForwardDerivatives, &[("q", q), ("qd", qd), ("tau", tau)], out)
+        self.run(Quantity::ForwardDerivatives, &[q, qd, tau], out)
     }
 
     /// (∂T/∂q)\*x, (∂T/∂q̇)\*x and 𝓜x one after another, 3 nv numbers for each state, in O(n): how a gradient goes back through
     /// inverse dynamics.
     pub fn torque_adjoint(&mut self, q: &[T], qd: &[T], qdd: &[T], x: &[T], out: &mut [T]) -> Result<()> {
-        let inputs = [("q", q), ("qd", qd), ("qdd", qdd), ("x", x)];
+        let inputs = [q, qd, qdd, x];
         self.run(Quantity::TorqueAdjoint, &inputs, out)
     }
 
     /// (∂q̈/∂q)\*x, (∂q̈/∂q̇)\*x and 𝓜⁻¹x one after another, 3 nv numbers for each state, in O(n): how a gradient goes back through
     /// forward dynamics.
     pub fn acceleration_adjoint(&mut self, q: &[T], qd: &[T], tau: &[T], x: &[T], out: &mut [T]) -> Result<()> {
-        let inputs = [("q", q), ("qd", qd), ("tau", tau), ("x", x)];
+        let inputs = [q, qd, tau, x];
         self.run(Quantity::AccelerationAdjoint, &inputs, out)
     }
 
-    fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
-        let job = Job::new(&self.mechanism, quantity, inputs, out.len())?;
-        self.team.run_job(&job, out, || T::engine(&self.mechanism))
+    /// `given` are q, and the other vectors that the quantity takes.
+    fn run(&mut self, quantity: Quantity<'_>, given: &[&[T]], out: &mut [T]) -> Result<()> {
+        let job = Job::new(&self.mechanism, quantity, given, out.len())?;
+        let make = or_another(|| T::engine(&self.mechanism));
+        self.team.run_job(&job, out, make)
     }
 }
 

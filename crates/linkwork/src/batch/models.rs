@@ -1,10 +1,11 @@
 //! Many models of one tree in one batch: masses, lengths, rotors, damping and gravity of their own.
 
-use super::engine::{Engine, Job, Real};
-use super::lanes::{Intake, Lost, clear, in_groups, part};
+use super::engine::{Engine, Job};
+use super::lanes::{Intake, Lost, clear, in_groups};
 use super::quantity::Quantity;
 use super::rollout::{Course, Drives, Held, Judge, Rolling, Rollout};
-use super::share::{Failures, Team};
+use super::sweep_engine::{Quantities, Real, Roller, or_another};
+use super::threads::{Failures, Team};
 use crate::dynamics::many_models::{Common, Memory, Several, length, numbers};
 use crate::model::Mechanism;
 use crate::scalar::Scalar;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 #[must_use]
 pub struct Models<T: Real = f64> {
     alike: Alike,
-    team: Team<Box<dyn Engine<T>>>,
+    team: Team<Box<dyn Roller<T>>>,
 }
 
 /// What models have in common, and their numbers one after another.
@@ -130,27 +131,27 @@ impl<T: Real> Models<T> {
 
     /// T for given accelerations.
     pub fn inverse_dynamics(&mut self, q: &[T], qd: &[T], qdd: &[T], tau: &mut [T]) -> Result<()> {
-        self.run(Quantity::InverseDynamics, &[("q", q), ("qd", qd), ("qdd", qdd)], tau)
+        self.run(Quantity::InverseDynamics, &[q, qd, qdd], tau)
     }
 
     /// q̈ under given torques.
     pub fn forward_dynamics(&mut self, q: &[T], qd: &[T], tau: &[T], qdd: &mut [T]) -> Result<()> {
-        self.run(Quantity::ForwardDynamics, &[("q", q), ("qd", qd), ("tau", tau)], qdd)
+        self.run(Quantity::ForwardDynamics, &[q, qd, tau], qdd)
     }
 
     /// C: inverse dynamics without acceleration.
     pub fn bias(&mut self, q: &[T], qd: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::Bias, &[("q", q), ("qd", qd)], out)
+        self.run(Quantity::Bias, &[q, qd], out)
     }
 
     /// The torques that hold each model against its gravity.
     pub fn gravity_torque(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::GravityTorque, &[("q", q)], out)
+        self.run(Quantity::GravityTorque, &[q], out)
     }
 
     /// 𝓜, nv × nv.
     pub fn mass_matrix(&mut self, q: &[T], out: &mut [T]) -> Result<()> {
-        self.run(Quantity::MassMatrix, &[("q", q)], out)
+        self.run(Quantity::MassMatrix, &[q], out)
     }
 
     /// Rolls one state of every model forward in time, as [`super::Batch::rollout`] does; the damping of the joints acts beside the
@@ -170,10 +171,11 @@ impl<T: Real> Models<T> {
         self.team.roll(&course, [q_out, qd_out], || T::of_models(&self.alike))
     }
 
-    fn run(&mut self, quantity: Quantity<'_>, inputs: &[(&'static str, &[T])], out: &mut [T]) -> Result<()> {
-        let job = Job::new(&self.alike.mechanism, quantity, inputs, out.len())?;
+    fn run(&mut self, quantity: Quantity<'_>, given: &[&[T]], out: &mut [T]) -> Result<()> {
+        let job = Job::new(&self.alike.mechanism, quantity, given, out.len())?;
         self.check_states(job.states)?;
-        self.team.run_job(&job, out, || T::of_models(&self.alike))
+        let make = or_another(|| T::of_models(&self.alike));
+        self.team.run_job(&job, out, make)
     }
 
     /// An error unless there is one state for each model.
@@ -217,9 +219,8 @@ struct Shared<S> {
 struct Work<S> {
     memory: Memory<S>,
     q: Vec<S>,
-    qd: Vec<S>,
-    input: Vec<S>,
-    none: Vec<S>,
+    /// q̇, and q̈ or T.
+    vectors: [Vec<S>; 2],
     out: Vec<S>,
     /// 𝓜 alone: its elements that are zero are never written.
     mass: Vec<S>,
@@ -234,9 +235,7 @@ impl<S: Scalar> Work<S> {
         Self {
             memory: Memory::new(&mechanism.compiled),
             q: zeros(nq),
-            qd: zeros(nv),
-            input: zeros(nv),
-            none: Vec::new(),
+            vectors: [(); 2].map(|()| zeros(nv)),
             out: zeros(nv),
             mass: zeros(nv * nv),
             driven: zeros(nv),
@@ -292,31 +291,32 @@ impl<S: Lanes> Shared<S> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> Engine<T> for Abreast<S> {
-    fn run(&mut self, job: &Job<'_, T>, first: usize, out: &mut [T]) -> Failures {
+impl<T: Real, S: Lanes<Element = T>> Engine<T, Quantities> for Abreast<S> {
+    fn run(&mut self, job: &Job<'_, '_, T, Quantities>, first: usize, out: &mut [T]) -> Failures {
         if job.size == 0 {
             return Failures::default();
         }
         let (models, work, states) = (&*self.models, &mut self.work, out.len() / job.size);
-        for (given, lanes) in [(job.qd, &mut work.qd), (job.input, &mut work.input)] {
-            if given.is_none() {
-                lanes.fill(S::ZERO);
-            }
+        for x in &mut work.vectors[job.vectors.len()..] {
+            x.fill(S::ZERO);
         }
         in_groups(S::LANES, first, states, [job.size], [out], |first, [out], failures| {
             work.group(models, job, first, out, failures);
         })
     }
+}
 
+impl<T: Real, S: Lanes<Element = T>> Roller<T> for Abreast<S> {
     fn roll(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
         let (models, work, states) = (&*self.models, &mut self.work, outs[0].len() / course.sizes[0]);
         let rolling = work.rolling.get_or_insert_with(|| Rolling::new(&models.mechanism));
+        let [v, tau] = &mut work.vectors;
         in_groups(S::LANES, first, states, course.sizes, outs, |first, outs, failures| {
             let held = Held {
                 rolling: &mut *rolling,
                 q: &mut work.q,
-                v: &mut work.qd,
-                tau: &mut work.input,
+                v,
+                tau,
             };
             let drives = Driven {
                 models,
@@ -328,7 +328,7 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for Abreast<S> {
         })
     }
 
-    fn another(&self) -> Box<dyn Engine<T>> {
+    fn another(&self) -> Box<dyn Roller<T>> {
         Box::new(Self {
             models: self.models.clone(),
             work: Work::new(&self.models.mechanism),
@@ -338,38 +338,39 @@ impl<T: Real, S: Lanes<Element = T>> Engine<T> for Abreast<S> {
 
 impl<T: Real, S: Lanes<Element = T>> Work<S> {
     /// As many states as there are lanes, or fewer at the end.
-    fn group(&mut self, models: &Shared<S>, job: &Job<'_, T>, first: usize, out: &mut [T], failures: &mut Failures) {
+    fn group(
+        &mut self,
+        models: &Shared<S>,
+        job: &Job<'_, '_, T, Quantities>,
+        first: usize,
+        out: &mut [T],
+        failures: &mut Failures,
+    ) {
         let (mechanism, states) = (&models.mechanism, out.len() / job.size);
-        let (nq, nv) = (mechanism.nq(), mechanism.nv());
         let mut sound = false;
         models.instructions.perform_in_lanes::<S, _>(Intake {
-            given: [
-                Some(part(job.q, nq, first, states)),
-                job.qd.map(|x| part(x, nv, first, states)),
-                job.input.map(|x| part(x, nv, first, states)),
-                None,
-            ],
-            lanes: [&mut self.q, &mut self.qd, &mut self.input, &mut self.none],
+            states: first..first + states,
+            given: (job.q, job.vectors),
+            lanes: (&mut self.q, &mut self.vectors),
             mechanism,
             sound: &mut sound,
         });
-        let mut lost = Lost::new(states, |lane| match sound {
-            true => Ok(()),
-            false => job.problem(mechanism, first + lane),
-        });
-        lost.stand_in(mechanism, &mut self.q, |lane| {
-            clear(&mut self.qd, lane);
-            clear(&mut self.input, lane);
-        });
+        let mut lost = Lost::none(states);
+        if !sound {
+            lost.find(0, |lane| job.problem(mechanism, first + lane));
+            lost.stand_in(mechanism, &mut self.q, |lane| {
+                self.vectors.iter_mut().for_each(|x| clear(x, lane));
+            });
+        }
         let mut unsound = S::ZERO;
         models.instructions.perform_in_lanes::<S, _>(Evaluate {
             several: models.several(first),
-            quantity: job.quantity,
+            quantity: job.asked,
             memory: &mut self.memory,
             q: &self.q,
-            qd: &self.qd,
-            input: &self.input,
-            out: match job.quantity {
+            qd: &self.vectors[0],
+            input: &self.vectors[1],
+            out: match job.asked {
                 Quantity::MassMatrix => &mut self.mass,
                 _ => &mut self.out,
             },
@@ -378,7 +379,7 @@ impl<T: Real, S: Lanes<Element = T>> Work<S> {
         if unsound != S::ZERO {
             lost.find(0, |lane| models.check(&self.memory, lane));
         }
-        let from = match job.quantity {
+        let from = match job.asked {
             Quantity::MassMatrix => &self.mass,
             _ => &self.out,
         };

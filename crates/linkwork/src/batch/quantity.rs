@@ -2,20 +2,21 @@
 
 use crate::Result;
 use crate::coupled::workspace::derivatives_in_lanes;
-use crate::dynamics::linearized::inverse_in_lanes;
-use crate::dynamics::{centroidal, composite, forward, inverse, kinematics, mass_elements};
+use crate::dynamics::linearized::{self, inverse_in_lanes};
+use crate::dynamics::{centroidal, composite, forward, inverse, inverse_mass, kinematics, mass_elements};
 use crate::model::{FrameId, Mechanism};
 use crate::plan::path_order;
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::spatial::Reference;
+use crate::sweep::{Algorithm, Known};
 use crate::workspace::View;
 
 /// How many tables there are.
 pub(super) const TABLES: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Quantity<'a> {
+pub enum Quantity<'a> {
     Poses(&'a [FrameId]),
     Jacobian(FrameId, Reference),
     Velocity(FrameId, Reference),
@@ -36,21 +37,41 @@ pub(super) enum Quantity<'a> {
 }
 
 impl Quantity<'_> {
+    /// What users know it as; poses are of several frames at once, and so of no one quantity.
+    fn known(&self) -> Option<Known> {
+        Some(match self {
+            Self::Poses(_) => return None,
+            Self::Jacobian(..) => return kinematics::JacobianOf::KNOWN,
+            Self::Velocity(..) => return kinematics::VelocityOf::KNOWN,
+            Self::Com => return centroidal::CentreOfMass::KNOWN,
+            Self::PotentialEnergy => return centroidal::PotentialEnergy::KNOWN,
+            Self::KineticEnergy => return centroidal::KineticEnergy::KNOWN,
+            Self::InverseDynamics => return inverse::Inverse::KNOWN,
+            Self::Bias => return inverse::Bias::KNOWN,
+            Self::GravityTorque => return inverse::Gravity::KNOWN,
+            Self::MassMatrix => return composite::MassMatrix::KNOWN,
+            Self::ForwardDynamics => forward::FORWARD_DYNAMICS,
+            Self::MassEntries => mass_elements::MASS_MATRIX_ENTRIES,
+            Self::MassMatrixInverse => inverse_mass::MASS_MATRIX_INVERSE,
+            Self::InverseDerivatives => linearized::inverse::INVERSE_DYNAMICS_DERIVATIVES,
+            Self::ForwardDerivatives => linearized::forward::FORWARD_DYNAMICS_DERIVATIVES,
+            Self::TorqueAdjoint => linearized::products::TORQUE_ADJOINT,
+            Self::AccelerationAdjoint => linearized::products::ACCELERATION_ADJOINT,
+        })
+    }
+
     /// How many numbers it has.
     pub(super) fn size(&self, mechanism: &Mechanism) -> usize {
-        let n = mechanism.nv();
-        match self {
-            Self::Poses(frames) => 12 * frames.len(),
-            Self::Jacobian(..) => 6 * n,
-            Self::Velocity(..) => 6,
-            Self::Com => 3,
-            Self::PotentialEnergy | Self::KineticEnergy => 1,
-            Self::InverseDynamics | Self::ForwardDynamics | Self::Bias | Self::GravityTorque => n,
-            Self::MassMatrix | Self::MassMatrixInverse => n * n,
-            Self::MassEntries => mechanism.mass_pattern_length(),
-            Self::InverseDerivatives | Self::ForwardDerivatives => 3 * n * n,
-            Self::TorqueAdjoint | Self::AccelerationAdjoint => 3 * n,
+        match (self, self.known()) {
+            (Self::Poses(frames), _) => 12 * frames.len(),
+            (_, known) => known.map_or(0, |known| known.len(mechanism)),
         }
+    }
+
+    /// What one of its vectors is called: those after q, in their order.
+    pub(super) fn vector(&self, i: usize) -> &'static str {
+        let inputs = self.known().map_or(&[][..], |known| known.inputs);
+        inputs.get(i + 1).map_or("x", |input| input.name())
     }
 
     /// How many numbers computing it takes, itself included.
@@ -110,14 +131,6 @@ impl Quantity<'_> {
             from[column * n + row] = i as u32;
         }
         from
-    }
-
-    /// What its last argument is called.
-    pub(super) fn input(&self) -> &'static str {
-        match self {
-            Self::InverseDynamics | Self::InverseDerivatives | Self::TorqueAdjoint => "qdd",
-            _ => "tau",
-        }
     }
 
     /// Whether lanes do not compute it for a mechanism: where forward dynamics is refined, and 𝓜⁻¹ of joints that follow others

@@ -1,9 +1,10 @@
 //! Many states rolled forward in time together.
 
 use super::Batch;
-use super::engine::{InLanes, Real, Through64};
+use super::engine::{InLanes, Through64};
 use super::lanes::{Lost, clear, in_groups, load, narrow, part, widen};
-use super::share::{Failures, check_states};
+use super::sweep_engine::{Real, Sweeps};
+use super::threads::{Failures, check_states};
 use crate::dynamics::forward;
 use crate::model::{Mechanism, all_usable, surely_usable};
 use crate::scalar::Scalar;
@@ -277,19 +278,23 @@ impl<T: Real> Course<'_, T> {
     }
 }
 
-impl<T: Real, S: Lanes<Element = T>> InLanes<S> {
+impl<T: Real, S: Lanes<Element = T>> InLanes<S, Sweeps<S>> {
     pub(super) fn roll_all(&mut self, course: &Course<'_, T>, first: usize, outs: [&mut [T]; 2]) -> Failures {
-        let (instructions, states) = (self.workspace.instructions(), outs[0].len() / course.sizes[0]);
-        let mechanism = self.workspace.mechanism();
-        let rolling = self.rolling.get_or_insert_with(|| Rolling::new(mechanism));
+        let (own, states) = (&mut self.states, outs[0].len() / course.sizes[0]);
+        let instructions = own.workspace.instructions();
+        let mechanism = own.workspace.mechanism();
+        let rolling = self.kernel.rolling.get_or_insert_with(|| Rolling::new(mechanism));
+        let [v, tau, ..] = &mut own.vectors[..] else {
+            unreachable!("sweeps take three vectors")
+        };
         in_groups(S::LANES, first, states, course.sizes, outs, |first, outs, failures| {
             let held = Held {
                 rolling: &mut *rolling,
-                q: &mut self.q,
-                v: &mut self.qd,
-                tau: &mut self.input,
+                q: &mut own.q,
+                v,
+                tau,
             };
-            let drives = Torques(&mut self.workspace);
+            let drives = Torques(&mut own.workspace);
             course.roll_group(instructions, drives, held, first, outs, failures);
         })
     }
@@ -418,17 +423,17 @@ impl<S: Lanes> Drives<S> for Torques<'_, S> {
     }
 }
 
-impl Through64 {
+impl Through64<Sweeps<f64>> {
     pub(super) fn roll_one_by_one(
         &mut self,
         course: &Course<'_, f32>,
         first: usize,
         [q_out, qd_out]: [&mut [f32]; 2],
     ) -> Failures {
-        let mechanism = &self.inner.workspace.mechanism().clone();
+        let mechanism = &self.inner.states.workspace.mechanism().clone();
         let Rollout { steps, dt, .. } = course.rollout;
         let (nq, nv, [all_q, all_v]) = (mechanism.nq(), mechanism.nv(), course.sizes);
-        let rolling = self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism));
+        let rolling = self.inner.kernel.rolling.get_or_insert_with(|| Rolling::new(mechanism));
         let mut wide = core::mem::take(&mut rolling.wide);
         let [q, qd, tau, q_wide, qd_wide] = &mut wide;
         q_wide.resize(all_q, 0.0);
@@ -469,7 +474,11 @@ impl Through64 {
                 lost.tell(state, steps, [nq, nv], [q_out, qd_out], failures);
             },
         );
-        self.inner.rolling.get_or_insert_with(|| Rolling::new(mechanism)).wide = wide;
+        self.inner
+            .kernel
+            .rolling
+            .get_or_insert_with(|| Rolling::new(mechanism))
+            .wide = wide;
         failures
     }
 }

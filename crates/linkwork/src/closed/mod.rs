@@ -52,7 +52,7 @@ mod multipliers;
 mod plan;
 mod posed;
 mod report;
-mod setting;
+mod switching;
 mod system;
 
 pub use constraint::{Constraint, ConstraintKind, Side};
@@ -61,20 +61,20 @@ pub use motion::ClosedMotion;
 pub use moving::{ClosedMoving, Multipliers};
 pub use posed::{ClosedPosed, ClosedWorkspace};
 pub use report::{ConstraintReport, Redundant};
-pub use setting::{ConstraintTarget, Transition};
+pub use switching::{ConstraintTarget, Transition};
 
 use crate::model::Mechanism;
 use crate::spatial::Vec3;
 use crate::{Error, Result};
 pub(crate) use equation::Row;
 pub(crate) use plan::Tie;
-pub(crate) use setting::Setting;
+pub(crate) use switching::Setting;
 
 use equation::Equation;
 use plan::{MOST_ROWS, Plan};
-use setting::check_side;
 use std::collections::HashMap;
 use std::sync::Arc;
+use switching::check_side;
 
 /// How the drift of an integrated closed mechanism is met.
 #[derive(Clone, Copy, Debug, PartialEq)]

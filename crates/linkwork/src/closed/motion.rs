@@ -1,7 +1,7 @@
 //! Closed mechanisms in time.
 
 use super::posed::ClosedWorkspace;
-use super::setting::{ConstraintTarget, Transition};
+use super::switching::{ConstraintTarget, Transition};
 use super::{ClosedMechanism, Stabilisation};
 use crate::simulate::{Drive, Equations, Now, PassiveForces, State, driven};
 use crate::{Mechanism, Result};

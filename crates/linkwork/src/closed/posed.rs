@@ -3,13 +3,31 @@
 use super::ClosedMechanism;
 use super::moving::ClosedMoving;
 use super::multipliers::{Level, Memory};
-use super::setting::{ConstraintTarget, Transition};
+use super::switching::{ConstraintTarget, Transition};
 use crate::Result;
 use crate::model::check_length;
 use crate::spatial::Reference;
 use crate::workspace::{Posed, Workspace};
 
 /// All memory that a closed mechanism's algorithms need.
+///
+/// ```
+/// use linkwork::closed::{ClosedMechanism, Constraint};
+/// use linkwork::model::FrameId;
+/// let arm = linkwork::model::examples::arm7();
+/// let q = [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0];
+/// // The hand is held where it is.
+/// let place = arm.workspace().at(&q)?.pose(arm.frame("flange")?)?;
+/// let arm = arm.to_builder().frame("handle", "world", place).build()?;
+/// let held = ClosedMechanism::new(arm, vec![Constraint::point("grip", "flange", "handle")])?;
+/// let mut workspace = held.workspace();
+/// let mut posed = workspace.at(&q)?;
+/// assert!(posed.closure() < 1e-9);
+/// let mut qdd = [0.0; 7];
+/// let force = posed.moving(&[0.0; 7])?.forward_dynamics(&[0.0; 7], &mut qdd)?.on_b("grip")?;
+/// assert!(force.force.norm() > 0.0, "the handle carries a part of the arm");
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ClosedWorkspace {
     pub(super) closed: ClosedMechanism,

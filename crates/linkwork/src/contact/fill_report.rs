@@ -86,6 +86,8 @@ impl Work {
                 impulse: line.slope * line.gamma,
             });
         }
+        objective += self.tell_turns();
+        let report = &mut self.report;
         report.loops.clear();
         for tie in &self.sum.loops {
             objective += tie.energy();

@@ -54,6 +54,7 @@ impl ContactDerivatives<'_> {
             column.fill(0.0);
             self.add_impulses([Some(&unit), None], None, &mut column);
             column[j] -= self.springs[j];
+            self.turns.iter().for_each(|turn| turn.add(false, &unit, &mut column));
             add(&column, &mut changes[0], j);
             column.fill(0.0);
             self.add_impulses([None, Some(&unit)], None, &mut column);

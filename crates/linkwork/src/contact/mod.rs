@@ -41,6 +41,7 @@
 //! ```
 
 mod anderson;
+mod ball_limits;
 mod cone;
 mod contact_derivatives;
 mod coulomb;
@@ -147,6 +148,25 @@ impl Surface {
 }
 
 /// Where two frames' bodies touch, or soon will.
+///
+/// ```
+/// use linkwork::contact::{Contact, Surface};
+/// use linkwork::model::FrameId;
+/// use linkwork::spatial::Vec3;
+/// let arm = linkwork::model::examples::arm7();
+/// // The flange touches a floor: the normal points from b, the world, to a.
+/// let contact = Contact {
+///     id: 7,
+///     a: arm.frame("flange")?,
+///     b: FrameId::WORLD,
+///     point: Vec3::new(0.4, 0.0, 0.0),
+///     normal: Vec3::new(0.0, 0.0, 1.0),
+///     gap: 0.0,
+///     surface: Surface::with_friction(0.8),
+/// };
+/// assert!(contact.surface.check().is_ok());
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// The same from step to step as long as the same features touch: friction is remembered by it.
@@ -186,6 +206,12 @@ pub enum Start {
 }
 
 /// How steps are made.
+///
+/// ```
+/// use linkwork::contact::{Friction, Settings};
+/// let fast = Settings { friction: Friction::Convex, tolerance: 1e-6, ..Settings::new(0.005) };
+/// assert!(fast.check().is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Δt in seconds.

@@ -1,5 +1,6 @@
 //! One step in time.
 
+use super::ball_limits::{BallStop, Turned, ball_stops};
 use super::cone::{Law, Region};
 use super::coulomb::{Coulomb, Passes};
 use super::find_rows::{Stop, Yields, stops};
@@ -17,6 +18,35 @@ use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
 use crate::{Error, Result, Workspace};
 
 /// Steps a mechanism in time, with contacts. All memory is here; what is remembered of contacts too.
+///
+/// ```
+/// use linkwork::contact::{Contact, Settings, Stepper, Surface};
+/// use linkwork::model::{FrameId, Joint, Link, Mechanism};
+/// use linkwork::spatial::{Inertia, Vec3};
+/// // A puck that slides to rest on the ground.
+/// let puck = Mechanism::builder("puck")
+///     .link(Link::new("puck", Inertia::sphere(1.0, 0.1)))
+///     .joint(Joint::translation("slide").between("world", "puck"))
+///     .build()?;
+/// let mut stepper = Stepper::new(&puck, Settings::new(0.01))?;
+/// let (mut q, mut v) = (vec![0.0; 3], vec![1.0, 0.0, 0.0]);
+/// for _ in 0..100 {
+///     let contact = Contact {
+///         id: 0, // the same as long as the same features touch
+///         a: puck.frame("puck")?,
+///         b: FrameId::WORLD,
+///         point: Vec3::new(q[0], q[1], q[2]),
+///         normal: Vec3::new(0.0, 0.0, 1.0),
+///         gap: q[2],
+///         surface: Surface::with_friction(0.5),
+///     };
+///     stepper.step(&mut q, &mut v, &[0.0; 3], &[contact])?;
+/// }
+/// assert!(v[0].abs() < 1e-6, "friction has stopped it");
+/// let expected = 1.0 / (2.0 * 0.5 * 9.81); // v²/2μg
+/// assert!((q[0] - expected).abs() < 0.01);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[doc(alias = "mj_step")]
 pub struct Stepper {
@@ -38,6 +68,9 @@ pub(super) struct Work {
     /// Forces on them from outside, in their axes.
     pub(super) loads: Vec<Force>,
     pub(super) stops: Vec<Stop>,
+    /// Ball joints with limits, and those near them.
+    pub(super) ball_stops: Vec<BallStop>,
+    pub(super) turns: Vec<Turned>,
     /// Springs of joints with one coordinate, where they are in q and v; and whether others have some.
     pub(super) springs: Vec<[usize; 2]>,
     pub(super) curved_springs: bool,
@@ -111,6 +144,8 @@ impl Stepper {
             loads: vec![Force::ZERO; roots(mechanism).len()],
             roots: roots(mechanism),
             stops: stops(mechanism),
+            ball_stops: ball_stops(mechanism),
+            turns: Vec::new(),
             springs,
             curved_springs,
             bodies,
@@ -327,6 +362,7 @@ impl Work {
         self.resist(given);
         self.find_points(given, posed, memory, contacts)?;
         self.find_lines(given, posed)?;
+        self.find_turns(given, posed, memory)?;
         if let Some(closed) = given.closed {
             self.find_loops(closed, given, posed, memory)?;
         }

@@ -8,6 +8,7 @@
 //! slides adds a product of two vectors to 𝓐, which is solved beside it. R, the law of each contact, and what is remembered of it
 //! are held.
 
+use super::ball_limits::TurnChange;
 use super::cone::{Law, ROWS};
 use super::contact_derivatives::{ChangeAll, Meeting, Touching};
 use super::loop_derivatives::{Ties, refine};
@@ -38,6 +39,8 @@ pub struct ContactDerivatives<'a> {
     totals: Vec<Force>,
     /// Per degree of freedom: what springs and limits add to F_q.
     pub(super) springs: Vec<f64>,
+    /// What limits of ball joints add to −F_q.
+    pub(super) turns: Vec<TurnChange>,
     /// The contacts that slide by Coulomb's law, 𝓐⁻¹J*t for each, and I + ΣJ𝓐⁻¹J*t with its transpose.
     sliding: Vec<usize>,
     slid: Vec<f64>,
@@ -181,6 +184,14 @@ impl Stepper {
         for tie in &work.sum.loops {
             tie.weigh(&mut a);
         }
+        let mut turns = Vec::new();
+        for turned in &work.turns {
+            let point = &work.sum.points[turned.point];
+            if point.gamma[0] > 0.0 {
+                point.weigh(&point.weight(), &mut a);
+                turns.push(TurnChange::new(turned, point, &plus, dt)?);
+            }
+        }
         let mut diagonal = work.newton.diagonal.clone();
         let mut springs: Vec<f64> = match work.settings.passive {
             true => m.passive.stiffness.iter().map(|k| dt * k).collect(),
@@ -223,6 +234,7 @@ impl Stepper {
             velocities,
             totals,
             springs,
+            turns,
             sliding,
             slid: Vec::new(),
             small: [(); 2].map(|()| Lu::new(0)),
@@ -368,6 +380,7 @@ impl ContactDerivatives<'_> {
             for i in 0..nv {
                 out[i] = -dt * out[i] - self.springs[i] * room[i];
             }
+            self.turns.iter().for_each(|turn| turn.add(false, &room[..nv], out));
             self.room[0] = room;
             done?;
         }
@@ -459,6 +472,7 @@ impl ContactDerivatives<'_> {
             torque: w.iter().map(|w| dt * w).collect(),
             friction: vec![0.0; self.places.len()],
         };
+        self.turns.iter().for_each(|turn| turn.add(true, &w, &mut gradient.q));
         if self.touching.is_empty() && self.ties.is_empty() {
             return Ok(gradient);
         }

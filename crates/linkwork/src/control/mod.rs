@@ -53,6 +53,28 @@ use crate::workspace::Moving;
 use crate::{Error, Mechanism, Result};
 
 /// Says which torques to apply, beyond those that hold the robot against gravity.
+///
+/// ```
+/// use linkwork::control::{Controlled, Controller};
+/// use linkwork::simulate::{Dynamics, Integrator, Now, RungeKutta4, State};
+/// use linkwork::workspace::Moving;
+///
+/// /// Opposes every joint's speed.
+/// struct Brake(f64);
+///
+/// impl Controller for Brake {
+///     fn torques(&mut self, now: Now<'_>, _: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
+///         (0..tau.len()).for_each(|i| tau[i] = -self.0 * now.v[i]);
+///         Ok(())
+///     }
+/// }
+///
+/// let arm = linkwork::model::examples::arm7();
+/// let mut equations = Dynamics::new(&arm, Controlled::new(&arm, Brake(5.0)))?;
+/// let mut state = State { t: 0.0, q: arm.neutral(), v: vec![0.2; 7] };
+/// RungeKutta4::new(&arm).step(&mut equations, &mut state, 1e-3)?;
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub trait Controller {
     /// Writes the torques to `tau`. `now` has q and q̇, `moving` is the robot there.
     fn torques(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> Result<()>;
@@ -64,6 +86,19 @@ pub trait Controller {
 /// refused by the name of the joint. Where T_c would exceed a limit, the whole of it is scaled by the largest s ≤ 1 that keeps every joint within its own, so
 /// that it keeps its direction and a torque that only damps still only damps. Where gravity alone exceeds a limit, nothing can
 /// hold the robot, and that joint is given its limit.
+///
+/// ```
+/// use linkwork::control::{Controlled, JointPd};
+/// use linkwork::simulate::{Drive, Now};
+/// let arm = linkwork::model::examples::arm7();
+/// let servo = JointPd::new(&arm, &[0.2; 7], &[100.0; 7], &[10.0; 7])?;
+/// let mut drive = Controlled::new(&arm, servo).limits(&[20.0; 7])?;
+/// let (q, v, mut tau) = (arm.neutral(), [0.0; 7], [0.0; 7]);
+/// let mut workspace = arm.workspace();
+/// drive.drive(Now { t: 0.0, q: &q, v: &v }, &mut workspace.at(&q)?.moving(&v)?, &mut tau)?;
+/// assert!(tau.iter().all(|tau| tau.abs() <= 20.0 + 1e-12) && drive.scale() <= 1.0);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Controlled<C> {

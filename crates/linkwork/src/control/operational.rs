@@ -40,6 +40,15 @@ impl FrameTarget {
 }
 
 /// One frame's share in [`OperationalSpace`].
+///
+/// ```
+/// use linkwork::control::FrameTask;
+/// use linkwork::workspace::Part;
+/// let arm = linkwork::model::examples::arm7();
+/// let place = FrameTask { quickness: 20.0, ..FrameTask::position(arm.frame("flange")?, [0.4, 0.0, 0.5]) };
+/// assert_eq!(place.part, Part::Linear);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct FrameTask {

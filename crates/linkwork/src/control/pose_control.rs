@@ -92,6 +92,24 @@ const LOST: f64 = 0.01;
 /// G, one at first, has a weight for every direction: [`PoseControl::stiffness`]. Then
 /// ½ν\*ν + ½c₂e\*Ge falls at the rate ν\*c₁ν until nothing moves: at the pose, or where the spring has nothing left to pull along
 /// (half a turn away, or at the end of the robot's reach). Limits on torques may suspend that fall while they are met.
+///
+/// ```
+/// use linkwork::control::{Controlled, PoseControl};
+/// use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
+/// let arm = linkwork::model::examples::arm7();
+/// let (tip, q) = (arm.frame("flange")?, [0.0, 0.6, 0.0, -1.5, 0.0, 0.9, 0.0]);
+/// let mut goal = arm.workspace().at(&q)?.pose(tip)?;
+/// goal.translation.z += 0.05;
+/// let control = PoseControl::tuned(&arm, tip, goal, &q, 4.0)?; // settles in about a second
+/// let mut equations = Dynamics::new(&arm, Controlled::new(&arm, control))?;
+/// let (mut state, mut integrator) = (State::at_rest(&arm, &q), RungeKutta4::new(&arm));
+/// for _ in 0..2000 {
+///     integrator.step(&mut equations, &mut state, 1e-3)?;
+/// }
+/// let reached = arm.workspace().at(&state.q)?.pose(tip)?;
+/// assert!((reached.translation - goal.translation).norm() < 5e-3);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PoseControl {
     frame: FrameId,

@@ -7,6 +7,21 @@ use crate::{Mechanism, Result};
 
 /// ε = −cν: each total rate is damped by itself, and kinetic energy ½ν\*ν falls at the rate ν\*cν. With one c for all it falls
 /// as e^(−2ct), whatever the robot does.
+///
+/// ```
+/// use linkwork::control::{Controller, RateDamping};
+/// use linkwork::simulate::Now;
+/// let arm = linkwork::model::examples::arm7();
+/// let mut damping = RateDamping::new(&arm, 4.0)?;
+/// let (q, v, mut tau) = ([0.3; 7], [0.1, -0.2, 0.3, 0.0, 0.1, 0.0, -0.4], [0.0; 7]);
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&q)?;
+/// let mut moving = posed.moving(&v)?;
+/// damping.torques(Now { t: 0.0, q: &q, v: &v }, &mut moving, &mut tau)?;
+/// let power: f64 = tau.iter().zip(v).map(|(tau, v)| tau * v).sum();
+/// assert!((power + 2.0 * 4.0 * moving.kinetic_energy()).abs() < 1e-12); // −c ν*ν
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RateDamping {
     mechanism: Mechanism,

@@ -3,21 +3,21 @@
 //! Matrices are row by row. Solvers keep their memory, so that they can be used again without allocating.
 
 mod cholesky;
-mod eigen;
 mod eigenvalues;
 mod francis;
 mod lu;
 pub(crate) mod matrix;
 mod orthogonal;
 mod semidefinite;
+mod symmetric_eigenvalues;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use eigen::Eigen;
 pub use eigenvalues::Pole;
 pub(crate) use eigenvalues::{balancing, of as poles_of};
 pub(crate) use lu::Lu;
 pub(crate) use orthogonal::Orthogonal;
 pub(crate) use semidefinite::Semidefinite;
+pub(crate) use symmetric_eigenvalues::Eigen;
 
 /// x*y.
 #[inline(always)]

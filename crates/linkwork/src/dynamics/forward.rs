@@ -12,7 +12,7 @@ use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::outflow::of_parent;
 use crate::stage::riccati;
-use crate::sweep::{At, PackedSweep, Sweep, algorithm};
+use crate::sweep::{At, Known, PackedSweep, Sweep, algorithm, known};
 
 /// T → q̈, biased, without D'Alembert forces (the articulated body algorithm): after the rates, one inward and one
 /// outward sweep. About 470 operations per link.
@@ -32,6 +32,12 @@ pub(crate) struct Pivots;
 pub(crate) struct Reactions;
 /// After [`ForwardBiasFree`]: f = Mα + b − f_ext + Σ φ f(c).
 pub(crate) struct ForcesFromAccelerations;
+
+/// [`Forward`], refined where that is needed.
+pub(crate) const FORWARD_DYNAMICS: Known = known!(
+    ("forward_dynamics", "q̈", "the accelerations under the torques tau"),
+    ["aba"], [Q, Qd, Tau] -> [Nv]
+);
 
 algorithm! {
     Forward: Forward, Packed;

@@ -15,10 +15,16 @@ use crate::scalar::{Builds, Pack, Scalar, zeros};
 use crate::spatial::Force;
 use crate::stage::Stages;
 use crate::stage::linear::{inverse_room, square_room};
-use crate::sweep::{At, PackedSweep, Sweep, algorithm};
+use crate::sweep::{At, Known, PackedSweep, Sweep, algorithm, known};
 
 /// 𝓜⁻¹, dense and row by row; where it [is made from 𝓜](is_from_mass), that stands in its place before.
 pub(crate) struct MassMatrixInverse;
+
+/// [`MassMatrixInverse`], by the sweeps that are fastest for the mechanism.
+pub(crate) const MASS_MATRIX_INVERSE: Known = known!(
+    ("mass_matrix_inverse", "𝓜⁻¹", "the inverse of the mass matrix, nv × nv"),
+    ["minv"], [Q] -> [Nv, Nv]
+);
 
 algorithm! {
     MassMatrixInverse: Inverse with crate::dynamics::composite::MassMatrix, Packed;

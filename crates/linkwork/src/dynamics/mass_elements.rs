@@ -13,10 +13,16 @@ use crate::stage::Stages;
 use crate::stage::crossing::{Crossing, at_joint};
 use crate::stage::inflow::Inflow;
 use crate::stage::joints::Joints;
-use crate::sweep::{At, Sweep};
+use crate::sweep::{At, Known, Sweep, known};
 
 /// The elements of 𝓜 that are not zero, in the order of [`path_order`](crate::plan::path_order).
 pub(crate) struct MassElements;
+
+/// These, in the order of [`Mechanism::mass_pattern`](crate::model::Mechanism::mass_pattern).
+pub(crate) const MASS_MATRIX_ENTRIES: Known = known!(
+    ("mass_matrix_entries", "𝓜", "the elements of the mass matrix that are not zero, one of each pair"),
+    [], [Q] -> [Pattern]
+);
 
 impl<S: Scalar> Sweep<S> for MassElements {
     #[inline(always)]

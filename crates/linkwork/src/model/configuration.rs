@@ -9,6 +9,7 @@ mod limits;
 mod logarithm;
 mod random;
 
+pub(crate) use limits::turn_of;
 pub(crate) use random::Generator;
 use random::Limited;
 
@@ -102,7 +103,8 @@ impl Mechanism {
     /// A random configuration, the same for the same seed on every machine.
     ///
     /// Within position limits where they are finite; else angles in [−π, π], lengths in [−1, 1] and quaternions uniform
-    /// over all rotations. Limits of a spherical or free joint bound the components of its rotation vector.
+    /// over all rotations. Limits of a spherical or free joint bound the components of its rotation
+    /// vector; one pair of a spherical joint, the vector's length.
     ///
     /// Joints that follow others are within their limits too. Those that follow by more than a ratio are drawn until they
     /// are, up to 1000 times; where none is found, or limits exclude each other, only those of the leader hold.

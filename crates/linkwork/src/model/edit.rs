@@ -10,6 +10,15 @@ use crate::spatial::{Inertia, Pose, Vec3};
 use crate::{Error, Result};
 
 /// How the root of an extracted mechanism stands on the world.
+///
+/// ```
+/// use linkwork::model::{Base, examples};
+/// let robot = examples::humanoid();
+/// let names: Vec<_> = robot.links().iter().map(|link| link.name.clone()).collect();
+/// let limb = robot.extract(names.last().expect("it has links"), Base::Fixed)?;
+/// assert!(limb.nv() < robot.nv());
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// Welded: the root link's frame is the world's.

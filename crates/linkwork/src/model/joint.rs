@@ -3,6 +3,13 @@
 use crate::spatial::{Pose, Vec3};
 
 /// How a joint lets its link move, in the joint's frame. Axes need not be unit vectors; zero is refused.
+///
+/// ```
+/// use linkwork::model::{Joint, JointKind};
+/// let free = Joint::free("base").kind;
+/// assert_eq!((free.nq(), free.nv()), (7, 6)); // a quaternion x y z w, then a place
+/// assert!(matches!(Joint::revolute("elbow", [0.0, 0.0, 1.0]).kind, JointKind::Revolute { .. }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
     /// Not at all: the link becomes part of its parent and keeps its frame and name.
@@ -145,7 +152,8 @@ pub struct Joint {
     pub stiffness: Vec<f64>,
     /// The configuration (nq numbers) at which the spring is at rest; empty for the neutral one.
     pub rest: Vec<f64>,
-    /// Lower and upper position limits, per coordinate that has any: (−∞, ∞) where empty.
+    /// Lower and upper position limits, per coordinate that has any: (−∞, ∞) where empty. One pair of a spherical joint limits the
+    /// angle of its whole rotation, which is never negative: the upper number counts.
     pub position_limits: Vec<(f64, f64)>,
     /// Largest speed.
     pub velocity_limit: Vec<f64>,
@@ -274,10 +282,21 @@ impl Joint {
         self
     }
 
-    /// Sets the position limits of every coordinate.
+    /// Sets the position limits of every coordinate; of a spherical joint, those of the angle of its whole rotation.
     pub fn position_limits(mut self, lower: f64, upper: f64) -> Self {
         self.position_limits = vec![(lower, upper)];
         self
+    }
+
+    /// The largest angle of a spherical joint's whole rotation, if one pair of limits keeps it from some.
+    pub(crate) fn turn_limit(&self) -> Option<f64> {
+        let upper = self.position_limits.first().map(|limits| limits.1.max(0.0));
+        upper.filter(|upper| self.limits_turn() && *upper < core::f64::consts::PI)
+    }
+
+    /// Whether its limits are those of the angle of its whole rotation.
+    pub(crate) fn limits_turn(&self) -> bool {
+        self.kind == JointKind::Spherical && self.position_limits.len() == 1
     }
 
     /// Sets the largest speed of every degree of freedom.

@@ -94,7 +94,7 @@ impl Mechanism {
             .collect()
     }
 
-    /// Brings a configuration within [`Mechanism::position_bounds`]; whether anything changed. Where bounds leave nothing,
+    /// Brings a configuration within [`Mechanism::position_bounds`], and ball joints within the limits of their angles; whether anything changed. Where bounds leave nothing,
     /// the coordinate stays as it is.
     pub fn clamp(&self, q: &mut [f64]) -> Result<bool> {
         self.check_configuration("q", q)?;
@@ -105,6 +105,7 @@ impl Mechanism {
             changed |= within != *q;
             *q = within;
         }
+        changed |= self.turn_back(q);
         Ok(changed)
     }
 

@@ -23,7 +23,7 @@ pub(crate) use builder::per_dof;
 #[doc(hidden)]
 pub use check::did_you_mean;
 pub(crate) use compiled::{Compiled, Part, Placed};
-pub(crate) use configuration::{Generator, check_length};
+pub(crate) use configuration::{Generator, check_length, turn_of};
 pub(crate) use configuration::{all_usable, surely_usable};
 pub use dh::{Dh, DhRow};
 pub use edit::Base;

@@ -79,7 +79,8 @@ impl Limits {
             }
             limits.joints[v.clone()].fill(j);
             if joint.kind.is_curved() {
-                if own.iter().any(|(a, b)| a.is_finite() || b.is_finite()) {
+                let never = joint.limits_turn() && joint.turn_limit().is_none();
+                if !never && own.iter().any(|(a, b)| a.is_finite() || b.is_finite()) {
                     return Err(Error::Joint {
                         joint: joint.name.clone(),
                         problem: "its position limits cannot be held by inverse kinematics, for they are of a free, planar or \

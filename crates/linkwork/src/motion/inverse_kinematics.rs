@@ -12,6 +12,12 @@ use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// How hard to try.
+///
+/// ```
+/// use linkwork::motion::SolverOptions;
+/// let quick = SolverOptions { restarts: 0, iterations: 50, ..SolverOptions::default() };
+/// assert!(quick.tolerance > 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolverOptions {
     /// What may be left of every goal, in metres and radians.

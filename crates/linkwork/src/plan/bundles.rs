@@ -5,15 +5,15 @@
 //! at once. Rows follow each other in runs, lane by lane along chains. The chains of a run need not have the same length: where
 //! one has no link, a lane carries a link of nothing.
 
-mod copies;
 mod fold;
+mod mass_places;
 mod plan;
 
 use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage};
 use crate::scalar::Copies;
 use crate::spatial::ECCENTRIC;
-use copies::copies;
 use fold::fold;
+use mass_places::copies;
 use plan::{MOST_LINKS, Plan, children};
 
 /// One number per lane.

@@ -3,7 +3,7 @@
 use super::{Evaluation, Given, Input, Quantity, lanes};
 use crate::Result;
 use crate::batch::lanes::{Lost, in_groups};
-use crate::batch::share::{Team, check_states, count_states};
+use crate::batch::threads::{Team, check_states, count_states};
 use crate::batch::{Batch, Real};
 use crate::closed::ClosedMechanism;
 use crate::model::Mechanism;

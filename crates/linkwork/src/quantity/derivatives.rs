@@ -2,8 +2,11 @@
 
 use super::Input::{Change, Q, Qd, Qdd, Tau, X};
 use super::Size::{Nv, Of, Parameters};
-use super::{Given, Quantity, Room, calls};
+use super::{Compute, Given, Quantity, Room, calls};
 use crate::Result;
+use crate::dynamics::linearized::forward::FORWARD_DYNAMICS_DERIVATIVES;
+use crate::dynamics::linearized::inverse::INVERSE_DYNAMICS_DERIVATIVES;
+use crate::dynamics::linearized::products::{ACCELERATION_ADJOINT, TORQUE_ADJOINT};
 use crate::scalar::Dual;
 use crate::workspace::{Along, DerivativeRates, Derivatives, Linearized, Moving};
 
@@ -14,27 +17,13 @@ calls! {
 }
 
 pub(super) static QUANTITIES: &[Quantity] = &[
-    Quantity::new(
-        (
-            "inverse_dynamics_derivatives",
-            "∂T/∂(q, q̇, q̈)",
-            "∂T/∂q, ∂T/∂q̇ and 𝓜, 3 × nv × nv, in the tangent space",
-        ),
-        &["rnea_derivatives"],
-        &[Q, Qd, Qdd],
-        &[Of(3), Nv, Nv],
-        |m, g, room, out| of_torques(m, g, room, 0..3, out),
+    Quantity::declared(
+        INVERSE_DYNAMICS_DERIVATIVES,
+        Compute::Tree(|m, g, room, out| of_torques(m, g, room, 0..3, out)),
     ),
-    Quantity::new(
-        (
-            "forward_dynamics_derivatives",
-            "∂q̈/∂(q, q̇, T)",
-            "∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹, 3 × nv × nv, in the tangent space",
-        ),
-        &["aba_derivatives"],
-        &[Q, Qd, Tau],
-        &[Of(3), Nv, Nv],
-        |m, g, room, out| of_accelerations(m, g, room, 0..3, out),
+    Quantity::declared(
+        FORWARD_DYNAMICS_DERIVATIVES,
+        Compute::Tree(|m, g, room, out| of_accelerations(m, g, room, 0..3, out)),
     ),
     Quantity::new(
         ("dtau_dq", "∂T/∂q", "at (q, q̇, q̈), nv × nv, in the tangent space"),
@@ -81,28 +70,15 @@ pub(super) static QUANTITIES: &[Quantity] = &[
                 .acceleration_change(g.change, out)
         },
     ),
-    Quantity::call(
-        ("torque_adjoint", "(∂T)*x", "(∂T/∂q)*x, (∂T/∂q̇)*x and 𝓜x, in O(n)"),
-        &["rnea_vjp"],
-        &[Q, Qd, Qdd, X],
-        &[Of(3), Nv],
-        torque_adjoint,
-    ),
-    Quantity::new(
-        (
-            "acceleration_adjoint",
-            "(∂q̈)*x",
-            "(∂q̈/∂q)*x, (∂q̈/∂q̇)*x and 𝓜⁻¹x, in O(n)",
-        ),
-        &["aba_vjp"],
-        &[Q, Qd, Tau, X],
-        &[Of(3), Nv],
-        |m, g, room, out| {
+    Quantity::declared(TORQUE_ADJOINT, Compute::Call(torque_adjoint)),
+    Quantity::declared(
+        ACCELERATION_ADJOINT,
+        Compute::Tree(|m, g, room, out| {
             // As batches do it, to the bit.
             let qdd = room.first(g.tau.len());
             m.forward_dynamics(g.tau, qdd)?;
             m.linearized(qdd)?.acceleration_adjoint(g.x, out)
-        },
+        }),
     ),
     Quantity::new(
         (

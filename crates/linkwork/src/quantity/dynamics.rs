@@ -1,8 +1,11 @@
 //! Forces, accelerations, and the mass matrix.
 
-use super::Input::{Frame, Q, Qd, Tau};
-use super::Size::{Nv, Of, Pattern};
-use super::{Quantity, calls};
+use super::Input::{Frame, Q, Qd};
+use super::Size::{Nv, Of};
+use super::{Compute, Quantity, calls};
+use crate::dynamics::forward::FORWARD_DYNAMICS;
+use crate::dynamics::inverse_mass::MASS_MATRIX_INVERSE;
+use crate::dynamics::mass_elements::MASS_MATRIX_ENTRIES;
 
 // One call, over any scalar.
 calls! {
@@ -11,31 +14,12 @@ calls! {
 }
 
 pub(super) static QUANTITIES: &[Quantity] = &[
-    Quantity::call(
-        ("forward_dynamics", "q̈", "the accelerations under the torques tau"),
-        &["aba"],
-        &[Q, Qd, Tau],
-        &[Nv],
-        forward_dynamics,
+    Quantity::declared(FORWARD_DYNAMICS, Compute::Call(forward_dynamics)),
+    Quantity::declared(
+        MASS_MATRIX_ENTRIES,
+        Compute::Tree(|m, _, _, out| m.mass_matrix_entries(out)),
     ),
-    Quantity::new(
-        (
-            "mass_matrix_entries",
-            "𝓜",
-            "the elements of the mass matrix that are not zero, one of each pair",
-        ),
-        &[],
-        &[Q],
-        &[Pattern],
-        |m, _, _, out| m.mass_matrix_entries(out),
-    ),
-    Quantity::call(
-        ("mass_matrix_inverse", "𝓜⁻¹", "the inverse of the mass matrix, nv × nv"),
-        &["minv"],
-        &[Q],
-        &[Nv, Nv],
-        mass_matrix_inverse,
-    ),
+    Quantity::declared(MASS_MATRIX_INVERSE, Compute::Call(mass_matrix_inverse)),
     Quantity::new(
         (
             "log_det_mass",

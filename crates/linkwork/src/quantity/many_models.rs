@@ -2,8 +2,8 @@
 
 use super::{Evaluation, Given, Input, Quantity};
 use crate::Result;
-use crate::batch::damped::Damped;
-use crate::batch::share::{Failures, Team, check_states};
+use crate::batch::damped_rollout::Damped;
+use crate::batch::threads::{Failures, Team, check_states};
 use crate::batch::{Models, Real, Rollout, Variation};
 use crate::model::Mechanism;
 

@@ -34,6 +34,7 @@ pub use many_models::ModelsEvaluation;
 use crate::closed::ClosedPosed;
 use crate::model::{FrameId, JointId, Mechanism};
 use crate::scalar::Scalar;
+use crate::sweep::Known;
 use crate::workspace::Moving;
 use crate::{Error, Reference, Result};
 
@@ -63,35 +64,15 @@ pub struct Quantity {
     compute: Compute,
 }
 
-impl Input {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Q => "q",
-            Self::Qd => "qd",
-            Self::Qdd => "qdd",
-            Self::Tau => "tau",
-            Self::X => "x",
-            Self::Change => "change",
-            Self::Frame => "frame",
-            Self::Reference => "reference",
-            Self::Joint => "joint",
-        }
-    }
-
-    /// How many numbers it has; none if it is not made of numbers.
-    pub fn len(self, mechanism: &Mechanism) -> Option<usize> {
-        match self {
-            Self::Q => Some(mechanism.nq()),
-            Self::Qd | Self::Qdd | Self::Tau | Self::X => Some(mechanism.nv()),
-            Self::Change => Some(3 * mechanism.nv()),
-            Self::Frame | Self::Reference | Self::Joint => None,
-        }
-    }
-}
-
 /// What quantities are computed from: for one state, or for many one after another. What a quantity does not take may be
 /// left empty.
+///
+/// ```
+/// use linkwork::quantity::{Given, Input};
+/// let given = Given { q: &[0.1, 0.2], qd: &[0.0, 0.5], ..Given::default() };
+/// assert_eq!(given.numbers(Input::Qd), [0.0, 0.5]);
+/// assert!(given.numbers(Input::Tau).is_empty());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a, T = f64> {
     /// The configuration.
@@ -218,6 +199,20 @@ impl Quantity {
         }
     }
 
+    /// One that is declared beside its algorithm.
+    const fn declared(known: Known, compute: Compute) -> Self {
+        let (name, symbol, about) = known.head;
+        Self {
+            name,
+            symbol,
+            about,
+            aliases: known.aliases,
+            inputs: known.inputs,
+            shape: known.shape,
+            compute,
+        }
+    }
+
     const fn closed(
         (name, symbol, about): (&'static str, &'static str, &'static str),
         inputs: &'static [Input],
@@ -300,18 +295,13 @@ impl Quantity {
 
     /// The dimensions for a mechanism, and a joint where its inputs name one.
     pub fn dimensions(&self, mechanism: &Mechanism, joint: Option<JointId>) -> Result<Vec<usize>> {
-        let size = |size: &Size| {
-            Ok(match *size {
-                Size::Of(n) => n,
-                Size::Nv => mechanism.nv(),
-                Size::Links => mechanism.links().len(),
-                Size::Parameters => 10 * mechanism.links().len(),
-                Size::Pattern => mechanism.mass_pattern_length(),
-                Size::Dofs => mechanism
-                    .v_range(joint.ok_or(Error::Missing { input: "joint" })?)?
-                    .len(),
-                Size::Constraints => return Err(self.needs_loops(mechanism)),
-            })
+        let size = |size: &Size| match (size, size.len(mechanism)) {
+            (_, Some(n)) => Ok(n),
+            (Size::Dofs, None) => {
+                let joint = joint.ok_or(Error::Missing { input: "joint" })?;
+                Ok(mechanism.v_range(joint)?.len())
+            }
+            (_, None) => Err(self.needs_loops(mechanism)),
         };
         self.shape.iter().map(size).collect()
     }

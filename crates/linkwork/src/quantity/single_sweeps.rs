@@ -25,18 +25,7 @@ all_sweeps!(known);
 
 const fn quantity<W: Listed<Partner: Listed + Sweep<f64>> + Sweep<f64>>() -> Option<Quantity> {
     match W::KNOWN {
-        Some(known) => {
-            let (name, symbol, about) = known.head;
-            Some(Quantity {
-                name,
-                symbol,
-                about,
-                aliases: known.aliases,
-                inputs: known.inputs,
-                shape: known.shape,
-                compute: Compute::Call(run::<f64, W>),
-            })
-        }
+        Some(known) => Some(Quantity::declared(known, Compute::Call(run::<f64, W>))),
         None => None,
     }
 }

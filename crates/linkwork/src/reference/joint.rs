@@ -42,12 +42,14 @@ pub(super) fn motions(kind: &JointKind, q: &[f64]) -> Vec<Motion> {
     }
 }
 
-/// Ḣ*q̇ as the link sees it: zero but for a universal joint, whose first axis the second turn carries.
-pub(super) fn motions_rate(kind: &JointKind, q: &[f64], qd: &[f64]) -> Motion {
+/// How H*x changes, as the link sees it, with one or two steps of the joint: zero but for a universal joint, whose first axis
+/// the second turn carries. With x and one step q̇ it is Ḣ*q̇.
+pub(super) fn motions_change(kind: &JointKind, q: &[f64], x: &[f64], steps: &[&[f64]]) -> Motion {
     match *kind {
         JointKind::Universal { axes: [_, second] } => {
             let first = motions(kind, q)[0].angular;
-            Motion::new(first.cross(unit(second)) * (qd[0] * qd[1]), STILL)
+            let turn = |axis: Vec3, step: &&[f64]| axis.cross(unit(second)) * step[1];
+            Motion::new(steps.iter().fold(first * x[0], turn), STILL)
         }
         _ => Motion::ZERO,
     }

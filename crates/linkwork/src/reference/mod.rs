@@ -10,6 +10,9 @@
 //! | [`inverse_dynamics`], recursive Newton–Euler | [`Moving::inverse_dynamics`](crate::workspace::Moving::inverse_dynamics) |
 //! | [`mass_matrix`], composite bodies | [`Configured::mass_matrix`](crate::workspace::Configured::mass_matrix) |
 //! | [`forward_dynamics`], articulated bodies | [`Moving::forward_dynamics`](crate::workspace::Moving::forward_dynamics) |
+//! | [`mass_matrix_inverse`], unit torques on articulated bodies | [`Configured::mass_matrix_inverse`](crate::workspace::Configured::mass_matrix_inverse) |
+//! | [`inverse_derivatives`], Newton–Euler line by line | [`Linearized::inverse_derivatives`](crate::workspace::Linearized::inverse_derivatives) |
+//! | [`forward_derivatives`], −𝓜⁻¹ times these | [`Linearized::forward_derivatives`](crate::workspace::Linearized::forward_derivatives) |
 //!
 //! ```
 //! use linkwork::{model::examples, reference};
@@ -20,15 +23,20 @@
 //! # Ok::<(), linkwork::Error>(())
 //! ```
 
+mod articulated;
+mod derivatives;
 mod joint;
 mod matrix;
 
+pub use articulated::{forward_dynamics, mass_matrix_inverse};
+pub use derivatives::{forward_derivatives, inverse_derivatives};
+
 use crate::Result;
-use crate::model::{LinkId, Mechanism};
+use crate::model::{JointKind, LinkId, Mechanism};
 use crate::spatial::{Force, Inertia, Motion, Pose, Vec3};
 use core::ops::Range;
-use joint::{motions, motions_rate};
-use matrix::{Six, solve};
+use joint::{motions, motions_change};
+use matrix::Six;
 
 /// A link on its joint, at a state.
 struct Link {
@@ -39,6 +47,9 @@ struct Link {
     /// Its frame, seen from the parent's.
     pose: Pose,
     inertia: Inertia,
+    kind: JointKind,
+    /// Of the joint.
+    q: Vec<f64>,
     /// The columns of H*: the motions that the joint allows, in the link's frame.
     motions: Vec<Motion>,
     /// Ḣ*q̇, as the link sees it.
@@ -77,8 +88,10 @@ fn links(m: &Mechanism, q: &[f64], qd: &[f64]) -> Result<Vec<Link>> {
                 parent: parent.flatten(),
                 pose: joint.origin * joint.kind.pose(at),
                 inertia: m.links()[child].inertia,
+                kind: joint.kind,
+                q: at.to_vec(),
                 motions: motions(&joint.kind, at),
-                turning: motions_rate(&joint.kind, at, rate),
+                turning: motions_change(&joint.kind, at, rate, &[rate]),
                 dofs: dofs.clone(),
                 armature: crate::model::per_dof(&joint.armature, dofs.len(), 0.0),
             });
@@ -193,69 +206,4 @@ pub fn mass_matrix(m: &Mechanism, q: &[f64]) -> Result<Vec<f64>> {
         }
     }
     Ok(mass)
-}
-
-/// q̈. Outward, velocities; inward, what a link shows when all outboard is free; outward, accelerations.
-///
-/// ```text
-/// P = M + Σ φP⁺φ*     D = HPH*     G = PH*D⁻¹     P⁺ = P − G H P     z = Pa + b + Σ φz⁺     ε = T − Hz     z⁺ = z + Gε
-/// q̈ = D⁻¹ε − G*α⁺     α⁺ = φ*α(p)     α = α⁺ + H*q̈ + a
-/// ```
-pub fn forward_dynamics(m: &Mechanism, q: &[f64], qd: &[f64], tau: &[f64]) -> Result<Vec<f64>> {
-    m.check_vector("tau", tau)?;
-    let (links, mut qdd) = (links(m, q, qd)?, vec![0.0; m.nv()]);
-    let (mut velocity, mut bias, mut z) = (Vec::new(), Vec::new(), Vec::new());
-    let mut shown: Vec<Six> = links.iter().map(|link| Six::of(&link.inertia)).collect();
-    for link in &links {
-        let own = link.motion(qd);
-        let v = link.pose.motion_out(link.parent.map_or(Motion::ZERO, |p| velocity[p])) + own;
-        velocity.push(v);
-        bias.push(link.turning + v.cross(own));
-        z.push(v.cross_force(momentum(&link.inertia, v)));
-    }
-    // D, PH* and ε of every joint, for the way out.
-    let mut pivots = Vec::new();
-    for (k, link) in links.iter().enumerate().rev() {
-        let columns: Vec<Force> = link.motions.iter().map(|motion| shown[k].times(*motion)).collect();
-        let d: Vec<Vec<f64>> = (0..columns.len())
-            .map(|i| {
-                (0..columns.len())
-                    .map(|j| link.motions[i].dot(columns[j]) + if i == j { link.armature[i] } else { 0.0 })
-                    .collect()
-            })
-            .collect();
-        let pushed = z[k] + shown[k].times(bias[k]);
-        let eps: Vec<f64> = link
-            .dofs
-            .clone()
-            .zip(&link.motions)
-            .map(|(dof, h)| tau[dof] - h.dot(pushed))
-            .collect();
-        if let Some(p) = link.parent {
-            let plus = shown[k].less(&columns, &d)?;
-            let handed = solve(&d, &eps)?
-                .iter()
-                .zip(&columns)
-                .fold(pushed, |sum, (x, column)| sum + *column * *x);
-            shown[p] = shown[p].plus(&plus.seen_through(&link.pose));
-            z[p] += link.pose.force_in(handed);
-        }
-        pivots.push((d, columns, eps));
-    }
-    let mut accelerations: Vec<Motion> = Vec::new();
-    let world = Motion::new([0.0; 3], -m.gravity());
-    for (k, (link, (d, columns, eps))) in links.iter().zip(pivots.iter().rev()).enumerate() {
-        let carried = link.pose.motion_out(link.parent.map_or(world, |p| accelerations[p]));
-        // D q̈ = ε − HPα⁺.
-        let right: Vec<f64> = eps
-            .iter()
-            .zip(columns)
-            .map(|(e, column)| e - carried.dot(*column))
-            .collect();
-        for (dof, x) in link.dofs.clone().zip(solve(d, &right)?) {
-            qdd[dof] = x;
-        }
-        accelerations.push(carried + link.motion(&qdd) + bias[k]);
-    }
-    Ok(qdd)
 }

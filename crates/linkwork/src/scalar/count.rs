@@ -135,6 +135,10 @@ impl Scalar for Count {
         Self(Scalar::sqrt(self.0))
     }
 
+    fn ln(self) -> Self {
+        Self(Scalar::ln(self.0))
+    }
+
     #[inline(never)]
     fn sin_cos(self) -> (Self, Self) {
         let (s, c) = Scalar::sin_cos(self.0);

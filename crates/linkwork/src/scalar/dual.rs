@@ -137,6 +137,10 @@ impl<S: Scalar> Scalar for Dual<S> {
         Self::new(r, self.derivative * (r + r).recip())
     }
 
+    fn ln(self) -> Self {
+        Self::new(self.value.ln(), self.derivative * self.value.recip())
+    }
+
     #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
         let (s, c) = self.value.sin_cos();

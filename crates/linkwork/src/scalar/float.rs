@@ -45,6 +45,10 @@ impl Scalar for f64 {
         f64::sqrt(self)
     }
 
+    fn ln(self) -> Self {
+        f64::ln(self)
+    }
+
     #[inline(always)]
     fn sin_cos(self) -> (Self, Self) {
         if self.abs() <= REDUCIBLE {
@@ -93,6 +97,10 @@ impl Scalar for f32 {
     #[inline]
     fn sqrt(self) -> Self {
         f32::sqrt(self)
+    }
+
+    fn ln(self) -> Self {
+        f32::ln(self)
     }
 
     #[inline(always)]

@@ -6,17 +6,17 @@
 //! scalar, and every count, is exact.
 
 pub(crate) mod angle;
-mod copies;
 mod count;
 mod dual;
 mod float;
+mod place_lists;
 
 pub use count::{Count, Operations};
 pub use dual::Dual;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use copies::Tile;
-pub(crate) use copies::{Copies, Register};
+pub(crate) use place_lists::Tile;
+pub(crate) use place_lists::{Copies, Register};
 
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
@@ -97,6 +97,8 @@ pub trait Scalar:
     fn recip(self) -> Self;
     /// The non-negative square root.
     fn sqrt(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
     /// Sine and cosine.
     fn sin_cos(self) -> (Self, Self);
     /// Lane by lane: `yes` where `self < bound`, else `no`.

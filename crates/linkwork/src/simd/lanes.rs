@@ -247,6 +247,14 @@ macro_rules! lanes {
                 Self(unsafe { $root(self.0) })
             }
 
+            fn ln(self) -> Self {
+                let mut x = self.to_array();
+                for x in &mut x {
+                    *x = x.ln();
+                }
+                Self::from_array(x)
+            }
+
             #[inline(always)]
             fn sin_cos(self) -> (Self, Self) {
                 use crate::scalar::angle;

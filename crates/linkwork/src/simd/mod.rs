@@ -4,10 +4,10 @@
 //! from wide registers, and from the thirty-two registers of AVX-512. A [`Task`] is compiled inside a function for each,
 //! and outside any such function: same source, same bits, only slower.
 
-mod copies;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod pack;
+mod scatter;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Four columns of one state in a register.
 
-use super::copies;
 use super::lanes::F64x4;
+use super::scatter;
 use crate::scalar::{Copies, Pack, Register, Scalar, put};
 
 /// Ones in the columns that the lowest bits tell.
@@ -128,13 +128,13 @@ impl Pack<f64> for F64x4 {
     #[inline(always)]
     fn fill(copies: &Copies, part: usize, to: &mut [f64]) {
         // SAFETY: whoever has such numbers has the instructions.
-        unsafe { copies::fill(copies, part, to) };
+        unsafe { scatter::fill(copies, part, to) };
     }
 
     #[inline(always)]
     fn copy(copies: &Copies, from: &[Register<f64>], to: &mut [f64]) {
         // SAFETY: whoever has such numbers has the instructions.
-        unsafe { copies::copy(copies, from, to) };
+        unsafe { scatter::copy(copies, from, to) };
     }
 
     #[inline(always)]

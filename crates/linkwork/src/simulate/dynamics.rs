@@ -17,6 +17,35 @@ pub struct Now<'a> {
 
 /// What drives a mechanism: torques of motors, and external forces. A function or closure with the arguments of
 /// [`Drive::drive`] is a drive, and `()` is none.
+///
+/// ```
+/// use linkwork::simulate::{Drive, Dynamics, Integrator, Now, RungeKutta4, State};
+/// use linkwork::workspace::Moving;
+///
+/// /// A spring and a damper at every joint.
+/// struct Servo {
+///     target: Vec<f64>,
+/// }
+///
+/// impl Drive for Servo {
+///     fn drive(&mut self, now: Now<'_>, moving: &mut Moving<'_>, tau: &mut [f64]) -> linkwork::Result<()> {
+///         moving.gravity_torque(tau)?; // what holds the arm, and
+///         for i in 0..tau.len() {
+///             tau[i] += 40.0 * (self.target[i] - now.q[i]) - 10.0 * now.v[i];
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let arm = linkwork::model::examples::double_pendulum();
+/// let mut equations = Dynamics::new(&arm, Servo { target: vec![0.5, -0.2] })?;
+/// let (mut state, mut integrator) = (State::at_rest(&arm, &[0.0, 0.0]), RungeKutta4::new(&arm));
+/// for _ in 0..5000 {
+///     integrator.step(&mut equations, &mut state, 1e-3)?;
+/// }
+/// assert!((state.q[0] - 0.5).abs() < 1e-2 && (state.q[1] + 0.2).abs() < 1e-2);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub trait Drive {
     /// Writes the motors' torques to `tau`, which comes filled with zeros. `moving` is the mechanism at this state: ask it what
     /// a controller needs, or [apply forces](crate::workspace::Configured::apply_force) to its links.

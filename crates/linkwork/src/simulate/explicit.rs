@@ -5,6 +5,18 @@ use super::{Equations, Integrator, State, at_time, check_step, settled, too_far}
 use crate::{Mechanism, Result};
 
 /// First order and cheap, and energy stays near its value: v ← v + h v̇(q, v), then q ← q ⊕ h q̇(q, v).
+///
+/// ```
+/// use linkwork::simulate::{Dynamics, Integrator, SemiImplicitEuler, State};
+/// let robot = linkwork::model::examples::double_pendulum();
+/// let mut equations = Dynamics::new(&robot, ())?; // no torques
+/// let (mut state, mut integrator) = (State::at_rest(&robot, &[0.3, 0.0]), SemiImplicitEuler::new(&robot));
+/// for _ in 0..1000 {
+///     integrator.step(&mut equations, &mut state, 1e-3)?;
+/// }
+/// assert!((state.t - 1.0).abs() < 1e-9);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SemiImplicitEuler {
     chart: Chart,
@@ -45,6 +57,25 @@ impl Integrator for SemiImplicitEuler {
 }
 
 /// The classical Runge–Kutta method of order four, on the manifold as by Munthe-Kaas (1998).
+///
+/// ```
+/// use linkwork::simulate::{Dynamics, Integrator, RungeKutta4, State};
+/// let robot = linkwork::model::examples::double_pendulum();
+/// let mut equations = Dynamics::new(&robot, ())?; // no torques
+/// let (mut state, mut integrator) = (State::at_rest(&robot, &[1.5, 0.0]), RungeKutta4::new(&robot));
+/// let energy = |state: &State| {
+///     let mut workspace = robot.workspace();
+///     let mut posed = workspace.at(&state.q)?;
+///     let potential = posed.potential_energy();
+///     Ok::<f64, linkwork::Error>(posed.moving(&state.v)?.kinetic_energy() + potential)
+/// };
+/// let before = energy(&state)?;
+/// for _ in 0..100 {
+///     integrator.step(&mut equations, &mut state, 1e-3)?;
+/// }
+/// assert!((energy(&state)? - before).abs() < 1e-8);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RungeKutta4 {
     stages: Stages<4>,

@@ -80,6 +80,35 @@ impl State {
 /// Equations of motion: how a configuration q and nv numbers v that say how it moves change in time.
 ///
 /// v may be q̇, or any other coordinates of it, such as total joint rates.
+///
+/// ```
+/// use linkwork::simulate::{Equations, Integrator, RungeKutta4, State};
+/// use linkwork::Mechanism;
+///
+/// /// Every joint falls back to zero by itself: no masses, no forces.
+/// struct Relaxing(Mechanism);
+///
+/// impl Equations for Relaxing {
+///     fn mechanism(&self) -> &Mechanism {
+///         &self.0
+///     }
+///
+///     fn rates(&mut self, _t: f64, q: &[f64], v: &[f64], qd: &mut [f64], vd: &mut [f64]) -> linkwork::Result<()> {
+///         qd.copy_from_slice(v);
+///         (0..v.len()).for_each(|i| vd[i] = -q[i] - 2.0 * v[i]);
+///         Ok(())
+///     }
+/// }
+///
+/// let arm = linkwork::model::examples::double_pendulum();
+/// let (mut state, mut integrator) = (State::at_rest(&arm, &[1.0, 0.5]), RungeKutta4::new(&arm));
+/// let mut equations = Relaxing(arm);
+/// for _ in 0..100 {
+///     integrator.step(&mut equations, &mut state, 0.01)?;
+/// }
+/// assert!((state.q[0] - 2.0 * (-1.0_f64).exp()).abs() < 1e-8); // (1 + t)e^−t
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub trait Equations {
     /// What moves.
     fn mechanism(&self) -> &Mechanism;

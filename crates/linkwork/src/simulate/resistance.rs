@@ -1,7 +1,9 @@
 //! What resists the joints by itself: springs, dampers, dry friction and stops.
 
 use crate::coupled::model::Follower;
-use crate::model::{JointId, Mechanism, Resisted, SLOW, per_dof};
+use crate::dense::Eigen;
+use crate::model::{JointId, Mechanism, Resisted, SLOW, per_dof, turn_of};
+use crate::spatial::Vec3;
 use crate::{Error, Result};
 
 /// T of stops, in seconds, unless steps are too long for that.
@@ -31,8 +33,31 @@ const FLAT: f64 = 1e-3;
 /// The stop of a joint that follows by more than a ratio is the same, seen by its leader: x and ẋ are divided by the slope of
 /// the coupling there, and less so where the slope turns to zero within x.
 ///
+/// A ball joint whose angle is limited has the same stop along the axis of its rotation, I being the least about any axis.
+///
 /// Both are stiff, and explicit steps of a length h bear only so much: [`PassiveForces::for_steps`] makes them softer where
-/// needed. Limits of planar, spherical and free joints have no stops.
+/// needed. Other limits of planar, spherical and free joints have no stops.
+///
+/// ```
+/// use linkwork::model::{Joint, Link, Mechanism};
+/// use linkwork::simulate::{Dynamics, Integrator, PassiveForces, RungeKutta4, State};
+/// use linkwork::spatial::Inertia;
+/// // A door that swings against its stop.
+/// let door = Mechanism::builder("door")
+///     .link(Link::new("leaf", Inertia::rod(20.0, [0.9, 0.0, 0.0])))
+///     .joint(Joint::revolute("hinge", [0.0, 0.0, 1.0]).between("world", "leaf").position_limits(0.0, 1.5))
+///     .build()?;
+/// let step = 1e-3;
+/// let forces = PassiveForces::of(&door)?.for_steps(step); // as firm as such steps bear
+/// let mut equations = Dynamics::with(&door, (), forces);
+/// let mut state = State { t: 0.0, q: vec![1.0], v: vec![2.0] };
+/// let mut integrator = RungeKutta4::new(&door);
+/// for _ in 0..1000 {
+///     integrator.step(&mut equations, &mut state, step)?;
+/// }
+/// assert!(state.q[0] < 1.5 && state.v[0].abs() < 0.3, "it came back, slowly");
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct PassiveForces {
@@ -43,6 +68,8 @@ pub struct PassiveForces {
     /// v₀ of joints that follow by more than a ratio.
     follower_slip: Vec<f64>,
     stops: Vec<Stop>,
+    /// Ball joints: where they are in q and v, and the largest angle.
+    ball_stops: Vec<(usize, usize, f64)>,
     /// T of the stops.
     time: f64,
     /// The joints whose limits have no stops.
@@ -88,6 +115,7 @@ impl PassiveForces {
             slip: vec![SLOW; nv],
             follower_slip: vec![SLOW; followers],
             stops: Vec::new(),
+            ball_stops: Vec::new(),
             time: FIRM,
             unstopped: Vec::new(),
             inertia: Inertias::filled(0.0, nv, followers),
@@ -102,8 +130,8 @@ impl PassiveForces {
         let rubs = passive.friction.iter().any(|x| *x != 0.0) || passive.followers.iter().any(|f| f.friction != 0.0);
         all.passive = passive.is_any();
         all.find_stops(mechanism);
-        if !all.stops.is_empty() || rubs {
-            all.inertia = Inertias::of(mechanism)?;
+        if !all.stops.is_empty() || !all.ball_stops.is_empty() || rubs {
+            all.inertia = Inertias::of(mechanism, &all.ball_stops)?;
         }
         Ok(all)
     }
@@ -123,6 +151,7 @@ impl PassiveForces {
     /// The same without stops at the position limits.
     pub fn without_stops(mut self) -> Self {
         self.stops.clear();
+        self.ball_stops.clear();
         self.unstopped.clear();
         self
     }
@@ -153,10 +182,10 @@ impl PassiveForces {
 
     /// Whether anything resists.
     pub fn is_any(&self) -> bool {
-        self.passive || !self.stops.is_empty()
+        self.passive || !self.stops.is_empty() || !self.ball_stops.is_empty()
     }
 
-    /// The joints that have limits but, being planar, spherical or free, no stops.
+    /// The joints that have limits but, being planar, spherical or free, no stops; limits of ball joints' angles have some.
     pub fn unstopped(&self) -> &[JointId] {
         &self.unstopped
     }
@@ -171,7 +200,10 @@ impl PassiveForces {
             let free = (f64::NEG_INFINITY, f64::INFINITY);
             let limits = per_dof(&joint.position_limits, joint.kind.nv(), free);
             let limited = limits.iter().any(|(a, b)| a.is_finite() || b.is_finite());
-            if limited && joint.kind.is_curved() {
+            if joint.limits_turn() {
+                let (q, v) = (mechanism.q_of(j).start, mechanism.v_of(j).start);
+                self.ball_stops.extend(joint.turn_limit().map(|limit| (q, v, limit)));
+            } else if limited && joint.kind.is_curved() {
                 self.unstopped.push(mechanism.joint_at(j));
             } else if let (true, Some(leader)) = (limited, mechanism.leader_of(j)) {
                 let (q, v) = (mechanism.q_of(leader).start, mechanism.v_of(leader).start);
@@ -200,6 +232,16 @@ impl PassiveForces {
         }
         for stop in &self.stops {
             tau[stop.v] += stop.torque(&self.inertia, q[stop.q], v[stop.v], self.time);
+        }
+        for &(at, to, limit) in &self.ball_stops {
+            let (angle, axis) = turn_of(&q[at..at + 4]);
+            if angle > limit {
+                let rate = axis.dot(Vec3::new(v[to], v[to + 1], v[to + 2]));
+                let torque = axis * (-self.inertia.independent[to] * push(angle - limit, rate, self.time));
+                for (tau, x) in tau[to..to + 3].iter_mut().zip(torque.to_array()) {
+                    *tau += x;
+                }
+            }
         }
         Ok(())
     }
@@ -288,8 +330,8 @@ impl Inertias {
         }
     }
 
-    /// Those of several configurations within the limits.
-    fn of(mechanism: &Mechanism) -> Result<Self> {
+    /// Those of several configurations within the limits; of ball joints with stops, the least about any axis.
+    fn of(mechanism: &Mechanism, balls: &[(usize, usize, f64)]) -> Result<Self> {
         let (nv, bent) = (mechanism.nv(), &mechanism.passive.followers);
         let mut workspace = mechanism.workspace();
         let (mut inverse, mut least) = (vec![0.0; nv * nv], Self::filled(f64::INFINITY, nv, bent.len()));
@@ -303,6 +345,13 @@ impl Inertias {
             }
             for (i, least) in least.independent.iter_mut().enumerate() {
                 *least = least.min(inverse[i * nv + i].recip());
+            }
+            for &(_, v, _) in balls {
+                let row = |i: usize| core::array::from_fn(|j| inverse[(v + i) * nv + v + j]);
+                let most = Eigen::<3>::new([row(0), row(1), row(2)]).largest();
+                least.independent[v..v + 3]
+                    .iter_mut()
+                    .for_each(|x| *x = x.min(most.recip()));
             }
             for (shown, resisted) in least.followers.iter_mut().zip(bent) {
                 let [at, to] = resisted.leader;

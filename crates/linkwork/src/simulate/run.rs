@@ -81,6 +81,31 @@ pub struct Run {
 }
 
 /// Called while a run goes on.
+///
+/// ```
+/// use linkwork::simulate::{Dynamics, Listener, Method, Run, State};
+///
+/// /// Keeps the angle of the first joint, and ends the run when it is negative.
+/// #[derive(Default)]
+/// struct Swing(Vec<f64>);
+///
+/// impl Listener for Swing {
+///     fn sample(&mut self, state: &State) {
+///         self.0.push(state.q[0]);
+///     }
+///
+///     fn goes_on(&mut self, state: &State, _steps: u64) -> bool {
+///         state.q[0] >= 0.0
+///     }
+/// }
+///
+/// let robot = linkwork::model::examples::double_pendulum();
+/// let mut equations = Dynamics::new(&robot, ())?;
+/// let (start, mut swing) = (State::at_rest(&robot, &[0.5, 0.0]), Swing::default());
+/// let outcome = Run::new(Method::RungeKutta4, 10.0).step(1e-3).samples(100.0).go(&mut equations, start, &mut swing);
+/// assert!(outcome.state.t < 10.0 && swing.0.len() > 2);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub trait Listener {
     /// A state to keep: the first, those at the rate asked for, and the last.
     fn sample(&mut self, state: &State);

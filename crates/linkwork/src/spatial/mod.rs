@@ -6,6 +6,7 @@
 mod articulated;
 mod articulated_rate;
 mod eccentric;
+mod frame_rows;
 mod inertia;
 #[cfg(any(feature = "serde", feature = "nalgebra", feature = "mint"))]
 mod interchange;
@@ -14,20 +15,19 @@ mod pose;
 mod principal;
 mod reference;
 mod rotation;
-mod row;
 mod screw;
 mod vector;
 mod wrench;
 
 pub(crate) use articulated::{Articulated, ArticulatedAboutZ};
 pub(crate) use eccentric::{ECCENTRIC, Eccentric};
+pub(crate) use frame_rows::{Row, Rows};
 pub use inertia::Inertia;
 pub(crate) use inertia::RigidBody;
 pub(crate) use lie::{ShortTurn, along_screw};
 pub use pose::Pose;
 pub use reference::Reference;
 pub use rotation::Rotation;
-pub(crate) use row::{Row, Rows};
 pub(crate) use screw::{Apart, ConstantTurn, Flat, Lean, Leaning, PlanarTurn, Quarter, Screw, Skew, Tilt, Turn};
 pub use vector::Vec3;
 pub use wrench::{Force, Motion};

@@ -4,6 +4,7 @@
 //! are filled; the views of [`crate::workspace`] hand them out, so that nothing stale can be read.
 
 pub(crate) mod branches;
+pub(crate) mod cache_lines;
 pub(crate) mod crossing;
 pub(crate) mod diagonal;
 mod filled;
@@ -12,7 +13,6 @@ pub(crate) mod inertia_rates;
 pub(crate) mod inflow;
 pub(crate) mod joints;
 pub(crate) mod linear;
-pub(crate) mod numbers;
 pub(crate) mod out_of_line;
 pub(crate) mod outflow;
 pub(crate) mod rates;
@@ -28,12 +28,12 @@ use crate::model::Compiled;
 use crate::plan::{Course, Whole};
 use crate::scalar::{Pack, Scalar};
 use crate::spatial::{Force, Motion};
+use cache_lines::Numbers;
 use diagonal::Diagonal;
 use filled::Filled;
 use home_gains::HomeGain;
 use joints::Joints;
 use linear::Linear;
-use numbers::Numbers;
 use rates::Rate;
 use riccati::Riccati;
 use scratch::Scratch;

@@ -2,9 +2,9 @@
 
 use super::LARGE;
 use super::branches::Abreast;
+use super::cache_lines::{self, LINE};
 use super::inflow::Waiting;
 use super::linear;
-use super::numbers::{self, LINE};
 use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Motion, RigidBody};
@@ -91,6 +91,6 @@ impl<S: Scalar> Scratch<S> {
         if self.tiles.len() < numbers + LINE {
             self.tiles.resize(numbers + LINE, S::ZERO);
         }
-        numbers::first_of_line(&self.tiles)
+        cache_lines::first_of_line(&self.tiles)
     }
 }

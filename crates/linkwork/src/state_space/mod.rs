@@ -26,8 +26,8 @@ mod doubling;
 mod dual_step;
 mod external_force;
 mod finite_horizon;
+mod matrix_product;
 mod names;
-mod product;
 mod riccati;
 mod step;
 
@@ -42,6 +42,18 @@ use crate::model::{JointKind, Mechanism};
 use crate::{Error, Reference, Result};
 
 /// Where a model is linearized.
+///
+/// ```
+/// use linkwork::state_space::{OperatingPoint, StateSpace};
+/// let robot = linkwork::model::examples::cart_pole();
+/// // At rest it holds itself by its motors; elsewhere say what they do.
+/// let still = OperatingPoint::at_rest(&robot, &[0.0, 0.1])?;
+/// let rolling = OperatingPoint { qd: vec![0.5, 0.0], ..still.clone() };
+/// assert_eq!(still.tau.len(), robot.nv());
+/// let (a, b) = (StateSpace::continuous(&robot, &still)?, StateSpace::continuous(&robot, &rolling)?);
+/// assert_eq!(a.states, b.states);
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatingPoint {
     /// Configuration.

@@ -1,6 +1,7 @@
 //! What an algorithm says of itself, beside it: how it meets couplings, how it is built, and what users call it.
 
 use super::Ready;
+use crate::model::Mechanism;
 
 /// A sweep that is declared, by [`algorithm!`].
 pub(crate) trait Algorithm {
@@ -67,6 +68,13 @@ pub(crate) struct Known {
     pub(crate) shape: &'static [Size],
 }
 
+impl Known {
+    /// How many numbers its result has for a mechanism; zero if that depends on more than the mechanism.
+    pub(crate) fn len(&self, mechanism: &Mechanism) -> usize {
+        self.shape.iter().map(|size| size.len(mechanism).unwrap_or(0)).product()
+    }
+}
+
 /// What a quantity may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -111,6 +119,62 @@ pub enum Size {
     Constraints,
 }
 
+impl Input {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Q => "q",
+            Self::Qd => "qd",
+            Self::Qdd => "qdd",
+            Self::Tau => "tau",
+            Self::X => "x",
+            Self::Change => "change",
+            Self::Frame => "frame",
+            Self::Reference => "reference",
+            Self::Joint => "joint",
+        }
+    }
+
+    /// How many numbers it has; none if it is not made of numbers.
+    pub fn len(self, mechanism: &Mechanism) -> Option<usize> {
+        match self {
+            Self::Q => Some(mechanism.nq()),
+            Self::Qd | Self::Qdd | Self::Tau | Self::X => Some(mechanism.nv()),
+            Self::Change => Some(3 * mechanism.nv()),
+            Self::Frame | Self::Reference | Self::Joint => None,
+        }
+    }
+}
+
+impl Size {
+    /// How many that are, where the mechanism alone says it.
+    pub(crate) fn len(self, mechanism: &Mechanism) -> Option<usize> {
+        match self {
+            Self::Of(n) => Some(n),
+            Self::Nv => Some(mechanism.nv()),
+            Self::Links => Some(mechanism.links().len()),
+            Self::Parameters => Some(10 * mechanism.links().len()),
+            Self::Pattern => Some(mechanism.mass_pattern_length()),
+            Self::Dofs | Self::Constraints => None,
+        }
+    }
+}
+
+/// Declares a quantity that is more than one sweep, beside the sweeps that it is made of.
+macro_rules! known {
+    ($head:tt, [$($alias:literal),*], [$($input:ident),*] -> [$($size:expr),*]) => {{
+        #[allow(unused_imports)]
+        use $crate::sweep::Size::{Nv, Of, Pattern};
+        $crate::sweep::Known {
+            head: $head,
+            aliases: &[$($alias),*],
+            inputs: &[$($crate::sweep::Input::$input),*],
+            shape: &[$($size),*],
+        }
+    }};
+}
+pub(crate) use known;
+
 /// Declares sweeps, each by its shape and how it is built; one that is a quantity also by what users know of it.
 ///
 /// ```text
@@ -143,15 +207,6 @@ macro_rules! algorithm {
     (@ready $sweep:path, Often) => { $crate::sweep::Ready::new::<$sweep>() };
     (@ready $sweep:path, Packed) => { $crate::sweep::Ready::new::<$crate::sweep::Packed<$sweep>>() };
     (@known) => { None };
-    (@known $head:tt, [$($alias:literal),*], [$($input:ident),*] -> [$($size:expr),*]) => {{
-        #[allow(unused_imports)]
-        use $crate::sweep::Size::{Nv, Of};
-        Some($crate::sweep::Known {
-            head: $head,
-            aliases: &[$($alias),*],
-            inputs: &[$($crate::sweep::Input::$input),*],
-            shape: &[$($size),*],
-        })
-    }};
+    (@known $($known:tt)+) => { Some($crate::sweep::known!($($known)+)) };
 }
 pub(crate) use algorithm;

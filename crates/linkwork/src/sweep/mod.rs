@@ -7,7 +7,7 @@
 mod algorithm;
 mod fills;
 
-pub(crate) use algorithm::{Algorithm, Known, Shape, algorithm};
+pub(crate) use algorithm::{Algorithm, Known, Shape, algorithm, known};
 pub use algorithm::{Input, Size};
 
 use crate::model::{Compiled, Placed};

@@ -40,6 +40,23 @@ impl Mechanism {
 ///
 /// Products and solutions take time proportional to the number of links and weights. Weights between two moving links are
 /// eliminated with free bodies first; where they join links of trees, a small system of those links remains.
+///
+/// ```
+/// use linkwork::{Reference, workspace::Masses};
+/// let arm = linkwork::model::examples::arm7();
+/// let (mut workspace, mut memory) = (arm.workspace(), arm.augmented());
+/// let mut posed = workspace.at(&[0.3; 7])?;
+/// // 𝓜 + J*GJ: the arm as it is with a spring at its flange that acts within a step.
+/// let mut stiff = posed.augment(&mut memory, Masses::Kept)?;
+/// let mut weight = [[0.0; 6]; 6];
+/// (3..6).for_each(|i| weight[i][i] = 10.0);
+/// stiff.weigh(arm.frame("flange")?, Reference::Aligned, &weight)?;
+/// let (mut x, mut back) = ([0.0; 7], [0.0; 7]);
+/// stiff.solve(&[1.0; 7], &mut x)?;
+/// stiff.times(&x, &mut back)?;
+/// assert!(back.iter().all(|x| (x - 1.0).abs() < 1e-9));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct AugmentedMass<'a, S: 'static = f64> {
     mechanism: &'a Mechanism,
     instructions: Instructions,

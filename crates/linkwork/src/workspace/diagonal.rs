@@ -4,7 +4,7 @@ use super::{Configured, Moving, Posed, Scaling, View, Workspace, check_length};
 use crate::coupled::workspace::Product;
 use crate::dynamics::diagonal::evaluate::{Onward, Settle, TotalAccelerations};
 use crate::dynamics::diagonal::factors::{JointRates, JointTorques, TotalRates, WorkingMoments};
-use crate::dynamics::diagonal::papers::PapersRecursions;
+use crate::dynamics::diagonal::published_recursions::PapersRecursions;
 use crate::dynamics::diagonal::rates::{FactorRate, ForwardDiagonalized};
 use crate::dynamics::diagonal::skew::SkewMatrix;
 use crate::dynamics::diagonal::terms::{ArticulatedRates, CoriolisTerms, TERMS};

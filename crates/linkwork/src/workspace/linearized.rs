@@ -15,7 +15,7 @@ use crate::dynamics::tiled::tiled;
 use crate::model::{FrameId, Mechanism};
 use crate::scalar::Scalar;
 use crate::spatial::{Force, Reference, RigidBody};
-use crate::stage::numbers::Numbers;
+use crate::stage::cache_lines::Numbers;
 
 /// Three matrices, each nv × nv and row by row, in memory of their own.
 #[derive(Clone, Debug)]

@@ -15,7 +15,6 @@ mod contact;
 mod curvature;
 mod debug;
 mod diagonal;
-mod internal;
 mod linearized;
 mod moving;
 mod operational;
@@ -26,6 +25,7 @@ mod second_order;
 mod statistics;
 pub(crate) mod sweeps;
 mod total_rates;
+mod unchecked_sweeps;
 mod weld;
 
 pub use crate::stage::diagonal::Scaling;

@@ -191,6 +191,21 @@ impl Part {
 ///
 /// Numbers that do not belong to the task's [`Part`] are zero in results and ignored in arguments. Where the arm is
 /// singular, Λ leaves out the directions that it cannot accelerate in; damping makes it smooth there.
+///
+/// ```
+/// use linkwork::spatial::Motion;
+/// use linkwork::{Reference, workspace::Part};
+/// let arm = linkwork::model::examples::arm7();
+/// let mut workspace = arm.workspace();
+/// let mut posed = workspace.at(&[0.3; 7])?;
+/// let mut task = posed.task(arm.frame("flange")?, Reference::Aligned, Part::Linear, 0.0)?;
+/// // The torques that accelerate the flange upwards, beyond gravity and velocities.
+/// let force = task.force_for(Motion::new([0.0; 3], [0.0, 0.0, 1.0]));
+/// let mut tau = [0.0; 7];
+/// task.torque(force, &mut tau)?;
+/// assert!(tau.iter().any(|tau| tau.abs() > 1e-3));
+/// # Ok::<(), linkwork::Error>(())
+/// ```
 pub struct TaskDynamics<'v, 'w> {
     configured: &'v mut Configured<'w>,
     frame: FrameId,

@@ -247,13 +247,18 @@ impl<'w, S: Scalar> Configured<'w, S> {
 
     /// log det 𝓜 = Σ log D, in one sweep.
     pub fn log_det_mass(&mut self) -> Result<f64> {
+        Ok(self.log_det()?.lane(0))
+    }
+
+    /// The same with the derivatives that the numbers carry.
+    pub(crate) fn log_det(&mut self) -> Result<S> {
         if let Some(r) = &self.view.mechanism.compiled.reduction {
             return self.view.log_det_coupled(r);
         }
         self.view.need::<forward::Gains>();
         self.view.check_pivots()?;
         let gains = &self.view.stages.riccati.gains;
-        Ok(gains.iter().map(|g| -g.d_inv.lane(0).ln()).sum())
+        Ok(gains.iter().fold(S::ZERO, |sum, g| sum - g.d_inv.ln()))
     }
 
     /// r(k): the inertia of a link and everything outboard of it taken as one rigid body, in the link's frame. Links

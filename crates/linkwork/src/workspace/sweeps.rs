@@ -75,7 +75,7 @@ macro_rules! all_sweeps {
             ForwardDiagonalized in dynamics::diagonal::rates;
             FactorRate in dynamics::diagonal::rates;
             SkewMatrix in dynamics::diagonal::skew;
-            PapersRecursions in dynamics::diagonal::papers;
+            PapersRecursions in dynamics::diagonal::published_recursions;
             CoriolisTerms in dynamics::diagonal::terms;
             ArticulatedRates in dynamics::diagonal::terms;
             Linearize in dynamics::linearized;

@@ -1,5 +1,6 @@
 //! Expressions as source code: the algorithm is run once on numbers that write down what is done to them.
 
+mod bare;
 mod origin;
 mod trace;
 mod write;

@@ -21,6 +21,7 @@ pub(crate) enum From {
     Neg(u32),
     Recip(u32),
     Sqrt(u32),
+    Ln(u32),
     Sin(u32),
     Cos(u32),
     /// `yes` where a number is below a bound, else `no`: number, bits of the bound, yes, no.
@@ -285,6 +286,10 @@ impl Scalar for Traced {
         on(|tape| tape.unary(self, From::Sqrt(self.0), f64::sqrt))
     }
 
+    fn ln(self) -> Self {
+        on(|tape| tape.unary(self, From::Ln(self.0), f64::ln))
+    }
+
     fn sin_cos(self) -> (Self, Self) {
         on(|tape| {
             (
@@ -313,7 +318,7 @@ impl Tape {
         match self.made[id as usize] {
             From::Constant(_) | From::Input(..) => vec![],
             From::Add(a, b) | From::Sub(a, b) | From::Mul(a, b) => vec![a, b],
-            From::Neg(a) | From::Recip(a) | From::Sqrt(a) | From::Sin(a) | From::Cos(a) => vec![a],
+            From::Neg(a) | From::Recip(a) | From::Sqrt(a) | From::Ln(a) | From::Sin(a) | From::Cos(a) => vec![a],
             From::Below(x, _, a, b) => vec![x, a, b],
         }
     }

@@ -1,6 +1,7 @@
 //! Straight-line code from a tape: a function without loops, branches, allocation or dependencies.
 
 use super::Language;
+use super::bare::{BARE_LOGARITHM, BARE_ROOT};
 use super::trace::{From, Tape, Traced};
 use std::fmt::Write;
 
@@ -202,6 +203,12 @@ impl<'a> Writer<'a> {
                 Language::C => format!("sqrt({})", self.text(a)),
                 Language::Python => format!("np.sqrt({})", self.text(a)),
             },
+            From::Ln(a) => match self.language {
+                Language::Rust => format!("{}.ln()", self.factor(a)),
+                Language::BareRust => format!("logarithm({})", self.text(a)),
+                Language::C => format!("log({})", self.text(a)),
+                Language::Python => format!("np.log({})", self.text(a)),
+            },
             From::Sin(a) => format!("s[{}]", self.angle(a)),
             From::Cos(a) => format!("c[{}]", self.angle(a)),
             From::Below(x, bound, yes, no) => {
@@ -350,6 +357,9 @@ impl<'a> Writer<'a> {
         if body.contains("root(") && bare {
             out += BARE_ROOT;
         }
+        if body.contains("logarithm(") {
+            out += BARE_LOGARITHM;
+        }
         if !self.angles.is_empty() {
             out += &match bare {
                 true => RUST_SINES.replace(LARGE_ANGLES, BARE_LARGE_ANGLES),
@@ -383,7 +393,7 @@ impl<'a> Writer<'a> {
     fn c(&self, body: &str) -> String {
         let mut out = String::new();
         let sines = body.contains("sines_and_cosines(");
-        if sines || body.contains("sqrt(") || body.contains("madd(") {
+        if sines || ["sqrt(", "log(", "madd("].iter().any(|call| body.contains(call)) {
             out += "#include <math.h>\n";
         }
         if sines {
@@ -432,28 +442,6 @@ const BARE_MADD: &str = "
 #[inline(always)]
 fn madd(a: f64, b: f64, c: f64) -> f64 {
     a * b + c
-}
-";
-
-/// Newton's iteration on 1/√x from the exponent's half, then one step on √x: within one unit in the last place.
-const BARE_ROOT: &str = "
-/// The root of a number; of what is negative or not a number, not a number.
-#[inline(always)]
-#[allow(clippy::all)]
-fn root(x: f64) -> f64 {
-    if !(x > 0.0) {
-        return if x == 0.0 { 0.0 } else { f64::NAN };
-    }
-    if x == f64::INFINITY {
-        return x;
-    }
-    let mut y = f64::from_bits(0x5fe6eb50c7b537a9 - (x.to_bits() >> 1));
-    let half = 0.5 * x;
-    for _ in 0..5 {
-        y *= 1.5 - half * y * y;
-    }
-    let z = x * y;
-    z + 0.5 * y * (x - z * z)
 }
 ";
 

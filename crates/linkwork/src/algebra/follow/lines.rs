@@ -173,6 +173,7 @@ impl<'a> Walk<'a> {
                 Local::H | Local::HStar | Local::M | Local::Rotors | Local::MInv => {}
             },
             Node::PRate(_) | Node::RateAdjoint(_) => found.extend([Made::P, Made::G]),
+            Node::LogDet => found.push(Made::D),
             Node::UpsilonRate(..) => found.push(Made::Upsilon),
             _ => {}
         }
@@ -393,6 +394,7 @@ impl<'a> Walk<'a> {
             Node::Pick(_) => push("B", true),
             Node::Tie(_) => push("Bc", false),
             Node::Untie(_) => push("Bc", true),
+            Node::LogDet => push("logdet(𝓜)", false),
             Node::Seen(_) => push("Seen", false),
             Node::Solve(which, _) => found.extend(atoms(&graph.solves[*which].0.written(Notation::Symbols), names)),
             Node::Augmented(which, ..) => {

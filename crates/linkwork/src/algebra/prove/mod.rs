@@ -11,6 +11,7 @@ mod robots;
 use super::algorithm::{defined, put_in};
 use super::dense::Dense;
 use super::expression::{self, Expression};
+use super::infer::{LOG_DET, LOG_DET_GRADIENT};
 use super::laws::made_of;
 use super::notation::Notation;
 use super::op::Op;
@@ -53,7 +54,7 @@ pub struct Judgement {
 pub struct Proof {
     /// Whether it holds for joints with rotors; else A = 0.
     pub rotors: bool,
-    /// What was shown, if the proof is of another equation that says the same: X Y = I for X⁻¹ = Y.
+    /// What was shown, if the proof is of another equation that says the same: X Y = I for X⁻¹ = Y, or Z X = Z Y for X = Y.
     shown: [Sum; 2],
     instead: bool,
     left: Vec<Form>,
@@ -153,14 +154,60 @@ fn proof(left: &Sum, right: &Sum, rotors: bool) -> Option<Proof> {
         _ => None,
     };
     let [left, right] = &sides;
-    let (inner, other) = match (one(left), one(right)) {
-        (Some(inner), _) => (inner, right),
-        (None, Some(inner)) => (inner, left),
-        (None, None) => return None,
+    let tried = match (one(left), one(right)) {
+        (Some(inner), _) => Some((inner, right)),
+        (None, Some(inner)) => Some((inner, left)),
+        (None, None) => None,
     };
-    let identity = Sum::identity(inner.range);
-    let found = meeting([inner.times(other), identity], rotors)?;
-    Some(Proof { instead: true, ..found })
+    let found = tried.and_then(|(inner, other)| {
+        let identity = Sum::identity(inner.range);
+        meeting([inner.times(other), identity], rotors)
+    });
+    let found = found.or_else(|| {
+        multipliers(&sides).into_iter().find_map(|(before, after)| {
+            let times = |side: &Sum| {
+                let side = before.as_ref().map_or_else(|| side.clone(), |z| z.times(side));
+                after.as_ref().map_or_else(|| side.clone(), |z| side.times(z))
+            };
+            meeting(sides.clone().map(|side| times(&side)), rotors)
+        })
+    });
+    Some(Proof {
+        instead: true,
+        ..found?
+    })
+}
+
+/// Operators with an inverse, by which both sides may be multiplied before and after: what is inverted at either end of
+/// them, 𝓜, and its factors.
+fn multipliers(sides: &[Sum; 2]) -> Vec<(Option<Sum>, Option<Sum>)> {
+    let mut found = Vec::new();
+    let ends = |last: bool| {
+        let of = |term: &super::sum::Term| {
+            let factor = if last {
+                term.factors.last()
+            } else {
+                term.factors.first()
+            };
+            match factor {
+                Some(Factor::Inverse(inner) | Factor::Augmented(inner)) => Some((**inner).clone()),
+                _ => None,
+            }
+        };
+        sides.iter().flat_map(|side| &side.terms).find_map(of)
+    };
+    found.extend(ends(false).map(|z| (Some(z), None)));
+    found.extend(ends(true).map(|z| (None, Some(z))));
+    let inverted = |op: Op| matches!(op, Op::MassInv | Op::N | Op::DInv);
+    if sides.iter().any(|side| side.has_op(inverted)) {
+        for z in [made_of("Mass"), made_of("F D F*")] {
+            let [before, after] = [sides[0].range, sides[0].domain].map(|s| (s == Space::Joint).then(|| z.clone()));
+            if before.is_some() || after.is_some() {
+                found.push((before, after));
+            }
+        }
+    }
+    found
 }
 
 /// With a = crm(V)H*q̇ + a₀ and b = crf(V)MV put in: nothing pushes from outside.
@@ -304,10 +351,14 @@ impl Judgement {
         let dense = Dense::new(&trial.mechanism, &trial.q, &trial.qd, &trial.frames)?;
         let mut from = Generator::new(trial.q.len() as u64);
         let mut given: Vec<(String, Vec<f64>)> = Vec::new();
-        let known = ["qd", "V", "C", "g", "a", "a0", "b"];
+        let known = ["qd", "V", "C", "g", "a", "a0", "b", LOG_DET, LOG_DET_GRADIENT];
         for (name, space) in self.left.vectors().into_iter().chain(self.right.vectors()) {
             if !known.contains(&&name[..]) && given.iter().all(|(g, _)| *g != name) {
-                given.push((name, robots::numbers(&mut from, dense.size(space))));
+                let numbers = match space.side() {
+                    Some(side) => robots::weight(&mut from, dense.size(side)),
+                    None => robots::numbers(&mut from, dense.size(space)),
+                };
+                given.push((name, numbers));
             }
         }
         let given: Vec<(&str, &[f64])> = given.iter().map(|(name, x)| (&name[..], &x[..])).collect();
@@ -340,7 +391,7 @@ impl Judgement {
 
 /// What the terms of a sum would add up to without cancelling, by norms; with inverses, their condition.
 fn size(dense: &Dense, sum: &Sum, given: &[(&str, &[f64])]) -> Result<f64> {
-    let norm = |x: &super::matrix::Matrix| x.data.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let norm = |x: &super::dense_matrix::Matrix| x.data.iter().map(|x| x * x).sum::<f64>().sqrt();
     let mut total = 0.0;
     for term in &sum.terms {
         let mut product = term.scale.abs();
@@ -361,7 +412,8 @@ fn size(dense: &Dense, sum: &Sum, given: &[(&str, &[f64])]) -> Result<f64> {
 }
 
 impl Proof {
-    /// What is shown: the equation itself, or for an inverse that it times the other side is I.
+    /// What is shown: the equation itself, for an inverse that it times the other side is I, or both sides times something
+    /// that has an inverse.
     pub fn shown(&self, notation: Notation) -> String {
         let [left, right] = &self.shown;
         format!("{} = {}", left.written(notation), right.written(notation))
@@ -387,6 +439,16 @@ impl Proof {
 fn step(form: &Form, rotors: bool, notation: Notation) -> Step {
     let (name, law, source) = match form.reason {
         Reason::Inverse => ("an inverse", "X inv(X) = I".to_owned(), "definition"),
+        Reason::InverseOfSum => (
+            "the inverse of a sum",
+            "X inv(X + Y) = I - Y inv(X + Y)".to_owned(),
+            "(X + Y) inv(X + Y) = I",
+        ),
+        Reason::Penrose => (
+            "Penrose's equations",
+            "X pinv(X) X = X, pinv(X) X pinv(X) = pinv(X), pinv(X) X X^* = X^*".to_owned(),
+            "definition",
+        ),
         Reason::Expanded => ("multiplied out", String::new(), ""),
         Reason::Axiom(axiom) => (axiom.name, axiom.law.written(rotors, notation), axiom.source),
         Reason::Rate(law) => (law.name, law.written(notation), law.source),

@@ -3,6 +3,7 @@
 use super::axioms::{Axiom, axioms};
 use super::rates::{self, RateLaw};
 use crate::algebra::notation::Notation;
+use crate::algebra::op::Op;
 use crate::algebra::rewrite::kept;
 use crate::algebra::space::Space;
 use crate::algebra::sum::{Factor, Sum, Term};
@@ -18,6 +19,10 @@ const MOST_STEPS: usize = 400;
 pub(crate) enum Reason {
     /// X X⁻¹ = I, of a dense inverse.
     Inverse,
+    /// X (X + Y)⁻¹ = I − Y (X + Y)⁻¹.
+    InverseOfSum,
+    /// The equations that define a pseudo-inverse.
+    Penrose,
     Expanded,
     Axiom(&'static Axiom),
     Rate(&'static RateLaw),
@@ -49,6 +54,10 @@ pub(crate) fn forms(sum: &Sum, rotors: bool, composite: bool) -> Option<Vec<Form
     take(Reason::Expanded, next, &mut now, &mut found);
     let next = cancelled(&now);
     take(Reason::Inverse, next, &mut now, &mut found);
+    let next = shortened(&now, of_sum)?;
+    take(Reason::InverseOfSum, next, &mut now, &mut found);
+    let next = shortened(&now, penrose)?;
+    take(Reason::Penrose, next, &mut now, &mut found);
     while found.len() < MOST_STEPS {
         let apply = |axiom: &'static Axiom| {
             let next = everywhere(&now, axiom, rotors)?;
@@ -171,6 +180,9 @@ fn apart(sum: &Sum) -> Sum {
     if sum.is_vector() {
         terms.iter_mut().for_each(turned);
     }
+    if sum.is_vector() && sum.range == Space::Number {
+        terms = terms.into_iter().filter_map(as_number).collect();
+    }
     terms.retain(|term| !crosses_itself(term));
     Sum::of_terms(sum.range, sum.domain, terms)
 }
@@ -219,6 +231,175 @@ fn turned(term: &mut Term) {
         term.factors.push(Factor::By(kind, Box::new(rest)));
         term.factors.extend(inner.factors);
     }
+}
+
+/// The first in order of all ways to write a number: x*y = y*x, crm(v)x = −crm(x)v and v*crf(x) = −x*crf(v). None if it is
+/// its own negative.
+fn as_number(term: Term) -> Option<Term> {
+    let crosses = |f: &Factor| matches!(f, Factor::By(By::Crm | By::Crf, _));
+    if !term.factors.iter().any(crosses) {
+        return Some(term);
+    }
+    let mut found: Vec<(String, Term)> = vec![(text(&term), term)];
+    let mut at = 0;
+    while at < found.len() && found.len() < MOST_WAYS {
+        for next in other_ways(&found[at].1) {
+            let text = text(&next);
+            match found.iter().find(|(known, _)| *known == text) {
+                Some((_, same)) if same.scale == -next.scale => return None,
+                Some(_) => {}
+                None => found.push((text, next)),
+            }
+        }
+        at += 1;
+    }
+    found.into_iter().min_by(|a, b| a.0.cmp(&b.0)).map(|(_, term)| term)
+}
+
+/// So many ways to write a number are looked at.
+const MOST_WAYS: usize = 64;
+
+/// A product without its scale.
+fn text(term: &Term) -> String {
+    let plain = Term::new(1.0, term.factors.clone());
+    Sum::of_terms(Space::Number, Space::Number, vec![plain]).written(Notation::Ascii)
+}
+
+/// The same number by one exchange.
+fn other_ways(term: &Term) -> Vec<Term> {
+    let whole = Sum {
+        range: Space::Number,
+        domain: Space::Number,
+        terms: vec![term.clone()],
+    };
+    let mut found = whole.adjoint().terms;
+    for (at, factor) in term.factors.iter().enumerate() {
+        let Factor::By(kind @ (By::Crm | By::Crf), v) = factor else {
+            continue;
+        };
+        let [inner] = &v.terms[..] else { continue };
+        let (before, after) = (&term.factors[..at], &term.factors[at + 1..]);
+        let alone = |factors: &[Factor]| {
+            let range = factors.first().map(Factor::range)?;
+            (range != Space::Number).then(|| {
+                let plain = Term::new(1.0, factors.to_vec());
+                Sum::of_terms(range, Space::Number, vec![plain])
+            })
+        };
+        let scale = -term.scale * inner.scale;
+        match kind {
+            By::Crm => {
+                if let Some(rest) = alone(after) {
+                    let made = Factor::By(By::Crm, Box::new(rest));
+                    let factors = [before, &[made], &inner.factors[..]].concat();
+                    found.push(Term::new(scale, factors));
+                }
+            }
+            _ => {
+                let row = Sum {
+                    range: Space::Number,
+                    domain: factor.range(),
+                    terms: vec![Term::new(1.0, before.to_vec())],
+                };
+                let [own] = &row.adjoint().terms[..] else { continue };
+                let Some(rest) = alone(&own.factors) else { continue };
+                let back = v.adjoint();
+                let [back] = &back.terms[..] else { continue };
+                let made = Factor::By(By::Crf, Box::new(rest));
+                let factors = [&back.factors[..], &[made], after].concat();
+                found.push(Term::new(-term.scale * own.scale * back.scale, factors));
+            }
+        }
+    }
+    found
+}
+
+/// A law that is applied to products until it fits no more: from where, to where, and what comes instead.
+type Shorter = fn(&[Factor]) -> Option<(usize, usize, Vec<Term>)>;
+
+fn shortened(sum: &Sum, by: Shorter) -> Option<Sum> {
+    let mut now = sum.clone();
+    for _ in 0..MOST_STEPS {
+        let fits = now.terms.iter().position(|t| by(&t.factors).is_some());
+        let Some(i) = fits else { return Some(now) };
+        let term = now.terms.remove(i);
+        let (from, to, parts) = by(&term.factors)?;
+        for part in parts {
+            let factors = [&term.factors[..from], &part.factors[..], &term.factors[to..]].concat();
+            now.terms.push(Term::new(term.scale * part.scale, factors));
+        }
+        now = Sum::of_terms(now.range, now.domain, now.terms).expanded(MOST_TERMS)?;
+    }
+    None
+}
+
+/// X (X + Y)⁻¹ = I − Y (X + Y)⁻¹ and (X + Y)⁻¹X = I − (X + Y)⁻¹Y, with 𝓜 for X where it is among them.
+fn of_sum(factors: &[Factor]) -> Option<(usize, usize, Vec<Term>)> {
+    for (at, factor) in factors.iter().enumerate() {
+        let (Factor::Inverse(inner) | Factor::Augmented(inner)) = factor else {
+            continue;
+        };
+        if inner.terms.len() < 2 {
+            continue;
+        }
+        let mass = [Factor::op(Op::Mass)];
+        let which = inner.terms.iter().position(|t| t.factors == mass).unwrap_or(0);
+        let (own, n) = (&inner.terms[which], inner.terms[which].factors.len());
+        if n == 0 {
+            continue;
+        }
+        let before = at >= n && factors[at - n..at] == own.factors[..];
+        let after = factors.len() > at + n && factors[at + 1..=at + n] == own.factors[..];
+        let (from, to) = match (before, after) {
+            (true, _) => (at - n, at + 1),
+            (_, true) => (at, at + n + 1),
+            _ => continue,
+        };
+        let mut parts = vec![Term::new(own.scale.recip(), Vec::new())];
+        for other in inner
+            .terms
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != which)
+            .map(|(_, t)| t)
+        {
+            let product = match before {
+                true => [&other.factors[..], &[factor.clone()]].concat(),
+                false => [&[factor.clone()], &other.factors[..]].concat(),
+            };
+            parts.push(Term::new(-other.scale * own.scale.recip(), product));
+        }
+        return Some((from, to, parts));
+    }
+    None
+}
+
+/// X X⁺X = X, X⁺X X⁺ = X⁺, and as X X⁺ and X⁺X are symmetric, X⁺X X* = X* and X*X X⁺ = X*.
+fn penrose(factors: &[Factor]) -> Option<(usize, usize, Vec<Term>)> {
+    for (at, factor) in factors.iter().enumerate() {
+        let Factor::Pseudo(inner) = factor else { continue };
+        let ([own], [star]) = (&inner.terms[..], &inner.adjoint().terms[..]) else {
+            continue;
+        };
+        let (x, back) = (&own.factors[..], &star.factors[..]);
+        let n = x.len();
+        let is = |from: usize, what: &[Factor]| factors.get(from..from + what.len()) == Some(what);
+        let before = |length: usize, what: &[Factor]| at.checked_sub(length).is_some_and(|from| is(from, what));
+        let plain = |scale: f64, factors: &[Factor]| vec![Term::new(scale, factors.to_vec())];
+        if before(n, x) && is(at + 1, x) {
+            return Some((at - n, at + 1 + n, plain(own.scale.recip(), x)));
+        }
+        if is(at + 1, x) && factors.get(at + 1 + n) == Some(factor) {
+            return Some((at, at + 2 + n, plain(own.scale.recip(), &[factor.clone()])));
+        }
+        if is(at + 1, x) && is(at + 1 + n, back) {
+            return Some((at, at + 1 + 2 * n, plain(own.scale.recip(), back)));
+        }
+        if before(n, x) && before(2 * n, back) {
+            return Some((at - 2 * n, at + 1, plain(own.scale.recip(), back)));
+        }
+    }
+    None
 }
 
 /// Without what stands beside its own inverse.

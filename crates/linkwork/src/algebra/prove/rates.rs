@@ -23,7 +23,7 @@ pub(crate) struct RateLaw {
 const RICCATI: &str = "rate of the Riccati equation";
 
 /// Ṗ and L̇ along w, crf(Δ) as X and crm(Δ) as Y; the rest by the short names of the laws.
-const LAWS: [RateLaw; 5] = [
+const LAWS: [RateLaw; 6] = [
     RateLaw {
         name: "rate of D = D^½D^½*",
         source: "[JR]",
@@ -36,6 +36,14 @@ const LAWS: [RateLaw; 5] = [
         source: "[JR]",
         left: "L⁻ L̇",
         right: "L⁻ H Ṗ H* L⁻* - L̇* L⁻*",
+        apart: false,
+    },
+    // Where L*D⁻ has become L⁻, as beside rotors.
+    RateLaw {
+        name: "rate of D = D^½D^½*",
+        source: "[JR], times D⁻¹",
+        left: "L̇ L⁻",
+        right: "H Ṗ H* D⁻ - L L̇* D⁻",
         apart: false,
     },
     RateLaw {

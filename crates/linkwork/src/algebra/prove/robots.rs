@@ -70,6 +70,16 @@ pub(crate) fn numbers(from: &mut Generator, n: usize) -> Vec<f64> {
     (0..n).map(|_| number(from)).collect()
 }
 
+/// A symmetric and positive matrix, row by row.
+pub(crate) fn weight(from: &mut Generator, n: usize) -> Vec<f64> {
+    let x = numbers(from, n * n);
+    let at = |i: usize, j: usize| {
+        let sum: f64 = (0..n).map(|k| x[i * n + k] * x[j * n + k]).sum();
+        if i == j { sum + 0.1 } else { sum }
+    };
+    (0..n * n).map(|i| at(i / n, i % n)).collect()
+}
+
 fn below(from: &mut Generator, n: usize) -> usize {
     ((from.unit() * n as f64) as usize).min(n.saturating_sub(1))
 }

@@ -286,13 +286,13 @@ impl<S: Scalar> View<'_, S> {
     }
 
     /// log det 𝓜 of what is independent.
-    pub(crate) fn log_det_coupled(&mut self, r: &Reduction) -> Result<f64> {
+    pub(crate) fn log_det_coupled(&mut self, r: &Reduction) -> Result<S> {
         self.need_embedded();
         self.check_pivots()?;
         let (x, e) = (&self.stages.embedded, r.embedding(&self.mechanism.compiled));
         let alone = e.independent.iter().map(|&v| x.gains[v].d_inv);
         let pivots = alone.chain(x.closed.iter().map(|gain| gain.d_inv));
-        Ok(pivots.map(|d_inv| -d_inv.lane(0).ln()).sum())
+        Ok(pivots.fold(S::ZERO, |sum, d_inv| sum - d_inv.ln()))
     }
 
     /// Fills the accelerations of links and the forces across joints for given independent accelerations.

@@ -2,7 +2,7 @@
 
 pub(crate) mod evaluate;
 pub(crate) mod factors;
-pub(crate) mod papers;
+pub(crate) mod published_recursions;
 pub(crate) mod rates;
 pub(crate) mod skew;
 pub(crate) mod terms;

@@ -5,9 +5,9 @@ use super::{forward_by_rows, forward_by_tiles};
 use crate::model::Compiled;
 use crate::scalar::{Pack, Scalar};
 use crate::stage::Stages;
+use crate::stage::cache_lines::{LINE, first_of_line};
 use crate::stage::linear::{KINDS, LANES, blocks};
-use crate::stage::numbers::{LINE, first_of_line};
-use crate::sweep::{At, PackedSweep, Sweep, algorithm};
+use crate::sweep::{At, Known, PackedSweep, Sweep, algorithm, known};
 
 /// Three matrices one after another: ∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹ = ∂q̈/∂T, each dense and row by row; then room.
 ///
@@ -23,6 +23,12 @@ pub(crate) fn room(m: &Compiled) -> usize {
         None => KINDS * m.nv * width,
     }
 }
+
+/// [`ForwardDerivatives`] about the accelerations that torques cause.
+pub(crate) const FORWARD_DYNAMICS_DERIVATIVES: Known = known!(
+    ("forward_dynamics_derivatives", "∂q̈/∂(q, q̇, T)", "∂q̈/∂q, ∂q̈/∂q̇ and 𝓜⁻¹, 3 × nv × nv, in the tangent space"),
+    ["aba_derivatives"], [Q, Qd, Tau] -> [Of(3), Nv, Nv]
+);
 
 algorithm! {
     ForwardDerivatives: Plain, Packed;

@@ -69,7 +69,7 @@ fn inward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
             linear.single[b],
             lanes::<S>(b, m.nv),
         );
-        let flow = &mut linear.flow[b];
+        let flow = &mut linear.scratch.flow[b];
         put(begun.0, &mut flow.0);
         for (l, gain) in linear.gains[b * LANES..].iter().take(LANES).enumerate() {
             flow.put(12, l, gain.g.to_array());
@@ -83,14 +83,14 @@ fn inward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
                 // Columns of T begin one by one, those of q and q̇ with the joint.
                 let inside = bits(b, start, end);
                 let begun = inside & !bits(b, c, own);
-                let got = pass_inward(&mut linear.flow[b], &linear.gains[c], inside, begun);
+                let got = pass_inward(&mut linear.scratch.flow[b], &linear.gains[c], inside, begun);
                 put(got, &mut eps[(c * wide + b) * KINDS..]);
             }
             eps[(c * wide + c / LANES) * KINDS + 2][c % LANES] = S::ONE;
         }
         if body.dofs > 1 && body.parent.is_some() {
             for c in start..own {
-                let (flow, l) = (&mut linear.flow[c / LANES], c % LANES);
+                let (flow, l) = (&mut linear.scratch.flow[c / LANES], c % LANES);
                 let force = linear.subtrees[c / LANES].force(FORCE, l);
                 let z = flow.force(0, l) + linear.gains[c].h.cross_force(force);
                 flow.put(0, l, z.to_array());
@@ -164,7 +164,7 @@ fn beyond<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &mut [[S; LANES]
         for c in start..start + body.dofs {
             let gain = &linear.gains[c];
             for b in 0..wide {
-                let inner = linear.inner[level + b];
+                let inner = linear.scratch.inner[level + b];
                 let row = &mut eps[(c * wide + b) * KINDS..][..KINDS];
                 let within = first <= b && b < last;
                 if inner != 0 {
@@ -213,17 +213,22 @@ fn outward<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, eps: &[[S; LANES]], 
     for (k, body) in m.bodies.iter().enumerate() {
         let (start, level) = (m.columns.single.start[k], m.columns.level[k] * wide);
         match body.parent {
-            None => linear.flow[level..level + wide].fill(Block::ZERO),
+            None => linear.scratch.flow[level..level + wide].fill(Block::ZERO),
             Some(p) if m.columns.level[p] * wide != level => {
                 let inner = m.columns.level[p] * wide;
-                linear.flow.copy_within(inner..inner + wide, level);
+                linear.scratch.flow.copy_within(inner..inner + wide, level);
             }
             Some(_) => {}
         }
         for c in (start..start + body.dofs).rev() {
             for b in 0..wide {
                 let eps = &eps[(c * wide + b) * KINDS..][..KINDS];
-                let got = pass_outward(&mut linear.flow[level + b], eps, &linear.gains[c], lanes::<S>(b, m.nv));
+                let got = pass_outward(
+                    &mut linear.scratch.flow[level + b],
+                    eps,
+                    &linear.gains[c],
+                    lanes::<S>(b, m.nv),
+                );
                 write(m, c, b * LANES, &got, out);
             }
         }

@@ -26,14 +26,14 @@ impl<S: Scalar> Sweep<S> for AccelerationDerivatives {
         let (linear, wide) = (&mut s.linear, blocks(m.nv));
         linear.drive(m, tiles, (&s.world, loads), &s.qd, tau);
         s.filled.tell_eliminated();
-        linear.rows.resize(m.nv * wide, [[S::ZERO; LANES]; KINDS]);
+        linear.scratch.rows.resize(m.nv * wide, [[S::ZERO; LANES]; KINDS]);
         let mut carried = Force::ZERO;
         for k in (0..m.bodies.len()).rev() {
             let terms = linear.take_in_driven(m, k, &mut carried);
             let (spans, mut rows) = (
                 &linear.spans,
                 Rows {
-                    eps: &mut linear.rows,
+                    eps: &mut linear.scratch.rows,
                     wide,
                 },
             );
@@ -49,7 +49,7 @@ impl<S: Scalar> Sweep<S> for AccelerationDerivatives {
         }
         s.scratch.columns.resize(LANES * m.nv, S::ZERO);
         let (weights, _) = s.scratch.columns.as_chunks_mut();
-        let (inward, d_inv, eps) = (&linear.inward[..], &linear.d_inv[..], &mut linear.rows[..]);
+        let (inward, d_inv, eps) = (&linear.inward[..], &linear.d_inv[..], &mut linear.scratch.rows[..]);
         if const { matches!(S::BUILDS, Builds::Avx512) } {
             add_rows::<S, true>(m, tiles, inward, eps);
             multiply::<S, true>(m, tiles, d_inv, eps, weights, out);

@@ -12,7 +12,7 @@ use crate::stage::linear::{
     BY_Q, BY_QD, BY_QDD, Block, COLUMN, GYRO, H, KINDS, LANES, Linear, PAIR, PSI, PSI_RATE, TERMS, TWICE, bit, bits,
     dot, lanes, read, together, turn,
 };
-use crate::sweep::{At, PackedSweep, Sweep, algorithm};
+use crate::sweep::{At, Known, PackedSweep, Sweep, algorithm, known};
 
 /// Three matrices one after another: ∂T/∂q, ∂T/∂q̇ and 𝓜 = ∂T/∂q̈, each dense and row by row.
 ///
@@ -26,6 +26,12 @@ use crate::sweep::{At, PackedSweep, Sweep, algorithm};
 ///
 /// The last holds for all pairs within one joint. Several states at once take [`super::inverse_in_lanes::TorqueDerivatives`].
 pub(crate) struct InverseDerivatives;
+
+/// [`InverseDerivatives`] about the accelerations that are given.
+pub(crate) const INVERSE_DYNAMICS_DERIVATIVES: Known = known!(
+    ("inverse_dynamics_derivatives", "∂T/∂(q, q̇, q̈)", "∂T/∂q, ∂T/∂q̇ and 𝓜, 3 × nv × nv, in the tangent space"),
+    ["rnea_derivatives"], [Q, Qd, Qdd] -> [Of(3), Nv, Nv]
+);
 
 algorithm! {
     InverseDerivatives: Plain, Packed;
@@ -48,7 +54,7 @@ impl<S: Scalar> Sweep<S> for InverseDerivatives {
                 let row = Row::of(&linear.columns[c / LANES], &linear.pairs[c / LANES], c % LANES);
                 clear(m, c, out);
                 for b in 0..end.div_ceil(LANES) {
-                    let (inner, outer) = (linear.inner[level + b], bits(b, own, end));
+                    let (inner, outer) = (linear.scratch.inner[level + b], bits(b, own, end));
                     let (columns, pairs) = (&linear.columns[b], &linear.pairs[b]);
                     let got = match (inner != 0, outer != 0) {
                         (false, false) => continue,

@@ -9,8 +9,8 @@ use crate::model::Compiled;
 use crate::scalar::Scalar;
 use crate::spatial::{Motion, Vec3};
 use crate::stage::Stages;
-use crate::stage::linear::{FORCE, H, LANES, Linear, PSI, PSI_RATE, TWICE};
-use crate::sweep::{At, Sweep, algorithm};
+use crate::stage::linear::{FORCE, H, LANES, Linear, PSI, PSI_RATE, Scratch, TWICE};
+use crate::sweep::{At, Known, Sweep, algorithm, known};
 
 /// (δq, δq̇, δq̈) → δT. Outward ϑ = ϑ(p) + Ψδq + H*δq̇ and γ = γ(p) + Ψ̇δq + (Ψ + Ḣ)δq̇ + H*δq̈; inward
 /// ρ = Mγ + 2M̂ϑ + Σ ρ(c) and δT = Hρ, then crf(H*)f δq joins ρ.
@@ -21,6 +21,18 @@ pub(crate) struct TorqueAdjoint;
 pub(crate) struct AccelerationChange;
 /// y → (∂q̈/∂q)*y, (∂q̈/∂q̇)*y and 𝓜⁻¹y.
 pub(crate) struct AccelerationAdjoint;
+
+/// [`TorqueAdjoint`] about the accelerations that are given.
+pub(crate) const TORQUE_ADJOINT: Known = known!(
+    ("torque_adjoint", "(∂T)*x", "(∂T/∂q)*x, (∂T/∂q̇)*x and 𝓜x, in O(n)"),
+    ["rnea_vjp"], [Q, Qd, Qdd, X] -> [Of(3), Nv]
+);
+
+/// [`AccelerationAdjoint`] about the accelerations that torques cause.
+pub(crate) const ACCELERATION_ADJOINT: Known = known!(
+    ("acceleration_adjoint", "(∂q̈)*x", "(∂q̈/∂q)*x, (∂q̈/∂q̇)*x and 𝓜⁻¹x, in O(n)"),
+    ["aba_vjp"], [Q, Qd, Tau, X] -> [Of(3), Nv]
+);
 
 algorithm! {
     TorqueChange: Plain;
@@ -117,8 +129,7 @@ fn torque_change<S: Scalar>(
         columns,
         subtrees,
         own,
-        changes,
-        forces,
+        scratch: Scratch { changes, forces, .. },
         ..
     } = linear;
     for k in 0..n {
@@ -177,8 +188,7 @@ fn torque_adjoint<S: Scalar>(m: &Compiled, linear: &mut Linear<S>, y: &[S], out:
         columns,
         subtrees,
         own,
-        changes,
-        forces,
+        scratch: Scratch { changes, forces, .. },
         ..
     } = linear;
     for k in 0..n {

@@ -2,11 +2,25 @@
 
 use crate::Result;
 use crate::model::{Mechanism, per_dof};
+use crate::spatial::Vec3;
+
+/// Angle and axis of a rotation given by a quaternion, the angle from 0 to π; x where it does not turn.
+pub(crate) fn turn_of(q: &[f64]) -> (f64, Vec3) {
+    let (vector, scalar) = (Vec3::new(q[0], q[1], q[2]), q[3]);
+    let sine = vector.norm();
+    match sine > 0.0 {
+        true => (
+            2.0 * sine.atan2(scalar.abs()),
+            vector * (1.0_f64.copysign(scalar) / sine),
+        ),
+        false => (0.0, Vec3::new(1.0, 0.0, 0.0)),
+    }
+}
 
 impl Mechanism {
     /// The nearest configuration within the joints' position limits, coordinate by coordinate: those of joints that follow by
-    /// a ratio included. Where limits contradict each other the joint's own hold. Limits of planar, spherical and free joints,
-    /// and of joints that follow by more than a ratio, are left out of account.
+    /// a ratio included; ball joints turned too far turn back. Where limits contradict each other the joint's own hold. Other limits
+    /// of planar, spherical and free joints, and those of joints that follow by more than a ratio, are left out of account.
     ///
     /// ```
     /// use linkwork::model::examples;
@@ -38,9 +52,28 @@ impl Mechanism {
                 *range = both;
             }
         }
-        Ok(q.iter()
+        let mut q: Vec<f64> = q
+            .iter()
             .zip(&ranges)
             .map(|(q, (lower, upper))| q.max(*lower).min(*upper))
-            .collect())
+            .collect();
+        self.turn_back(&mut q);
+        Ok(q)
+    }
+
+    /// Turns ball joints back to the limits of their angles; whether any was beyond.
+    pub(crate) fn turn_back(&self, q: &mut [f64]) -> bool {
+        let mut changed = false;
+        for (joint, at, _) in self.layout() {
+            let Some(limit) = joint.turn_limit() else { continue };
+            let (angle, axis) = turn_of(&q[at.clone()]);
+            if angle > limit {
+                let (sine, cosine) = (0.5 * limit).sin_cos();
+                let [x, y, z] = (axis * sine).to_array();
+                q[at].copy_from_slice(&[x, y, z, cosine]);
+                changed = true;
+            }
+        }
+        changed
     }
 }

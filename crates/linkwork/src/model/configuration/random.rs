@@ -53,8 +53,11 @@ impl Generator {
         let mut rest = 0;
         if kind.has_quaternion() {
             let limited = (0..3).map(limit).any(|(a, b)| a.is_finite() || b.is_finite());
-            q.extend(if limited {
-                self.turn_within([limit(0), limit(1), limit(2)])
+            q.extend(if let (JointKind::Spherical, &[(_, upper)]) = (kind, limits) {
+                let most = upper.clamp(0.0, PI);
+                self.turn_within([(-most, most); 3], most)
+            } else if limited {
+                self.turn_within([limit(0), limit(1), limit(2)], PI)
             } else {
                 self.quaternion()
             });
@@ -64,14 +67,14 @@ impl Generator {
         q
     }
 
-    /// A rotation whose vector has its components within limits; at most half a turn where the limits allow it.
-    fn turn_within(&mut self, limits: [(f64, f64); 3]) -> [f64; 4] {
+    /// A rotation whose vector has its components within limits; at most by some angle where the limits allow it.
+    fn turn_within(&mut self, limits: [(f64, f64); 3], most: f64) -> [f64; 4] {
         let bounds = limits.map(|(lower, upper)| (lower.max(-PI).min(upper), upper.min(PI).max(lower)));
         // Half of the widest box is within half a turn; limits that leave next to nothing of it get their least turn.
         let mut vector = bounds.map(|(lower, upper)| 0.0_f64.clamp(lower, upper));
         for _ in 0..64 {
             let drawn = bounds.map(|b| self.between(b));
-            if drawn.iter().map(|x| x * x).sum::<f64>() <= PI * PI {
+            if drawn.iter().map(|x| x * x).sum::<f64>() <= most * most {
                 vector = drawn;
                 break;
             }

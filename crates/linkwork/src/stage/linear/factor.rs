@@ -90,7 +90,7 @@ impl<S: Scalar> Linear<S> {
     pub(super) fn resolve(&mut self, m: &Compiled, qdd: &mut [S]) {
         let n = m.bodies.len();
         let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
-        let lambdas = &mut self.lambda[..n];
+        let lambdas = &mut self.scratch.lambda[..n];
         let mut last = Motion::ZERO;
         for k in 0..n {
             let body = &bodies[k];

@@ -7,6 +7,7 @@ mod block;
 mod factor;
 mod gains;
 mod motions;
+mod scratch;
 mod spans;
 mod terms;
 
@@ -14,6 +15,7 @@ pub(crate) use block::{
     Block, LANES, bit, bits, blocks, dot, inverse_room, lanes, places, read, square_room, together, turn,
 };
 pub(crate) use gains::{ARTICULATED, HomeGain};
+pub(crate) use scratch::Scratch;
 pub(crate) use spans::{Span, Spans};
 pub(crate) use terms::{FORCE, TERMS, Terms};
 
@@ -22,9 +24,8 @@ use super::world::World;
 use crate::model::Compiled;
 use crate::plan::Tiles;
 use crate::scalar::{Pack, Scalar};
-use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody, Vec3};
+use crate::spatial::{Articulated, Force, Motion, Pose, RigidBody};
 use gains::Hat;
-use motions::Motions;
 use spans::base_acceleration;
 use terms::at_home;
 
@@ -76,7 +77,7 @@ const QUADS: usize = TERMS / LANES;
 pub(crate) const KINDS: usize = 3;
 pub(crate) const FLOW: usize = 6 * KINDS;
 
-/// The linearization point.
+/// The linearization point: what (q, q̇, q̈) or (q, q̇, T) determines, and memory for the way there and on.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<S> {
     /// H*, Ψ, Ψ̇ and Ψ + Ḣ.
@@ -86,15 +87,8 @@ pub(crate) struct Linear<S> {
     pub(crate) own: Vec<Block<S, TERMS>>,
     /// Their sums over the subtree of every column's link.
     pub(crate) subtrees: Vec<Block<S, TERMS>>,
-    /// V and α of the links on the way outward; α of the base is −g.
-    v: Vec<Motion<S>>,
-    alpha: Vec<Motion<S>>,
-    /// The same and H*, coordinates side by side.
-    motions: Motions<S>,
     /// Whether torques add to α.
     driven: bool,
-    /// What q̈ adds to α, where torques are given.
-    lambda: Vec<Motion<S>>,
     /// Room for what is made of the columns.
     pub(crate) pairs: Vec<Block<S, PAIR>>,
     /// P and 2P̂ of every column's link, at home.
@@ -111,23 +105,9 @@ pub(crate) struct Linear<S> {
     pub(crate) single: Vec<u8>,
     /// The columns one by one, where several states go at once.
     pub(crate) spans: Spans<S>,
-    /// ε of changes of q and q̇, and N, row by row in blocks of columns; likewise, and zero between branches.
-    pub(crate) rows: Vec<[[S; LANES]; KINDS]>,
-    /// What goes with the columns along the links.
-    pub(crate) flow: Vec<Block<S, FLOW>>,
-    /// Bit by bit, which columns of each block belong to the links on the way to one.
-    pub(crate) inner: Vec<u8>,
-    /// Per link, for products with vectors: ϑ and γ, or sums of 2M̂*η and η; and forces.
-    pub(crate) changes: Vec<(Vec3<S>, Motion<S>)>,
-    pub(crate) forces: Vec<Force<S>>,
-    /// `subtrees` link by link, and the links of every block of columns.
-    sums: Vec<Block<S, QUADS>>,
+    /// The links of every block of columns.
     links_of: Vec<[usize; LANES]>,
-    /// What waits at branching links; zero between sweeps.
-    waiting: Vec<Terms<S>>,
-    waiting_sums: Vec<Block<S, QUADS>>,
-    waiting_forces: Vec<Force<S>>,
-    waiting_articulated: Vec<(Articulated<S>, Hat<S>)>,
+    pub(crate) scratch: Scratch<S>,
 }
 
 /// Where the links are, how fast they move, and what pushes them.
@@ -166,11 +146,7 @@ impl<S: Scalar> Linear<S> {
             links,
             own: vec![Block::ZERO; blocks(n)],
             subtrees: vec![Block::ZERO; blocks(nv)],
-            v: vec![Motion::ZERO; n],
-            alpha: vec![Motion::ZERO; n],
-            motions: Motions::new(m),
             driven: false,
-            lambda: vec![Motion::ZERO; n],
             pairs: vec![Block::ZERO; blocks(nv)],
             articulated: vec![Block::ZERO; blocks(nv)],
             gains: vec![HomeGain::ZERO; nv],
@@ -184,17 +160,8 @@ impl<S: Scalar> Linear<S> {
             } else {
                 Spans::new(0, 0)
             },
-            rows: Vec::new(),
-            flow: vec![Block::ZERO; blocks(nv) * m.columns.levels],
-            inner: vec![0; blocks(nv) * m.columns.levels],
-            changes: vec![(Vec3::ZERO, Motion::ZERO); n],
-            forces: vec![Force::ZERO; n],
-            sums: vec![Block::ZERO; blocks(n) * LANES],
             links_of,
-            waiting: vec![Terms::ZERO; m.branches],
-            waiting_sums: vec![Block::ZERO; m.branches],
-            waiting_forces: vec![Force::ZERO; m.branches],
-            waiting_articulated: vec![(Articulated::ZERO, Hat::ZERO); m.branches],
+            scratch: Scratch::new(m),
         }
     }
 
@@ -255,7 +222,7 @@ impl<S: Scalar> Linear<S> {
     fn move_apart(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S], under: bool) {
         let n = m.bodies.len();
         let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
-        let (vs, alphas) = (&mut self.v[..n], &mut self.alpha[..n]);
+        let (vs, alphas) = (&mut self.scratch.v[..n], &mut self.scratch.alpha[..n]);
         let base = base_acceleration(m);
         let (mut last_v, mut last_alpha) = (Motion::ZERO, base);
         for k in 0..n {
@@ -347,14 +314,14 @@ impl<S: Scalar> Linear<S> {
                 sum += carried;
             }
             if let Some(slot) = body.branch {
-                sum += self.waiting[slot];
-                self.waiting[slot] = Terms::ZERO;
+                sum += self.scratch.waiting[slot];
+                self.scratch.waiting[slot] = Terms::ZERO;
             }
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put_terms(c % LANES, &sum);
             }
             match body.hands_to {
-                Some(slot) => self.waiting[slot] += sum,
+                Some(slot) => self.scratch.waiting[slot] += sum,
                 None => carried = sum,
             }
         }
@@ -365,7 +332,7 @@ impl<S: Scalar> Linear<S> {
     fn add_up_together<P: Pack<S>>(&mut self, m: &Compiled) {
         let n = m.bodies.len();
         for b in 0..blocks(n) {
-            let sums = &mut self.sums[b * LANES..][..LANES];
+            let sums = &mut self.scratch.sums[b * LANES..][..LANES];
             for i in 0..QUADS {
                 let x = P::transpose(read(&self.own[b].0, LANES * i, 0));
                 for l in 0..LANES {
@@ -373,7 +340,7 @@ impl<S: Scalar> Linear<S> {
                 }
             }
         }
-        let (bodies, sums) = (&m.bodies[..n], &mut self.sums[..n]);
+        let (bodies, sums) = (&m.bodies[..n], &mut self.scratch.sums[..n]);
         let mut sum = [P::ZERO; QUADS];
         for k in (0..n).rev() {
             let body = &bodies[k];
@@ -384,7 +351,7 @@ impl<S: Scalar> Linear<S> {
                 }
             }
             if let Some(slot) = body.branch {
-                let others = &mut self.waiting_sums[slot].0;
+                let others = &mut self.scratch.waiting_sums[slot].0;
                 for i in 0..QUADS {
                     own[i] += P::read(&others[i]);
                     P::ZERO.write(&mut others[i]);
@@ -395,7 +362,7 @@ impl<S: Scalar> Linear<S> {
             }
             match body.hands_to {
                 Some(slot) => {
-                    let others = &mut self.waiting_sums[slot].0;
+                    let others = &mut self.scratch.waiting_sums[slot].0;
                     for i in 0..QUADS {
                         (P::read(&others[i]) + own[i]).write(&mut others[i]);
                     }
@@ -405,7 +372,12 @@ impl<S: Scalar> Linear<S> {
         }
         for b in 0..blocks(m.nv) {
             let [a, c, d, e] = self.links_of[b];
-            let of = [&self.sums[a].0, &self.sums[c].0, &self.sums[d].0, &self.sums[e].0];
+            let of = [
+                &self.scratch.sums[a].0,
+                &self.scratch.sums[c].0,
+                &self.scratch.sums[d].0,
+                &self.scratch.sums[e].0,
+            ];
             for i in 0..QUADS {
                 let x = [
                     P::read(&of[0][i]),
@@ -434,14 +406,14 @@ impl<S: Scalar> Linear<S> {
                 sum += carried;
             }
             if let Some(slot) = body.branch {
-                sum += self.waiting_forces[slot];
-                self.waiting_forces[slot] = Force::ZERO;
+                sum += self.scratch.waiting_forces[slot];
+                self.scratch.waiting_forces[slot] = Force::ZERO;
             }
             for c in starts[k]..starts[k] + body.dofs {
                 self.subtrees[c / LANES].put(FORCE, c % LANES, sum.to_array());
             }
             match body.hands_to {
-                Some(slot) => self.waiting_forces[slot] += sum,
+                Some(slot) => self.scratch.waiting_forces[slot] += sum,
                 None => carried = sum,
             }
         }
@@ -453,10 +425,10 @@ impl<S: Scalar> Linear<S> {
         let wide = self.columns.len();
         let level = m.columns.level[k] * wide;
         match m.bodies[k].parent {
-            None => self.inner[level..level + wide].fill(0),
+            None => self.scratch.inner[level..level + wide].fill(0),
             Some(p) if m.columns.level[p] * wide != level => {
                 let from = m.columns.level[p] * wide;
-                self.inner.copy_within(from..from + wide, level);
+                self.scratch.inner.copy_within(from..from + wide, level);
             }
             Some(_) => {}
         }
@@ -467,7 +439,7 @@ impl<S: Scalar> Linear<S> {
     pub(crate) fn mark(&mut self, m: &Compiled, k: usize) {
         let level = m.columns.level[k] * self.columns.len();
         for c in m.columns.single.start[k]..m.columns.single.start[k] + m.bodies[k].dofs {
-            self.inner[level + c / LANES] |= 1 << (c % LANES);
+            self.scratch.inner[level + c / LANES] |= 1 << (c % LANES);
         }
     }
 
@@ -486,9 +458,9 @@ impl<S: Scalar> Linear<S> {
                 hat += carried.1;
             }
             if let Some(slot) = body.branch {
-                p += self.waiting_articulated[slot].0;
-                hat += self.waiting_articulated[slot].1;
-                self.waiting_articulated[slot] = (Articulated::ZERO, Hat::ZERO);
+                p += self.scratch.waiting_articulated[slot].0;
+                hat += self.scratch.waiting_articulated[slot].1;
+                self.scratch.waiting_articulated[slot] = (Articulated::ZERO, Hat::ZERO);
             }
             for c in starts[k]..starts[k] + body.dofs {
                 self.articulated[c / LANES].put_articulated(c % LANES, &p, &hat);
@@ -498,8 +470,8 @@ impl<S: Scalar> Linear<S> {
             }
             match body.hands_to {
                 Some(slot) => {
-                    self.waiting_articulated[slot].0 += p;
-                    self.waiting_articulated[slot].1 += hat;
+                    self.scratch.waiting_articulated[slot].0 += p;
+                    self.scratch.waiting_articulated[slot].1 += hat;
                 }
                 None => carried = (p, hat),
             }

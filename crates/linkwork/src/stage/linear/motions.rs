@@ -140,7 +140,7 @@ impl<S: Scalar> Linear<S> {
             columns,
             links,
             parents_of,
-        } = &mut self.motions;
+        } = &mut self.scratch.motions;
         let base = links.len() - 1;
         let mut last: [Twist<P>; 2] = [Twist::read(&links[base], 0), Twist::read(&links[base], 2)];
         for k in 0..n {

@@ -76,7 +76,7 @@ impl<S: Scalar> Linear<S> {
     pub(crate) fn spread_out<const UNDER: bool>(&mut self, m: &Compiled, world: &World<S>, qd: &[S], given: &[S]) {
         let n = m.bodies.len();
         let (bodies, starts, poses) = (&m.bodies[..n], &m.columns.single.start[..n], &world.poses[..n]);
-        let (vs, alphas) = (&mut self.v[..n], &mut self.alpha[..n]);
+        let (vs, alphas) = (&mut self.scratch.v[..n], &mut self.scratch.alpha[..n]);
         let base = base_acceleration(m);
         let (mut last_v, mut last_alpha) = (Motion::ZERO, base);
         for k in 0..n {
@@ -115,7 +115,7 @@ impl<S: Scalar> Linear<S> {
     fn alone(&self, m: &Compiled, k: usize, world: &World<S>, loads: Option<&[Force<S>]>) -> Terms<S> {
         let (pose, r) = (&world.poses[k], &world.poses[k].rotation);
         let home = at_home(m.bodies[k].inertia.lift(), [r.x, r.y, r.z], pose.translation);
-        let mut own = Terms::new(home, self.v[k], self.alpha[k]);
+        let mut own = Terms::new(home, self.scratch.v[k], self.scratch.alpha[k]);
         if let Some(loads) = loads {
             own.force -= load_at_home(pose, &loads[k]);
         }
@@ -132,7 +132,7 @@ impl<S: Scalar> Linear<S> {
         carried: &mut Terms<S>,
     ) -> Terms<S> {
         let own = self.alone(m, k, world, loads);
-        gather(&m.bodies[k], own, carried, &mut self.waiting, Terms::ZERO)
+        gather(&m.bodies[k], own, carried, &mut self.scratch.waiting, Terms::ZERO)
     }
 
     /// The point under torques: inward PH*, 2P̂*H*, D and −HG of every degree of freedom as [`Linear::eliminate`] finds them,
@@ -150,7 +150,7 @@ impl<S: Scalar> Linear<S> {
         let mut carried = Terms::ZERO;
         for k in (0..m.bodies.len()).rev() {
             let own = self.alone(m, k, world, loads);
-            let sum = gather(&m.bodies[k], own, &mut carried, &mut self.waiting, Terms::ZERO);
+            let sum = gather(&m.bodies[k], own, &mut carried, &mut self.scratch.waiting, Terms::ZERO);
             (self.spans.alone[k], self.spans.sums[k]) = ((own.inertia, own.force), sum);
             let start = m.columns.single.start[k];
             for c in (start..start + m.bodies[k].dofs).rev() {
@@ -191,7 +191,11 @@ impl<S: Scalar> Linear<S> {
     fn fall(&mut self, m: &Compiled) {
         let n = m.bodies.len();
         let (bodies, starts) = (&m.bodies[..n], &m.columns.single.start[..n]);
-        let (vs, alphas, lambdas) = (&self.v[..n], &mut self.alpha[..n], &mut self.lambda[..n]);
+        let (vs, alphas, lambdas) = (
+            &self.scratch.v[..n],
+            &mut self.scratch.alpha[..n],
+            &mut self.scratch.lambda[..n],
+        );
         let base = base_acceleration(m);
         let (mut last, mut last_alpha) = (Motion::ZERO, base);
         for k in 0..n {
@@ -217,8 +221,14 @@ impl<S: Scalar> Linear<S> {
     #[inline(always)]
     pub(crate) fn take_in_driven(&mut self, m: &Compiled, k: usize, carried: &mut Force<S>) -> Terms<S> {
         let (inertia, force) = &self.spans.alone[k];
-        let own = *force + inertia.times(self.lambda[k]);
-        let force = gather(&m.bodies[k], own, carried, &mut self.waiting_forces, Force::ZERO);
+        let own = *force + inertia.times(self.scratch.lambda[k]);
+        let force = gather(
+            &m.bodies[k],
+            own,
+            carried,
+            &mut self.scratch.waiting_forces,
+            Force::ZERO,
+        );
         Terms {
             force,
             ..self.spans.sums[k]

@@ -3,7 +3,7 @@
 use super::super::{ExternalForce, external_force};
 use super::{StepDerivatives, block};
 use crate::simulate::{Drive, Dynamics, ImplicitMidpoint, Integrator, Now, State};
-use crate::state_space::product::AddProduct;
+use crate::state_space::matrix_product::AddProduct;
 use crate::workspace::Moving;
 use crate::{Error, Result};
 

@@ -16,7 +16,7 @@ mod point;
 #[cfg(test)]
 mod tests;
 
-use super::product::{AddProduct, padded};
+use super::matrix_product::{AddProduct, padded};
 use super::{ExternalForce, Method};
 use crate::dense::Lu;
 use crate::model::{JointKind, Mechanism};

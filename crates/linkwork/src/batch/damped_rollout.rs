@@ -1,7 +1,7 @@
 //! One model rolled forward with its damping: for models whose joints follow others, which do not stand side by side in registers.
 
 use super::rollout::{Course, Drives, Held, Judge, Rolling, Rollout, Torques};
-use super::share::Failures;
+use super::threads::Failures;
 use crate::Result;
 use crate::model::Mechanism;
 use crate::workspace::Workspace;

@@ -147,3 +147,14 @@ pub(crate) struct Layout {
     /// Per column: where its subtree ends.
     pub(crate) end_at: Vec<usize>,
 }
+
+/// Per column, given its degree of freedom in the users' order: how many columns from it on follow each other there too.
+pub(crate) fn runs(dof: &[usize]) -> Vec<usize> {
+    let mut runs = vec![1; dof.len()];
+    for c in (1..dof.len()).rev() {
+        if dof[c] == dof[c - 1] + 1 {
+            runs[c - 1] = runs[c] + 1;
+        }
+    }
+    runs
+}

@@ -68,6 +68,7 @@ fn invert<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, mass: &[S], ou
     let order = Order {
         dof,
         in_users_order: reduced.in_users_order,
+        runs: &reduced.runs,
     };
     square.take::<P>(order, tiles, mass);
     let coupled = &mut *s.coupled;
@@ -86,12 +87,7 @@ fn invert<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, mass: &[S], ou
     }
     let inverse = &mut beside[..n * n];
     square.invert::<P>(tiles, d_inv, inverse);
-    for (row, &u) in inverse.chunks_exact(n).zip(dof) {
-        let out = &mut out[u * n..][..n];
-        for (x, &v) in row.iter().zip(dof) {
-            out[v] = *x;
-        }
-    }
+    order.restore::<S, P>(inverse, out);
 }
 
 /// A pivot that is so small against what it is a difference of, in units of rounding, may as well be zero.

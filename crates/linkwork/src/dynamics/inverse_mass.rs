@@ -81,6 +81,7 @@ fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Til
     let order = Order {
         dof,
         in_users_order: m.columns.in_users_order,
+        runs: &m.columns.runs,
     };
     square.take::<P>(order, tiles, out);
     for column in 0..n {
@@ -95,12 +96,7 @@ fn from_mass<S: Scalar, P: Pack<S>>(m: &Compiled, s: &mut Stages<S>, tiles: &Til
     }
     let inverse = &mut beside[..n * n];
     square.invert::<P>(tiles, &s.linear.d_inv, inverse);
-    for (row, &u) in inverse.chunks_exact(n).zip(dof) {
-        let out = &mut out[u * n..][..n];
-        for (x, &v) in row.iter().zip(dof) {
-            out[v] = *x;
-        }
-    }
+    order.restore::<S, P>(inverse, out);
 }
 
 /// Outward in the world's axes at home, where φ is the identity: q̈ = D⁻¹ε − G*λ(p), λ = λ(p) + H*q̈, for the columns not

@@ -17,6 +17,34 @@ pub(super) struct Order<'a> {
     /// Per column: the degree of freedom in the users' order.
     pub(super) dof: &'a [usize],
     pub(super) in_users_order: bool,
+    /// Per column: how many from it on follow each other there.
+    pub(super) runs: &'a [usize],
+}
+
+impl Order<'_> {
+    /// A matrix from the order of the columns to the users'.
+    #[inline(always)]
+    pub(super) fn restore<S: Scalar, P: Pack<S>>(self, from: &[S], out: &mut [S]) {
+        let n = self.dof.len();
+        for (row, &u) in from.chunks_exact(n).zip(self.dof) {
+            let out = &mut out[u * n..][..n];
+            let mut c = 0;
+            while c < n {
+                let (run, to) = (self.runs[c], self.dof[c]);
+                let (row, out) = (&row[c..c + run], &mut out[to..to + run]);
+                let mut i = 0;
+                while i + P::COLUMNS <= run {
+                    P::read(&row[i..]).write(&mut out[i..]);
+                    i += P::COLUMNS;
+                }
+                while i < run {
+                    out[i] = row[i];
+                    i += 1;
+                }
+                c += run;
+            }
+        }
+    }
 }
 
 /// A square matrix over columns, tile by tile.
@@ -71,7 +99,11 @@ impl<'a, S: Scalar> Square<'a, S> {
 
     #[inline(always)]
     fn take_tile<P: Pack<S>>(&mut self, order: Order<'_>, j: usize, b: usize, mass: &[S]) {
-        let Order { dof, in_users_order } = order;
+        let Order {
+            dof,
+            in_users_order,
+            runs,
+        } = order;
         let (n, row, column, to) = (dof.len(), j * LANES, b * LANES, &mut self.tiles[j * self.wide + b]);
         if const { P::COLUMNS == LANES } && in_users_order && row + LANES <= n {
             let rows = P::read_rows(&mass[row * n + column..], n);
@@ -87,6 +119,12 @@ impl<'a, S: Scalar> Square<'a, S> {
         if const { P::COLUMNS == LANES } && in_users_order && column + LANES <= n {
             for r in 0..n - row {
                 P::read(&mass[(row + r) * n + column..]).write(&mut to[r]);
+            }
+            return;
+        }
+        if const { P::COLUMNS == LANES } && runs[column] >= LANES {
+            for r in 0..LANES.min(n - row) {
+                P::read(&mass[dof[row + r] * n + dof[column]..]).write(&mut to[r]);
             }
             return;
         }

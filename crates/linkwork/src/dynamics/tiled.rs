@@ -2,7 +2,7 @@
 
 use crate::model::Compiled;
 use crate::plan::Tiles;
-use crate::scalar::{Builds, MOST_COLUMNS, Pack, Scalar};
+use crate::scalar::{Builds, MOST_COLUMNS, Pack, Scalar, unrolled};
 use crate::stage::linear::{LANES, bits};
 
 /// The tiles of a mechanism, where matrices are made of them. Where operations count, and where numbers are slow, sweeps are
@@ -61,11 +61,30 @@ pub(super) fn write_both<S: Scalar, P: Pack<S>>(
 #[inline(always)]
 fn write_rows<S: Scalar, P: Pack<S>>(m: &Compiled, i: usize, j: usize, tile: &[P; MOST_COLUMNS], out: &mut [S]) {
     let n = m.nv;
-    if !m.columns.in_users_order || j + P::COLUMNS > n {
+    if m.columns.runs[j] < P::COLUMNS {
         let tile = *tile;
         return write_one_by_one(m, i, j, &tile, out);
     }
-    write_first_rows(tile, n - i, n, &mut out[i * n + j..]);
+    if m.columns.in_users_order {
+        return write_first_rows(tile, n - i, n, &mut out[i * n + j..]);
+    }
+    write_row_by_row(m, i, j, tile, out);
+}
+
+/// The same of columns that follow each other in the users' order, as rows may not.
+#[inline(always)]
+pub(super) fn write_row_by_row<S: Scalar, P: Pack<S>>(
+    m: &Compiled,
+    i: usize,
+    j: usize,
+    tile: &[P; MOST_COLUMNS],
+    out: &mut [S],
+) {
+    let (n, rows, column) = (m.nv, &m.columns.single.dof[i..], m.columns.single.dof[j]);
+    // Each row by its name, so that the tile stays in registers.
+    unrolled!(R in 0 1 2 3 => if R < rows.len() {
+        tile[R].write(&mut out[rows[R] * n + column..]);
+    });
 }
 
 /// As many rows of a tile as there are, into rows of n numbers.

@@ -2,7 +2,7 @@
 
 use super::compiled::{Columns, Compiled, Part, Placed, Slide, Spins};
 use super::{Joint, JointKind, Link};
-use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage};
+use crate::body::{Body, GAP, Hinge, Layout, PACK, Passage, runs};
 use crate::plan::{Bundles, Tiles, Zeros};
 use crate::spatial::{Inertia, Lean, PlanarTurn, Pose, RigidBody, Rotation, Screw, Skew, Tilt, Vec3};
 
@@ -541,6 +541,7 @@ fn columns(bodies: &[Body], armature: &[f64]) -> Columns {
             .then(|| Tiles::new(bodies, armature, &single))
             .flatten(),
         in_users_order: single.dof.iter().enumerate().all(|(i, &v)| i == v),
+        runs: runs(&single.dof),
         single,
         rows,
         levels: level.iter().max().map_or(0, |l| l + 1),

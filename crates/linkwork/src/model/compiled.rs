@@ -50,8 +50,9 @@ pub(crate) struct Columns {
     /// parent's copy; the others take one more.
     pub(crate) level: Vec<usize>,
     pub(crate) levels: usize,
-    /// Whether they stand in the users' order.
+    /// Whether they stand in the users' order; and, per column, how many from it on follow each other there.
     pub(crate) in_users_order: bool,
+    pub(crate) runs: Vec<usize>,
     /// Where 𝓜 is zero, unless that is too much to be kept.
     pub(crate) zeros: Option<Zeros>,
     /// The tiles of products with N, where these cost less than outward sweeps and keep their digits.

@@ -1,7 +1,7 @@
 //! The users' degrees of freedom as those of a tree: the elimination forest, for dense algorithms that go along paths.
 
 use super::Reduction;
-use crate::body::{GAP, Layout};
+use crate::body::{GAP, Layout, runs};
 use crate::model::Compiled;
 use crate::plan::{MOST_SEEN, Seen, TILE, Tiles};
 
@@ -12,6 +12,8 @@ pub(crate) struct Reduced {
     /// Per column of these: the independent degree of freedom.
     pub(crate) dof: Vec<usize>,
     pub(crate) in_users_order: bool,
+    /// Per column: how many from it on follow each other in the users' order.
+    pub(crate) runs: Vec<usize>,
     /// Per block of four columns in the users' order: the blocks of rows where 𝓜 and ∂T are not zero.
     rows: Vec<u32>,
     starts: Vec<u32>,
@@ -38,6 +40,7 @@ impl Reduced {
         Some(Self {
             in_users_order: layout.dof.iter().enumerate().all(|(i, &v)| i == v),
             tiles: Tiles::of(&layout, first, most, elements),
+            runs: runs(&layout.dof),
             dof: layout.dof,
             rows,
             starts,

@@ -10,7 +10,7 @@
 //!
 //! Rows stand in blocks of four columns, and within a block kind after kind.
 
-use super::super::tiled::{within, write_both, write_first_rows};
+use super::super::tiled::{within, write_both, write_first_rows, write_row_by_row};
 use crate::model::Compiled;
 use crate::plan::{Tile, Tiles};
 use crate::scalar::{Pack, Scalar, unrolled};
@@ -189,6 +189,23 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
     weights: &mut [[S; LANES]],
     out: &mut [S],
 ) {
+    // Each in code of its own, which for users' order is the shorter.
+    if m.columns.in_users_order {
+        rows::<S, P, true>(m, tiles, d_inv, eps, weights, out);
+    } else {
+        rows::<S, P, false>(m, tiles, d_inv, eps, weights, out);
+    }
+}
+
+#[inline(always)]
+fn rows<S: Scalar, P: Pack<S>, const ORDERED: bool>(
+    m: &Compiled,
+    tiles: &Tiles,
+    d_inv: &[S],
+    eps: &[Three<S>],
+    weights: &mut [[S; LANES]],
+    out: &mut [S],
+) {
     let (n, wide) = (m.nv, blocks(m.nv));
     let (out, inverse) = out.split_at_mut(2 * n * n);
     for i in 0..wide {
@@ -224,15 +241,16 @@ pub(super) fn outward<S: Scalar, P: Pack<S>>(
                     }
                     write_both::<S, P>(m, i * LANES, j, sum[2], inverse);
                 }
-                write_tile(m, i * LANES, j, &[sum[0], sum[1]], out);
+                write_tile::<S, P, 2, ORDERED>(m, i * LANES, j, &[sum[0], sum[1]], out);
             }
         }
     }
 }
 
-/// A tile of each of some matrices; too much of the last one of a row, which the next row has to overwrite.
+/// A tile of each of some matrices. Where columns are `ORDERED` as users have them, too much of the last one of a row is written,
+/// which the next row has to overwrite.
 #[inline(always)]
-pub(super) fn write_tile<S: Scalar, P: Pack<S>, const MATRICES: usize>(
+pub(super) fn write_tile<S: Scalar, P: Pack<S>, const MATRICES: usize, const ORDERED: bool>(
     m: &Compiled,
     i: usize,
     j: usize,
@@ -241,9 +259,13 @@ pub(super) fn write_tile<S: Scalar, P: Pack<S>, const MATRICES: usize>(
 ) {
     let n = m.nv;
     let (first, rows) = (i * n + j, LANES.min(n - i));
-    if m.columns.in_users_order && first + (rows - 1) * n + P::COLUMNS <= n * n {
+    if ORDERED && first + (rows - 1) * n + P::COLUMNS <= n * n {
         for kind in 0..MATRICES {
             write_first_rows(&tiles[kind], rows, n, &mut out[kind * n * n + first..]);
+        }
+    } else if !ORDERED && m.columns.runs[j] >= P::COLUMNS {
+        for kind in 0..MATRICES {
+            write_row_by_row(m, i, j, &tiles[kind], &mut out[kind * n * n..]);
         }
     } else {
         let tiles = *tiles;

@@ -74,7 +74,8 @@ impl PackedSweep for InverseDerivatives {
     #[inline(always)]
     fn packed<P: Pack<f64>>(m: &Compiled, s: &mut Stages<f64>, at: At<'_>, input: &[f64], out: &mut [f64]) {
         match &m.columns.tiles {
-            Some(tiles) => by_tiles::<f64, P>(m, tiles, &mut s.linear, out),
+            Some(tiles) if m.columns.in_users_order => by_tiles::<f64, P, true>(m, tiles, &mut s.linear, out),
+            Some(tiles) => by_tiles::<f64, P, false>(m, tiles, &mut s.linear, out),
             None => Self::run::<true>(m, s, at, input, out),
         }
     }
@@ -82,7 +83,12 @@ impl PackedSweep for InverseDerivatives {
 
 /// Tile by tile, from right to left: what the last one of a row writes too far is overwritten by the next row.
 #[inline(always)]
-fn by_tiles<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear: &mut Linear<S>, out: &mut [S]) {
+fn by_tiles<S: Scalar, P: Pack<S>, const ORDERED: bool>(
+    m: &Compiled,
+    tiles: &Tiles,
+    linear: &mut Linear<S>,
+    out: &mut [S],
+) {
     linear.eliminated = false;
     all_terms(m, linear);
     let (n, wide) = (m.nv, linear.pairs.len());
@@ -109,7 +115,7 @@ fn by_tiles<S: Scalar, P: Pack<S>>(m: &Compiled, tiles: &Tiles, linear: &mut Lin
                     }
                 }
             }
-            write_tile(m, c * LANES, b * LANES, &x, out);
+            write_tile::<S, P, KINDS, ORDERED>(m, c * LANES, b * LANES, &x, out);
         }
     }
     add_rotors(m, &mut out[2 * n * n..]);

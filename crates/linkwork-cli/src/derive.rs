@@ -97,10 +97,11 @@ enum Sight {
 
 const HELP: &str = "\
 Operators: I H M B E_phi phi P P_plus D G K tau_bar E_psi psi Mass J Upsilon r m ell A Phi Psi Lambda, or in Greek.
-Of one frame: J[name], B[name]. Of a closed mechanism: Jc, and Jc_dot qd.
+Of one frame: J[name], B[name]. Of a closed mechanism: Jc, its rate Jc_dot, and d(Jc, w).
 Several statements end with ; each: let NAME = …, and NAME = … for results that share their sweeps.
 Written together they multiply; + - add; ^* ^T ᵀ ' or a star that touches is the adjoint, inv(…) the inverse,
-pinv(…) the pseudo-inverse, diag(w) a diagonal, sqrt(D) the root, ^2 a power, phi~ is phi - I.
+pinv(…) the pseudo-inverse, diag(w) a diagonal, sym(W) a symmetric matrix row by row, sqrt(D) the root, ^2 a power,
+phi~ is phi - I. logdet(Mass) is a number. Between J^* and J, G is a weight: inv(Mass + J^* G J).
 Derivatives: dot(X) in time, d(X, w) along a joint vector w, d(x)/dq, d(x)/dqd, d(x)/dT of a vector x as operators,
 grad(s) of a number by all joints. crm(v), crf(v) and bar(f) are cross products.
 Vectors: T qd qdd C g (joints), f (frames), V a a0 b (links), and your own: x, or x:joint, x:motion, x:force, x:tip,
@@ -116,6 +117,7 @@ Examples:
   linkwork view arm7 --levels \"inv(Mass) T\"
   linkwork derive \"inv(Mass) T\" --explain kalman
   linkwork derive \"d(inv(Mass) (T - C), w)\"
+  linkwork derive \"grad(logdet(Mass))\" --robot arm7 --bind q=0,0.5,0,-1,0,1,0
   linkwork derive \"let s = T - C; p = qd^* s; qdd = inv(Mass) s\" --robot arm7 --bind T=1,2,3,4,3,2,1";
 
 /// What `--json` prints.

@@ -62,3 +62,22 @@ fn powers_of_sums_end() {
     let short: Expression = "inv(Mass) (T - C)".parse().unwrap();
     assert!(!short.compile(false, &[]).is_cut_short());
 }
+
+#[test]
+fn many_results_share_one_budget() {
+    // Each result is costed together with all others: without a common budget this would grow with the cube of their number.
+    let one = |i: usize| format!("x{i} = d(inv(Mass) (T - C), w{i}:joint)");
+    let time = |count: usize| {
+        let text: Vec<String> = (0..count).map(one).collect();
+        let expression: Expression = text.join("; ").parse().unwrap();
+        let begun = Instant::now();
+        let algorithm = expression.compile(false, &[]);
+        (begun.elapsed(), algorithm)
+    };
+    let (few, _) = time(4);
+    let (many, algorithm) = time(16);
+    assert!(algorithm.is_cut_short());
+    assert!(algorithm.cost().total() <= algorithm.naive_cost().total());
+    // Four times as many, and each about four times as long to write down.
+    assert!(many < 40 * few.max(Duration::from_millis(20)), "{few:?}, then {many:?}");
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -88,7 +89,7 @@ class Expression:
         """Its value at a configuration, or at many; an operator is applied to `x`, or returned as `Operator` without it.
 
         `frames` are what tip space is made of, each a name, or a name and "local", "aligned" or "world". Vectors are given by name,
-        velocities as `qd`.
+        velocities as `qd`; matrices of `sym(W)` have two dimensions, or all their numbers in one.
         """
         if not self.is_vector and "x" not in vectors:
             return Operator(self, model, q, frames, vectors)
@@ -102,7 +103,11 @@ class Expression:
             if length < 0:
                 needed = ", ".join(sorted({*spaces, "qd"}))
                 raise Error(f"`{self.text}` has no vector `{name}`; it takes {needed}")
-            arrays[name] = (_arrays.numbers(name, value), length, f"the size of {spaces.get(name, 'joint')} space")
+            value = _arrays.numbers(name, value)
+            side = math.isqrt(length)
+            if spaces.get(name, "").endswith("matrix") and value.shape[-2:] == (side, side):
+                value = value.reshape(*value.shape[:-2], length)
+            arrays[name] = (value, length, f"the size of {spaces.get(name, 'joint')} space")
         batch, dtype, flat = _arrays.stacked(arrays)
         flat = [np.require(x, np.float64, ["C", "A"]) for x in flat]
         size = compiled.size(self.range)

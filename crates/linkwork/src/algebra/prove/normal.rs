@@ -364,8 +364,8 @@ fn of_sum(factors: &[Factor]) -> Option<(usize, usize, Vec<Term>)> {
             .map(|(_, t)| t)
         {
             let product = match before {
-                true => [&other.factors[..], &[factor.clone()]].concat(),
-                false => [&[factor.clone()], &other.factors[..]].concat(),
+                true => [&other.factors[..], std::slice::from_ref(factor)].concat(),
+                false => [std::slice::from_ref(factor), &other.factors[..]].concat(),
             };
             parts.push(Term::new(-other.scale * own.scale.recip(), product));
         }
@@ -390,7 +390,7 @@ fn penrose(factors: &[Factor]) -> Option<(usize, usize, Vec<Term>)> {
             return Some((at - n, at + 1 + n, plain(own.scale.recip(), x)));
         }
         if is(at + 1, x) && factors.get(at + 1 + n) == Some(factor) {
-            return Some((at, at + 2 + n, plain(own.scale.recip(), &[factor.clone()])));
+            return Some((at, at + 2 + n, plain(own.scale.recip(), std::slice::from_ref(factor))));
         }
         if is(at + 1, x) && is(at + 1 + n, back) {
             return Some((at, at + 1 + 2 * n, plain(own.scale.recip(), back)));

@@ -40,8 +40,11 @@ pub(crate) fn in_groups<T, const N: usize>(
 /// The states of a group that cannot be computed: in which step they failed, and why. Nothing is kept while there are none.
 pub(crate) struct Lost {
     states: usize,
-    problems: Option<Box<[Option<(usize, Error)>; MOST_LANES]>>,
+    problems: Option<Box<Problems>>,
 }
+
+/// Per lane.
+type Problems = [Option<(usize, Error)>; MOST_LANES];
 
 impl Lost {
     /// Every state can be computed so far.

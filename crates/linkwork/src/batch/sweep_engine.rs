@@ -82,10 +82,11 @@ impl<T: Real> Team<Box<dyn Roller<T>>> {
     }
 }
 
+/// A boxed engine.
+type AnyRoller<T> = Box<dyn Roller<T>>;
+
 /// Makes the first engine, and those of other threads after it.
-pub(super) fn or_another<T>(
-    make: impl Fn() -> Box<dyn Roller<T>>,
-) -> impl Fn(Option<&Box<dyn Roller<T>>>) -> Result<Box<dyn Roller<T>>> {
+pub(super) fn or_another<T>(make: impl Fn() -> AnyRoller<T>) -> impl Fn(Option<&AnyRoller<T>>) -> Result<AnyRoller<T>> {
     move |first| Ok(first.map_or_else(&make, |first| first.another()))
 }
 

@@ -10,6 +10,7 @@ use crate::simd::Instructions;
 use crate::spatial::{Articulated, Force, Motion, Pose, Reference};
 use crate::stage::Stages;
 use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// Memory for [`Configured::augment`], made once for a mechanism.
 #[derive(Clone, Debug)]
@@ -311,11 +312,26 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         if self.memory.is_factored {
             return Ok(());
         }
+        self.factor_unchecked();
+        for lane in 0..S::LANES {
+            if let Err(problem) = self.check_lane(lane) {
+                self.memory.is_factored = false;
+                return Err(problem);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where D is checked by the caller.
+    pub(crate) fn factor_unchecked(&mut self) {
         self.with(|memory, tree| memory.factor(tree));
-        let m = &self.mechanism.compiled;
-        let unsound = (0..S::LANES).find_map(|lane| self.memory.unsound(m, lane));
-        let Some((dof, value)) = unsound else { return Ok(()) };
-        self.memory.is_factored = false;
+    }
+
+    /// An error if nothing resists a joint in one lane.
+    pub(crate) fn check_lane(&self, lane: usize) -> Result<()> {
+        let Some((dof, value)) = self.memory.unsound(&self.mechanism.compiled, lane) else {
+            return Ok(());
+        };
         let (joint, index) = self.mechanism.joint_of_any_dof(dof);
         let joint = self.mechanism.joints()[joint.index()].name.clone();
         Err(Error::Singular { joint, index, value })
@@ -372,16 +388,6 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             body.parent.is_none() && matches!(body.hinge, Hinge::Free) && body.end == k + 1
         };
         m.reduction.is_none() && !ends.into_iter().any(is_alone)
-    }
-
-    /// How many degrees of freedom there are.
-    pub(crate) fn dofs(&self) -> usize {
-        self.mechanism.nv()
-    }
-
-    /// Whether [`AugmentedMass::innovations`] are known.
-    pub(crate) fn has_innovations(&self) -> bool {
-        self.mechanism.compiled.reduction.is_none() && self.memory.pairs.is_empty()
     }
 
     /// L⁻¹J*f of a force on at most two links after a factor, and with it what gives J𝓐⁻¹J* as a product.
@@ -458,11 +464,37 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         });
     }
 
-    // Changes with the configuration, of mechanisms without couplings.
+    // Changes with the configuration; where joints follow others, in proportion, R being constant.
+
+    /// Rx, of all joints.
+    fn expanded<'x>(&self, x: &'x [S]) -> Cow<'x, [S]> {
+        match &self.mechanism.compiled.reduction {
+            None => Cow::Borrowed(x),
+            Some(r) => {
+                let mut all = vec![S::ZERO; self.mechanism.compiled.nv];
+                self.stages.coupled.expand(r, x, &mut all);
+                Cow::Owned(all)
+            }
+        }
+    }
+
+    /// Adds R*x to what `run` adds to x of all joints.
+    fn contracting(&mut self, out: [&mut [S]; 3], run: impl FnOnce(&mut Self, [&mut [S]; 3])) {
+        let mechanism = self.mechanism;
+        let Some(r) = &mechanism.compiled.reduction else {
+            return run(self, out);
+        };
+        let mut all = out.each_ref().map(|_| vec![S::ZERO; mechanism.compiled.nv]);
+        run(self, all.each_mut().map(|all| &mut all[..]));
+        for (out, all) in out.into_iter().zip(&all).filter(|(out, _)| !out.is_empty()) {
+            self.stages.coupled.contract_more(r, all, out);
+        }
+    }
 
     /// δV of links at fixed rates, into λ.
     pub(crate) fn bend(&mut self, velocities: &[Motion<S>], dq: &[S]) {
-        self.with(|memory, tree| memory.bend(tree, velocities, dq));
+        let dq = self.expanded(dq);
+        self.with(|memory, tree| memory.bend(tree, velocities, &dq));
     }
 
     /// Forces across the joints, in the place of forces on links.
@@ -472,34 +504,44 @@ impl<S: Scalar> AugmentedMass<'_, S> {
 
     /// How T = Hφf changes: f by the present forces in the links' frames, φ by δq.
     pub(crate) fn gather_change(&mut self, totals: &[Force<S>], dq: &[S], tau: &mut [S]) {
-        self.with(|memory, tree| memory.gather_change(tree, totals, dq, tau));
+        tau.fill(S::ZERO);
+        let dq = self.expanded(dq);
+        self.contracting([tau, &mut [], &mut []], |a, [tau, ..]| {
+            a.with(|memory, tree| memory.gather_change(tree, totals, &dq, tau));
+        });
     }
 
     /// The transpose of changes by δq, added.
     pub(crate) fn add_across(&mut self, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
-        self.with(|memory, tree| memory.add_across(tree, motions, totals, tau));
+        self.contracting([tau, &mut [], &mut []], |a, [tau, ..]| {
+            a.with(|memory, tree| memory.add_across(tree, motions, totals, tau));
+        });
     }
 
     /// How links move at joint rates v and accelerations x of the joints.
     pub(crate) fn follow(&mut self, v: &[S], x: &[S]) -> Flow<S> {
         let links = self.mechanism.compiled.bodies.len();
+        let x = self.expanded(x);
         let mut flow = Flow {
-            v: v.to_vec(),
+            v: self.expanded(v).into_owned(),
             velocities: vec![Motion::ZERO; links],
             accelerations: vec![Motion::ZERO; links],
         };
-        self.with(|memory, tree| memory.follow(tree, x, &mut flow));
+        self.with(|memory, tree| memory.follow(tree, &x, &mut flow));
         flow
     }
 
     /// δV and δA of links for changes of q, v and x.
     pub(crate) fn follow_change(&mut self, flow: &Flow<S>, by: [&[S]; 3], out: &mut [[Motion<S>; 2]]) {
-        self.with(|memory, tree| memory.follow_change(tree, flow, by, out));
+        let by = by.map(|by| self.expanded(by));
+        self.with(|memory, tree| memory.follow_change(tree, flow, by.each_ref().map(|by| &by[..]), out));
     }
 
     /// The transpose of that, added; forces become totals.
     pub(crate) fn follow_adjoint(&mut self, flow: &Flow<S>, forces: &mut [[Force<S>; 2]], by: [&mut [S]; 3]) {
-        self.with(|memory, tree| memory.follow_adjoint(tree, flow, forces, by));
+        self.contracting(by, |a, by| {
+            a.with(|memory, tree| memory.follow_adjoint(tree, flow, forces, by));
+        });
     }
 
     /// D⁻¹ after a factor.

@@ -351,6 +351,26 @@ fn derivatives_are_those_of_differences() {
                 )
             });
             compare("mass", &out, ahead, behind, 1e-5);
+            // Matrices have the products of units as columns.
+            let [mut by_q, mut by_v, mut by_torque] = [(); 3].map(|()| vec![0.0; nv * nv]);
+            step.matrices(&mut by_q, &mut by_v, &mut by_torque).unwrap();
+            for j in 0..nv {
+                let mut unit = vec![0.0; nv];
+                unit[j] = 1.0;
+                for (key, matrix) in [("q", &by_q), ("v", &by_v), ("T", &by_torque)] {
+                    let only = |name: &str| (key == name).then_some(&unit[..]);
+                    let change = Change {
+                        q: only("q"),
+                        v: only("v"),
+                        torque: only("T"),
+                        ..Change::default()
+                    };
+                    step.change(&change, &mut out).unwrap();
+                    let column: Vec<f64> = matrix.chunks(nv).map(|row| row[j]).collect();
+                    let worst = error(&column, &out);
+                    assert!(worst < 1e-9, "{what}: column {j} by {key}: {worst:e}");
+                }
+            }
             // Gradients are the transpose of products.
             let y: Vec<f64> = (0..nv).map(|i| (1.0 + i as f64).sin()).collect();
             let gradient = step.adjoint(&y).unwrap();

@@ -30,13 +30,13 @@ pub struct ContactDerivatives<'a> {
     pub(super) v: Vec<f64>,
     /// ā.
     pub(super) acceleration: Vec<f64>,
-    touching: Vec<Touching>,
+    pub(super) touching: Vec<Touching>,
     /// The loops, if there are some.
     pub(super) ties: Ties,
     /// Of each contact given: its place in `touching`, if it bears anything.
     places: Vec<Option<usize>>,
-    velocities: Vec<Motion>,
-    totals: Vec<Force>,
+    pub(super) velocities: Vec<Motion>,
+    pub(super) totals: Vec<Force>,
     /// Per degree of freedom: what springs and limits add to F_q.
     pub(super) springs: Vec<f64>,
     /// What limits of ball joints add to −F_q.

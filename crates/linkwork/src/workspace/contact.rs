@@ -29,6 +29,14 @@ impl<S: Scalar> Configured<'_, S> {
         (&self.view.stages.world, self.view.instructions)
     }
 
+    /// The users' degree of freedom that one of all joints follows, and its ratio.
+    pub(crate) fn follows(&self, v: usize) -> (usize, S) {
+        match &self.view.mechanism.compiled.reduction {
+            None => (v, S::ONE),
+            Some(r) => (r.v_from[v], self.view.stages.coupled.ratio[v]),
+        }
+    }
+
     /// What the processor has.
     pub(crate) fn instructions(&self) -> Instructions {
         self.view.instructions

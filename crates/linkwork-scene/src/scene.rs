@@ -1,15 +1,16 @@
 //! Colliders, the pairs of them that may touch, and their contacts at a state.
 
+mod clearance;
+
 use crate::bodies::Bodies;
 use crate::broad_phase::Broad;
 use crate::narrow::{ClosedForm, Narrow, TouchPoint};
 use crate::shape::ColliderShape;
 use crate::surfaces::{Matter, combine};
-use linkwork::contact::{Contact, StepReport, Stepper, Surface};
+use linkwork::contact::{Contact, Seen, StepReport, Stepper, Surface};
 use linkwork::model::FrameId;
-use linkwork::motion::{Clearance, Near};
-use linkwork::spatial::{Pose, Reference, Vec3};
-use linkwork::workspace::{Moving, Posed};
+use linkwork::spatial::{Motion, Pose, Reference, Vec3};
+use linkwork::workspace::{Moving, Posed, call};
 use linkwork::{Error, Mechanism, Result, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -339,17 +340,16 @@ impl Scene {
         for (seat, frame) in self.seats.iter_mut().zip(&self.frames) {
             *seat = posed.pose(*frame)?;
         }
-        posed.call(
-            PlaceColliders,
-            (
-                &mut self.poses[..],
-                &self.seats[..],
-                &self.colliders[..],
-                &self.bounds[..],
-            ),
-        );
-        self.placed.extend_from_slice(q);
+        self.place_seats(q);
         Ok(())
+    }
+
+    /// The same from where the frames are.
+    fn place_seats(&mut self, q: &[f64]) {
+        let (poses, seats) = (&mut self.poses[..], &self.seats[..]);
+        call(PlaceColliders, (poses, seats, &self.colliders[..], &self.bounds[..]));
+        self.placed.clear();
+        self.placed.extend_from_slice(q);
     }
 
     /// How deep a pair is at the present places.
@@ -385,6 +385,11 @@ impl Scene {
     pub fn crossed(&mut self, q: &[f64]) -> Result<Option<(usize, usize)>> {
         self.before.clone_from(&self.poses);
         self.place(q)?;
+        Ok(self.through())
+    }
+
+    /// The same between `before` and the present places.
+    fn through(&self) -> Option<(usize, usize)> {
         let (old, new) = (&self.before, &self.poses);
         let height = |plane: &Pose, p: Vec3| (p - plane.translation).dot(plane.rotation.z);
         let through = self.pairs.iter().find(|pair| {
@@ -408,7 +413,7 @@ impl Scene {
                 }
             }
         });
-        Ok(through.map(|pair| (pair.a, pair.b)))
+        through.map(|pair| (pair.a, pair.b))
     }
 
     /// The pairs whose boxes, with their margins, overlap, in order, and those with planes.
@@ -486,10 +491,33 @@ impl Scene {
         }
         let mut moving = posed.moving(v)?;
         for (frame, speed) in self.frames.iter().zip(&mut self.speeds) {
-            let motion = moving.velocity(*frame, Reference::Aligned)?;
-            let square = |x: Vec3| x.x * x.x + x.y * x.y + x.z * x.z;
-            *speed = [square(motion.linear).sqrt(), square(motion.angular).sqrt()];
+            *speed = speeds(&moving.velocity(*frame, Reference::Aligned)?);
         }
+        self.find_placed(step);
+        Ok(())
+    }
+
+    /// The frames that colliders are on.
+    pub(crate) fn frames(&self) -> &[FrameId] {
+        &self.frames
+    }
+
+    /// The contacts of a world that is stepped beside others, from where the frames are; whether something went through something else
+    /// since the last ones is told if asked for.
+    pub(crate) fn find_seen(&mut self, seen: &Seen<'_>, step: f64, went_on: bool) -> (&[Contact], bool) {
+        self.before.clone_from(&self.poses);
+        self.seats.copy_from_slice(seen.poses);
+        self.place_seats(seen.q);
+        for (motion, speed) in seen.motions.iter().zip(&mut self.speeds) {
+            *speed = speeds(motion);
+        }
+        let crossed = went_on && self.through().is_some();
+        self.find_placed(step);
+        (&self.contacts, crossed)
+    }
+
+    /// Finds the contacts from where the colliders are and how fast they move.
+    fn find_placed(&mut self, step: f64) {
         let fall = self.mechanism.gravity().norm() * step * step;
         for bound in &mut self.bounds {
             let [linear, angular] = self.speeds[bound.frame];
@@ -520,8 +548,13 @@ impl Scene {
                 });
             }
         }
-        Ok(())
     }
+}
+
+/// How fast a frame moves and turns.
+fn speeds(motion: &Motion) -> [f64; 2] {
+    let square = |x: Vec3| x.x * x.x + x.y * x.y + x.z * x.z;
+    [square(motion.linear).sqrt(), square(motion.angular).sqrt()]
 }
 
 linkwork::functions! {
@@ -530,39 +563,6 @@ linkwork::functions! {
         for ((pose, collider), bound) in poses.iter_mut().zip(colliders).zip(bounds) {
             *pose = seats[bound.frame] * collider.pose;
         }
-    }
-}
-
-impl Clearance for Scene {
-    fn near(&mut self, q: &[f64], margin: f64, out: &mut Vec<Near>) -> Result<()> {
-        self.place(q)?;
-        for bound in &mut self.bounds {
-            bound.margin = 0.5 * margin;
-        }
-        self.find_near();
-        for &i in &self.near {
-            let pair = &self.pairs[i as usize];
-            let (at, bt) = (&self.poses[pair.a], &self.poses[pair.b]);
-            if far(self.bounds[pair.a].reach, at, self.bounds[pair.b].reach, bt, margin) {
-                continue;
-            }
-            let (a, b) = (&self.colliders[pair.a], &self.colliders[pair.b]);
-            self.touches.clear();
-            self.narrow.touch(&a.shape, at, &b.shape, bt, margin, &mut self.touches);
-            let nearest = self.touches.iter().min_by(|x, y| x.gap.total_cmp(&y.gap));
-            out.extend(nearest.filter(|touch| touch.gap < margin).map(|touch| Near {
-                a: a.frame,
-                b: b.frame,
-                point: touch.point,
-                normal: touch.normal,
-                gap: touch.gap,
-            }));
-        }
-        Ok(())
-    }
-
-    fn another(&self) -> Box<dyn Clearance> {
-        Box::new(self.clone())
     }
 }
 

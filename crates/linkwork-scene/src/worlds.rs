@@ -1,7 +1,7 @@
 //! Many worlds of one scene, rolled forward in time on several threads.
 
 use crate::scene::Scene;
-use linkwork::contact::{Settings, Stepper};
+use linkwork::contact::{Contact, Next, Seen, Settings, SideBySide, StepReport, Stepper, World};
 use linkwork::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// A world has the same bits whichever others are rolled with it, and on any number of threads: it starts without memory of contacts,
 /// and its steps are made one after another. Threads take the next world when they are done with one, for worlds where much touches
-/// take longer.
+/// take longer. With the feature `lanes` of the library, worlds of a single tree are stepped side by side, as many as a register has
+/// lanes; see [`SideBySide`].
 ///
 /// ```
 /// use linkwork::contact::{Settings, Surface};
@@ -53,6 +54,14 @@ pub struct WorldOutcome {
     pub crossed: usize,
 }
 
+impl WorldOutcome {
+    fn take(&mut self, report: &StepReport) {
+        self.deepest = self.deepest.max(report.residuals.penetration);
+        self.iterations += report.iterations;
+        self.unsettled += usize::from(!report.settled);
+    }
+}
+
 /// What one thread works with.
 #[derive(Debug)]
 struct Roller {
@@ -61,6 +70,8 @@ struct Roller {
     q: Vec<f64>,
     v: Vec<f64>,
     none: Vec<f64>,
+    /// For several worlds at once, and the scenes of these.
+    beside: Option<(SideBySide, Vec<Scene>)>,
 }
 
 /// One world: where it starts, what drives it, and where its states go.
@@ -89,6 +100,10 @@ impl Worlds {
             q: m.neutral(),
             v: vec![0.0; m.nv()],
             none: vec![0.0; m.nv()],
+            beside: SideBySide::new(stepper, scene.frames()).map(|group| {
+                let scenes = vec![scene.clone(); group.worlds()];
+                (group, scenes)
+            }),
         };
         Self {
             rollers: (0..threads.max(1)).map(roller).collect(),
@@ -150,14 +165,27 @@ impl Worlds {
         });
         let jobs = Mutex::new(jobs);
         let first = Mutex::new(None::<(usize, Error)>);
-        let work = |roller: &mut Roller| loop {
-            let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(job) = next else { return };
-            let index = job.index;
-            if let Err(problem) = roller.roll(job) {
-                let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-                if first.as_ref().is_none_or(|(before, _)| *before > index) {
-                    *first = Some((index, problem));
+        let take = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let fail = |index: usize, problem: Error| {
+            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_none_or(|(before, _)| *before > index) {
+                *first = Some((index, problem));
+            }
+        };
+        let work = |roller: &mut Roller| {
+            if let Some((group, scenes)) = &mut roller.beside {
+                let step = roller.stepper.settings().step;
+                let mut lanes: Vec<_> = scenes
+                    .iter_mut()
+                    .map(|scene| Lane::new(scene, step, &take, &fail))
+                    .collect();
+                let mut worlds: Vec<_> = lanes.iter_mut().map(|lane| lane as &mut dyn World).collect();
+                return group.roll(&mut worlds);
+            }
+            while let Some(job) = take() {
+                let index = job.index;
+                if let Err(problem) = roller.roll(job) {
+                    fail(index, problem);
                 }
             }
         };
@@ -193,9 +221,7 @@ impl Roller {
             let done = self.scene.step(&mut self.stepper, &mut self.q, &mut self.v, torque);
             match done {
                 Ok(report) => {
-                    job.fared.deepest = job.fared.deepest.max(report.residuals.penetration);
-                    job.fared.iterations += report.iterations;
-                    job.fared.unsettled += usize::from(!report.settled);
+                    job.fared.take(report);
                     job.fared.crossed += usize::from(self.scene.crossed(&self.q)?.is_some());
                 }
                 Err(problem) => {
@@ -208,5 +234,90 @@ impl Roller {
             job.v_out[nv * step..nv * (step + 1)].copy_from_slice(&self.v);
         }
         Ok(())
+    }
+}
+
+/// A lane, and the world in it.
+struct Lane<'j, 's, T, F> {
+    scene: &'s mut Scene,
+    dt: f64,
+    take: &'s T,
+    fail: &'s F,
+    job: Option<Job<'j>>,
+    /// How many steps of it are done.
+    steps: usize,
+}
+
+impl<'j, 's, T: Fn() -> Option<Job<'j>>, F: Fn(usize, Error)> Lane<'j, 's, T, F> {
+    fn new(scene: &'s mut Scene, dt: f64, take: &'s T, fail: &'s F) -> Self {
+        Self {
+            scene,
+            dt,
+            take,
+            fail,
+            job: None,
+            steps: 0,
+        }
+    }
+}
+
+impl<'j, T: Fn() -> Option<Job<'j>>, F: Fn(usize, Error)> World for Lane<'j, '_, T, F> {
+    fn next(&mut self, q: &mut [f64], v: &mut [f64], torque: &mut [f64]) -> Next {
+        let goes_on = self
+            .job
+            .as_ref()
+            .is_some_and(|job| q.len() * self.steps < job.q_out.len());
+        if !goes_on {
+            self.job = (self.take)();
+            self.steps = 0;
+        }
+        let Some(job) = &self.job else { return Next::End };
+        match job.torque {
+            Some(all) => torque.copy_from_slice(&all[v.len() * self.steps..v.len() * (self.steps + 1)]),
+            None => torque.fill(0.0),
+        }
+        if goes_on {
+            return Next::Step;
+        }
+        q.copy_from_slice(job.q);
+        v.copy_from_slice(job.v);
+        Next::Start
+    }
+
+    fn contacts(&mut self, seen: &Seen<'_>) -> Result<&[Contact]> {
+        let (contacts, crossed) = self.scene.find_seen(seen, self.dt, self.steps > 0);
+        if let Some(job) = &mut self.job {
+            job.fared.crossed += usize::from(crossed);
+        }
+        Ok(contacts)
+    }
+
+    fn done(&mut self, q: &[f64], v: &[f64], report: Result<&StepReport>) {
+        let Some(job) = &mut self.job else { return };
+        let (nq, nv, step) = (q.len(), v.len(), self.steps);
+        self.steps += 1;
+        let problem = match report {
+            Ok(report) => {
+                job.fared.take(report);
+                job.q_out[nq * step..nq * (step + 1)].copy_from_slice(q);
+                job.v_out[nv * step..nv * (step + 1)].copy_from_slice(v);
+                if nq * self.steps < job.q_out.len() {
+                    return;
+                }
+                // Of the last step there is no next look.
+                match self.scene.crossed(q) {
+                    Ok(through) => {
+                        job.fared.crossed += usize::from(through.is_some());
+                        return;
+                    }
+                    Err(problem) => problem,
+                }
+            }
+            Err(problem) => problem,
+        };
+        job.q_out[nq * step..].fill(f64::NAN);
+        job.v_out[nv * step..].fill(f64::NAN);
+        (self.fail)(job.index, problem);
+        self.job = None;
     }
 }

@@ -1,9 +1,10 @@
 //! Many worlds at once, what goes through what, and memory that is not asked for again.
 
-use linkwork::contact::{Settings, Stepper, Surface};
+use linkwork::contact::{Settings, SideBySide, Stepper, Surface};
 use linkwork::model::{Joint, Link, Mechanism};
 use linkwork::spatial::{Inertia, Pose, Vec3};
-use linkwork_scene::{Collider, ColliderShape, Scene, Worlds};
+use linkwork_formats::{Format, Options, read};
+use linkwork_scene::{ClosedForm, Collider, ColliderShape, Scene, Worlds, colliders};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -180,4 +181,127 @@ fn steps_ask_for_no_memory_while_pairs_come_and_go() {
     }
     counts.dedup();
     assert!(most > 8 && counts.len() > 3, "{counts:?}");
+}
+
+/// The quadruped of the race, which falls from different heights, slides, turns over and is driven.
+fn quadrupeds(count: usize) -> (Scene, Vec<f64>, Vec<f64>) {
+    let text = include_str!("../examples/contact_race/quadruped.xml");
+    let robot = read("quadruped", text.as_bytes(), Format::Mjcf, &Options::default()).unwrap();
+    let (all, ..) = colliders(&robot).unwrap();
+    let m = &robot.mechanism;
+    let scene = Scene::with(m, all, &robot.untouching, Box::new(ClosedForm)).unwrap();
+    let start = robot.keyframes.first().map_or_else(|| m.neutral(), |key| key.q.clone());
+    let (mut q, mut v) = (start.repeat(count), vec![0.0; m.nv() * count]);
+    for (i, (q, v)) in q.chunks_mut(m.nq()).zip(v.chunks_mut(m.nv())).enumerate() {
+        let wave = |k: usize| ((7 * i + k) as f64).sin();
+        q[6] += 0.05 * wave(0).abs() - 0.02;
+        v[..6].copy_from_slice(&[
+            3.0 * wave(1),
+            2.0 * wave(2),
+            wave(3),
+            2.0 * wave(4),
+            wave(5),
+            -wave(6).abs(),
+        ]);
+        if i % 5 == 3 {
+            // Upside down, so that the trunk lands on its corners.
+            q[..4].copy_from_slice(&[1.0, 0.0, 0.0, 0.0]);
+        }
+    }
+    (scene, q, v)
+}
+
+#[test]
+fn worlds_side_by_side_have_the_bits_of_single_steps() {
+    let (count, steps) = (21, 120);
+    let (scene, q, v) = quadrupeds(count);
+    let (m, settings) = (scene.mechanism().clone(), Settings::new(0.002));
+    let (nq, nv) = (m.nq(), m.nv());
+    let torque: Vec<f64> = (0..nv * count * steps)
+        .map(|i| {
+            if i % nv < 6 {
+                0.0
+            } else {
+                20.0 * (0.013 * i as f64).sin()
+            }
+        })
+        .collect();
+    let roll = |threads: usize, worlds: core::ops::Range<usize>| {
+        let part = |x: &[f64], each: usize| x[each * worlds.start..each * worlds.end].to_vec();
+        let (q, v, torque) = (part(&q, nq), part(&v, nv), part(&torque, nv * steps));
+        let (mut q_out, mut v_out) = (vec![0.0; q.len() * steps], vec![0.0; v.len() * steps]);
+        let mut all = Worlds::new(&scene, settings, threads).unwrap();
+        let fared = all
+            .rollout(&q, &v, Some(&torque), steps, &mut q_out, &mut v_out)
+            .unwrap();
+        (q_out, v_out, fared)
+    };
+    let (q_all, v_all, fared) = roll(1, 0..count);
+    assert!(roll(2, 0..count) == (q_all.clone(), v_all.clone(), fared.clone()));
+    for part in [3..4, 5..14] {
+        let (q, v, some) = roll(1, part.clone());
+        assert!(
+            q[..] == q_all[nq * steps * part.start..nq * steps * part.end],
+            "{part:?}"
+        );
+        assert!(
+            v[..] == v_all[nv * steps * part.start..nv * steps * part.end],
+            "{part:?}"
+        );
+        assert!(some[..] == fared[part]);
+    }
+    let (mut touched, mut most) = (0, 0);
+    for world in 0..count {
+        let mut stepper = Stepper::new(&m, settings).unwrap();
+        let (mut q, mut v) = (q[nq * world..][..nq].to_vec(), v[nv * world..][..nv].to_vec());
+        let (mut scene, mut iterations, mut deepest) = (scene.clone(), 0, 0.0);
+        for step in 0..steps {
+            let at = world * steps + step;
+            let report = scene
+                .step(&mut stepper, &mut q, &mut v, &torque[nv * at..][..nv])
+                .unwrap();
+            assert!(
+                q[..] == q_all[nq * at..][..nq] && v[..] == v_all[nv * at..][..nv],
+                "{world}, {step}"
+            );
+            iterations += report.iterations;
+            deepest = report.residuals.penetration.max(deepest);
+            touched += usize::from(report.contacts.iter().any(|c| c.along > 0.0));
+            most = most.max(report.iterations);
+        }
+        assert_eq!((iterations, deepest), (fared[world].iterations, fared[world].deepest));
+    }
+    // They did different things.
+    assert!(touched > count * steps / 4 && most > 5, "{touched} {most}");
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        let stepper = Stepper::new(&m, settings).unwrap();
+        assert!(SideBySide::new(&stepper, &[]).is_some_and(|group| group.worlds() >= 4));
+    }
+}
+
+#[test]
+fn a_world_that_fails_beside_others_spoils_none() {
+    let (count, steps) = (9, 10);
+    let (scene, mut q, v) = quadrupeds(count);
+    let (nq, nv) = (scene.mechanism().nq(), scene.mechanism().nv());
+    let mut worlds = Worlds::new(&scene, Settings::new(0.002), 1).unwrap();
+    let (mut q_out, mut v_out) = (vec![0.0; nq * count * steps], vec![0.0; nv * count * steps]);
+    worlds.rollout(&q, &v, None, steps, &mut q_out, &mut v_out).unwrap();
+    let good = q_out.clone();
+    q[2 * nq + 6] = f64::NAN;
+    let mut torque = vec![0.0; nv * count * steps];
+    torque[nv * (steps * 4 + 3) + 7] = f64::INFINITY;
+    let told = worlds.rollout(&q, &v, Some(&torque), steps, &mut q_out, &mut v_out);
+    let told = told.unwrap_err().to_string();
+    assert!(told.contains("world 2 of 9"), "{told}");
+    for (world, (found, good)) in q_out.chunks(nq * steps).zip(good.chunks(nq * steps)).enumerate() {
+        let sound = match world {
+            2 => 0,
+            4 => 3,
+            _ => steps,
+        };
+        assert!(found[..nq * sound] == good[..nq * sound], "world {world}");
+        assert!(found[nq * sound..].iter().all(|x| x.is_nan()), "world {world}");
+    }
 }

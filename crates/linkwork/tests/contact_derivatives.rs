@@ -4,7 +4,7 @@ mod support;
 
 use linkwork::Mechanism;
 use linkwork::contact::{Change, Contact, Friction, Meeting, Settings, Start, Stepper, Surface};
-use linkwork::model::{FrameId, Joint, Link};
+use linkwork::model::{Coupling, FrameId, Joint, Link};
 use linkwork::spatial::{Inertia, Pose, Rotation, Vec3};
 use support::golden_contact::{NAMES, load, rows};
 
@@ -86,8 +86,23 @@ struct World {
 
 const FOOT: f64 = 0.05;
 
-fn robot(scale: f64) -> Mechanism {
-    Mechanism::builder("robot")
+/// With a knee in the hip that follows it, if asked for.
+fn robot(scale: f64, follows: bool) -> Mechanism {
+    let mut builder = Mechanism::builder("robot");
+    if follows {
+        let knee = Joint::revolute("knee", [0.0, 1.0, 0.0])
+            .between("thigh", "leg")
+            .damping(0.2)
+            .spring(5.0, &[0.1]);
+        builder = builder
+            .link(Link::new(
+                "thigh",
+                Inertia::new(0.4, [0.01, 0.0, 0.02], [0.002, 0.0, 0.0, 0.002, 0.0, 0.001]),
+            ))
+            .joint(knee)
+            .couple(Coupling::gear("knee", "hip", 0.5, 0.0));
+    }
+    builder
         .link(Link::new(
             "base",
             Inertia::new(3.0 * scale, [0.02, 0.01, -0.03], [0.05, 0.001, 0.0, 0.06, 0.002, 0.04]),
@@ -100,7 +115,7 @@ fn robot(scale: f64) -> Mechanism {
         .joint(Joint::free("float").between("world", "base"))
         .joint(
             Joint::revolute("hip", [0.0, 1.0, 0.0])
-                .between("base", "leg")
+                .between("base", if follows { "thigh" } else { "leg" })
                 .at([0.05, 0.0, -0.1])
                 .damping(0.3)
                 .spring(20.0, &[0.1]),
@@ -111,21 +126,22 @@ fn robot(scale: f64) -> Mechanism {
 }
 
 impl World {
-    fn new(sliding: bool) -> Self {
-        let m = robot(1.0);
+    fn new(sliding: bool, follows: bool) -> Self {
+        let m = robot(1.0, follows);
+        let ratio = if follows { 1.5 } else { 1.0 };
         let mut q = m.neutral();
         // The block lies on the ground, the foot stands on it, the base's corner is on the ground beside.
         let axis: Vec3 = Vec3::new(0.36, 0.48, 0.8);
         let turn = Rotation::about(axis, 0.05);
         q[..4].copy_from_slice(&turn.to_quaternion());
         q[4..7].copy_from_slice(&[0.0, 0.0, 0.4475]);
-        q[7] = 0.05;
+        q[7] = 0.05 / ratio;
         q[8..12].copy_from_slice(&Rotation::about(Vec3::new(0.0, 1.0, 0.0), 0.02).to_quaternion());
         q[12..15].copy_from_slice(&[0.05, 0.0, 0.0545]);
         let mut v = vec![0.0; m.nv()];
         v[0] = 0.2;
         v[3] = if sliding { 1.5 } else { 0.01 };
-        v[6] = 0.3;
+        v[6] = 0.3 / ratio;
         v[10] = if sliding { -0.8 } else { 0.0 };
         let torque = (0..m.nv()).map(|i| 0.3 * (i as f64).cos()).collect();
         Self {
@@ -219,19 +235,19 @@ impl World {
 fn derivatives_are_those_of_differences() {
     let mut slid = 0;
     for friction in [Friction::Convex, Friction::Coulomb] {
-        for sliding in [false, true] {
-            let world = World::new(sliding);
+        for (sliding, follows) in [(false, false), (true, false), (false, true), (true, true)] {
+            let world = World::new(sliding, follows);
             let (m, nv) = (&world.m, world.m.nv());
             let settings = world.settings(friction);
             let (contacts, meetings) = world.contacts(&world.q);
             // R is held: differences take it from the point.
             let plus = |m: &Mechanism, q: &[f64], v: &[f64], torque: &[f64], friction: &[f64]| -> Vec<f64> {
-                let base = World::new(sliding);
+                let base = World::new(sliding, follows);
                 let (given, _) = base.contacts(&base.q);
                 let mut stepper = Stepper::new(&base.m, settings).unwrap();
                 let held = stepper.solve(&base.q, &base.v, &base.torque, &given).unwrap();
                 let held = held.contacts.iter().map(|c| c.compliance).collect();
-                let mut world = World::new(sliding);
+                let mut world = World::new(sliding, follows);
                 (world.m, world.friction) = (m.clone(), friction.to_vec());
                 let mut stepper = Stepper::new(m, settings).unwrap();
                 stepper.hold_compliance(held);
@@ -249,7 +265,7 @@ fn derivatives_are_those_of_differences() {
             let mut step = stepper
                 .derivatives(&world.q, &world.v, &world.torque, &contacts, &meetings)
                 .unwrap();
-            let what = format!("{friction:?}, sliding {sliding}");
+            let what = format!("{friction:?}, sliding {sliding}, follows {follows}");
             let compare = |key: &str, found: &[f64], ahead: Vec<f64>, behind: Vec<f64>, h: f64| {
                 let expect: Vec<f64> = ahead.iter().zip(&behind).map(|(a, b)| (a - b) / (2.0 * h)).collect();
                 // Bounds of friction are found to their tolerance, and differences divide that by h.
@@ -317,17 +333,44 @@ fn derivatives_are_those_of_differences() {
                 compare(&format!("friction {i}"), &out, ahead, behind, h);
             }
             // The mass of the base, and its moments with it.
-            let whole = robot(1.0).inertial_parameters();
-            let more = robot(1.0 + 1e-5).inertial_parameters();
+            let whole = robot(1.0, follows).inertial_parameters();
+            let more = robot(1.0 + 1e-5, follows).inertial_parameters();
             let unit: Vec<f64> = whole.iter().zip(&more).map(|(a, b)| (b - a) / 1e-5).collect();
             let change = Change {
                 inertia: Some(&unit),
                 ..Change::default()
             };
             step.change(&change, &mut out).unwrap();
-            let [ahead, behind] =
-                [1e-5, -1e-5].map(|h| plus(&robot(1.0 + h), &world.q, &world.v, &world.torque, &world.friction));
+            let [ahead, behind] = [1e-5, -1e-5].map(|h| {
+                plus(
+                    &robot(1.0 + h, follows),
+                    &world.q,
+                    &world.v,
+                    &world.torque,
+                    &world.friction,
+                )
+            });
             compare("mass", &out, ahead, behind, 1e-5);
+            // Matrices have the products of units as columns.
+            let [mut by_q, mut by_v, mut by_torque] = [(); 3].map(|()| vec![0.0; nv * nv]);
+            step.matrices(&mut by_q, &mut by_v, &mut by_torque).unwrap();
+            for j in 0..nv {
+                let mut unit = vec![0.0; nv];
+                unit[j] = 1.0;
+                for (key, matrix) in [("q", &by_q), ("v", &by_v), ("T", &by_torque)] {
+                    let only = |name: &str| (key == name).then_some(&unit[..]);
+                    let change = Change {
+                        q: only("q"),
+                        v: only("v"),
+                        torque: only("T"),
+                        ..Change::default()
+                    };
+                    step.change(&change, &mut out).unwrap();
+                    let column: Vec<f64> = matrix.chunks(nv).map(|row| row[j]).collect();
+                    let worst = error(&column, &out);
+                    assert!(worst < 1e-9, "{what}: column {j} by {key}: {worst:e}");
+                }
+            }
             // Gradients are the transpose of products.
             let y: Vec<f64> = (0..nv).map(|i| (1.0 + i as f64).sin()).collect();
             let gradient = step.adjoint(&y).unwrap();
@@ -360,7 +403,7 @@ fn derivatives_are_those_of_differences() {
 
 #[test]
 fn what_is_not_differentiated_is_refused() {
-    let world = World::new(true);
+    let world = World::new(true, false);
     let (contacts, meetings) = world.contacts(&world.q);
     let mut stepper = Stepper::new(&world.m, Settings::new(0.005)).unwrap();
     let told = stepper

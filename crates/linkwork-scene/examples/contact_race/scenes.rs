@@ -210,6 +210,22 @@ impl Ready {
         Ok((matrices, product, bearing))
     }
 
+    /// The same worlds one after the other, on one thread.
+    pub(crate) fn measure_singles(&self, count: usize, steps: usize) -> Result<f64> {
+        let (mut scene, none) = (self.scene.clone(), vec![0.0; self.v.len()]);
+        let mut stepper = Stepper::new(scene.mechanism(), *self.stepper.settings())?;
+        let clock = Instant::now();
+        for i in 0..count {
+            stepper.forget();
+            let (mut q, mut v) = (self.q.clone(), self.v.clone());
+            v[5] += 0.3 * (i as f64).sin();
+            for _ in 0..steps {
+                scene.step(&mut stepper, &mut q, &mut v, &none)?;
+            }
+        }
+        Ok(1e6 * clock.elapsed().as_secs_f64() / (count * steps) as f64)
+    }
+
     /// Microseconds per world and step of many worlds that start here, each a little different, and the most that a world went inside.
     pub(crate) fn measure_worlds(&self, count: usize, steps: usize, threads: usize) -> Result<(f64, f64)> {
         let (nq, nv) = (self.q.len(), self.v.len());

@@ -7,9 +7,9 @@ use super::Settings;
 use super::anderson::Mixing;
 use super::cone::{Law, ROWS, Region};
 use super::newton::{Newton, Sum};
+use super::operator::Operator;
 use super::rows::Point;
 use crate::Result;
-use crate::workspace::AugmentedMass;
 
 /// The most passes of each kind.
 const HELD: usize = 8;
@@ -117,10 +117,10 @@ const EXACT: f64 = 1e-2;
 
 impl Coulomb {
     /// From the present v to a velocity that obeys Coulomb's law.
-    pub(super) fn solve(
+    pub(super) async fn solve(
         &mut self,
         newton: &mut Newton,
-        a: &mut AugmentedMass<'_>,
+        a: &mut impl Operator,
         sum: &mut Sum,
         settings: &Settings,
     ) -> Result<Passes> {
@@ -130,7 +130,7 @@ impl Coulomb {
         self.mixing.restart();
         let mut tolerance = settings.tolerance.max(EXACT);
         let (mut last, mut follows, mut smooth) = (f64::INFINITY, true, sum.loops.is_empty());
-        if smooth && self.descend(newton, a, sum, settings)? {
+        if smooth && self.descend(newton, a, sum, settings).await? {
             (passes.count, passes.settled) = (1, true);
             return Ok(passes);
         }
@@ -139,12 +139,12 @@ impl Coulomb {
                 point.law = Law::Bound(*b);
             }
             passes.count += 1;
-            newton.minimize(a, sum, settings, tolerance)?;
+            newton.minimize(a, sum, settings, tolerance).await?;
             self.find_bounds(sum);
             passes.change = change_of_bounds(&sum.points, &self.trial, &self.next);
             if passes.change <= settings.coulomb_tolerance {
                 // The bounds are right: what is left is to be as exact as was asked for.
-                let minimal = newton.minimize(a, sum, settings, settings.tolerance)?;
+                let minimal = newton.minimize(a, sum, settings, settings.tolerance).await?;
                 self.find_bounds(sum);
                 passes.change = change_of_bounds(&sum.points, &self.trial, &self.next);
                 if minimal && passes.change <= settings.coulomb_tolerance {
@@ -152,7 +152,7 @@ impl Coulomb {
                     return Ok(passes);
                 }
             }
-            if smooth && self.descend(newton, a, sum, settings)? {
+            if smooth && self.descend(newton, a, sum, settings).await? {
                 passes.change = 0.0;
                 passes.settled = true;
                 return Ok(passes);
@@ -162,17 +162,17 @@ impl Coulomb {
             // By Newton's method on the bounds as long as that helps, then from the last trials.
             follows &= passes.change < 0.5 * last;
             last = passes.change;
-            if !(follows && self.follow(newton, a, sum)?) {
+            if !(follows && self.follow(newton, a, sum).await?) {
                 self.mixing.advance(&mut self.trial, &self.next);
             }
         }
-        self.shift(newton, a, sum, settings, passes)
+        self.shift(newton, a, sum, settings, passes).await
     }
 
     /// Goes to where contacts do what they did in the last step: if they still do, that was nearly all. Velocities before a step do not
     /// tell, for contacts are so stiff that what turns with its link seems to slide, or to part. Loops are stiffer still, and a step that
     /// went wrong would cost digits: not with them.
-    pub(super) fn leap(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
+    pub(super) async fn leap(&mut self, newton: &mut Newton, a: &mut impl Operator, sum: &mut Sum) -> Result<()> {
         if !sum.loops.is_empty() {
             return Ok(());
         }
@@ -186,52 +186,51 @@ impl Coulomb {
             any |= point.before != Region::Apart;
         }
         if any {
-            newton.answer(a, sum);
-            if self.direct(newton, a, sum)? {
-                newton.leap(a, sum);
+            newton.answer(a, sum).await;
+            if self.direct(newton, a, sum).await? {
+                newton.leap(a, sum).await;
             }
         }
         Ok(())
     }
 
     /// The step of Newton's method at the present impulses; whether there is one.
-    fn direct(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<bool> {
-        newton.factor(a, sum)?;
+    async fn direct(&mut self, newton: &mut Newton, a: &mut impl Operator, sum: &mut Sum) -> Result<bool> {
+        newton.factor(a, sum).await?;
         self.sliding.clear();
         let slides = sum.points.iter().enumerate().filter(|(_, p)| p.weight.drag != 0.0);
         self.sliding.extend(slides.map(|(i, _)| i));
         if self.sliding.len() > FEW {
             return Ok(false);
         }
-        newton.descend(a, sum, &[], &[]);
+        newton.descend(a, sum, &[], &[]).await;
         if self.sliding.is_empty() {
             return Ok(true);
         }
         self.more.clear();
         for &i in &self.sliding {
             let point = &sum.points[i];
-            self.more
-                .push(-point.weight.drag * point.velocity(&a.memory().lambda)[0]);
+            self.more.push(-point.weight.drag * point.velocity(&a.motions())[0]);
         }
-        self.find_small(newton, a, sum);
+        self.find_small(newton, a, sum).await;
         if !solve(&mut self.small, &mut self.more) {
             return Ok(false);
         }
-        newton.descend(a, sum, &self.sliding, &self.more);
+        newton.descend(a, sum, &self.sliding, &self.more).await;
         Ok(true)
     }
 
     /// Newton's method on the law itself, bounds being those of the normal impulses at hand: near the end it is much faster than passes,
     /// but nothing falls on its way. Whether it arrived; if not, the bounds are those where it gave up.
-    fn descend(
+    async fn descend(
         &mut self,
         newton: &mut Newton,
-        a: &mut AugmentedMass<'_>,
+        a: &mut impl Operator,
         sum: &mut Sum,
         settings: &Settings,
     ) -> Result<bool> {
         sum.points.iter_mut().for_each(|point| point.law = Law::Coulomb);
-        newton.answer(a, sum);
+        newton.answer(a, sum).await;
         let (mut last, mut stalls) = (f64::INFINITY, 0);
         let arrived = loop {
             let left = newton.measure();
@@ -243,10 +242,10 @@ impl Coulomb {
                 break false;
             }
             last = left;
-            if !self.direct(newton, a, sum)? {
+            if !self.direct(newton, a, sum).await? {
                 break false;
             }
-            newton.arrive(a, sum);
+            newton.arrive(a, sum).await;
         };
         for point in &mut sum.points {
             point.law = Law::Bound(point.cone.mu * point.gamma[0]);
@@ -255,18 +254,18 @@ impl Coulomb {
     }
 
     /// I + μ/R_n J_n𝓐⁻¹J*t of contacts that slide, after a factor.
-    fn find_small(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &Sum) {
+    async fn find_small(&mut self, newton: &mut Newton, a: &mut impl Operator, sum: &Sum) {
         let n = self.sliding.len();
         self.small.clear();
         self.small.resize(n * n, 0.0);
         if a.has_innovations() {
-            return self.couple(a, sum);
+            return self.couple(newton.v.len(), a, sum).await;
         }
         for c in 0..n {
-            newton.slide(a, &sum.points[self.sliding[c]]);
+            newton.slide(a, &sum.points[self.sliding[c]]).await;
             for r in 0..n {
                 let point = &sum.points[self.sliding[r]];
-                let normal = point.velocity(&a.memory().lambda)[0];
+                let normal = point.velocity(&a.motions())[0];
                 let own = if r == c { 1.0 } else { 0.0 };
                 self.small[r * n + c] = own + point.cone.mu / point.cone.r_n * normal;
             }
@@ -275,7 +274,7 @@ impl Coulomb {
 
     /// Bounds b + δb with δb = (I − μ∂γ_n/∂b)⁻¹(μγ_n − b), and the velocity with them; whether there is such a step. A contact that
     /// slides along t has the impulse bt: ∂v/∂b = 𝓐⁻¹J*t.
-    fn follow(&mut self, newton: &mut Newton, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<bool> {
+    async fn follow(&mut self, newton: &mut Newton, a: &mut impl Operator, sum: &mut Sum) -> Result<bool> {
         self.sliding.clear();
         for (i, point) in sum.points.iter().enumerate() {
             if point.region == Region::Sliding && point.gamma[0] > 0.0 {
@@ -286,11 +285,11 @@ impl Coulomb {
         if n == 0 || n > FEW {
             return Ok(false);
         }
-        newton.factor(a, sum)?;
+        newton.factor(a, sum).await?;
         self.more.clear();
         self.more
             .extend(self.sliding.iter().map(|&i| self.next[i] - self.trial[i]));
-        self.find_small(newton, a, sum);
+        self.find_small(newton, a, sum).await;
         if !solve(&mut self.small, &mut self.more) {
             return Ok(false);
         }
@@ -310,25 +309,26 @@ impl Coulomb {
             *more = more.max(-self.trial[i]);
             self.trial[i] += *more;
         }
-        newton.follow(a, sum, &self.sliding, &self.more);
+        newton.follow(a, sum, &self.sliding, &self.more).await;
         Ok(true)
     }
 
     /// I + μ/R_n J_n𝓐⁻¹J*t of contacts that slide, from innovations: each along the ways of two links to the root.
-    fn couple(&mut self, a: &mut AugmentedMass<'_>, sum: &Sum) {
-        let (n, nv) = (self.sliding.len(), a.dofs());
+    async fn couple(&mut self, nv: usize, a: &mut impl Operator, sum: &Sum) {
+        let n = self.sliding.len();
         self.slid.resize(n * nv, 0.0);
         self.eps.resize(2 * nv, 0.0);
         let (eps, rest) = self.eps.split_at_mut(nv);
         for (&i, slid) in self.sliding.iter().zip(self.slid.chunks_exact_mut(nv)) {
             let point = &sum.points[i];
-            a.innovations(point.arms.ends, &point.along(&point.weight.t), eps, slid);
+            a.innovations(point.arms.ends, &point.along(&point.weight.t), eps, slid)
+                .await;
         }
         let mut normal = [0.0; ROWS];
         normal[0] = 1.0;
         for (r, &i) in self.sliding.iter().enumerate() {
             let point = &sum.points[i];
-            a.innovations(point.arms.ends, &point.along(&normal), eps, rest);
+            a.innovations(point.arms.ends, &point.along(&normal), eps, rest).await;
             for (c, slid) in self.slid.chunks_exact(nv).take(n).enumerate() {
                 let yields: f64 = eps.iter().zip(slid).map(|(x, y)| x * y).sum();
                 let own = if r == c { 1.0 } else { 0.0 };
@@ -344,10 +344,10 @@ impl Coulomb {
     }
 
     /// The cone, shifted by the sliding speed.
-    fn shift(
+    async fn shift(
         &mut self,
         newton: &mut Newton,
-        a: &mut AugmentedMass<'_>,
+        a: &mut impl Operator,
         sum: &mut Sum,
         settings: &Settings,
         mut passes: Passes,
@@ -370,7 +370,7 @@ impl Coulomb {
                 point.v_hat[0] = v_hat - shift;
             }
             passes.count += 1;
-            let minimal = newton.minimize(a, sum, settings, settings.tolerance)?;
+            let minimal = newton.minimize(a, sum, settings, settings.tolerance).await?;
             self.next.clear();
             self.next.extend(sum.points.iter().map(slip));
             passes.change = change(&self.trial, &self.next);

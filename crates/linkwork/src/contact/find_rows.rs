@@ -2,12 +2,12 @@
 
 use super::Contact;
 use super::cone::Region;
+use super::operator::Operator;
 use super::rows::{Hold, Line, Point, Six, about, apply, dot};
 use super::step::{State, Work};
 use crate::coupled::model::Follower;
 use crate::model::{FrameId, JointId, Mechanism, per_dof};
 use crate::spatial::{Force, Vec3};
-use crate::workspace::{Augmented, AugmentedMass, Masses, Posed};
 use crate::{Reference, Result};
 
 /// A position limit: of a degree of freedom, or of one that follows it.
@@ -32,9 +32,9 @@ pub(super) struct Yields {
 
 impl Yields {
     /// Those of all links.
-    fn find(&mut self, posed: &mut Posed<'_>, links: usize) -> Result<()> {
+    async fn find(&mut self, a: &mut impl Operator, links: usize) -> Result<()> {
         self.own.resize(links, [[0.0; 6]; 6]);
-        posed.compliances(&mut self.own)
+        a.find_yields(&mut self.own).await
     }
 
     /// The four blocks of `both`.
@@ -45,24 +45,24 @@ impl Yields {
 
 crate::functions! {
     /// The rows of all contacts.
-    fn PlaceAll((points, contacts, m, a): (&mut [Point], &[Contact], &Mechanism, &AugmentedMass<'_>)) -> () {
+    fn PlaceAll<O: Operator>((points, contacts, m, a): (&mut [Point], &[Contact], &Mechanism, &O)) -> () {
         for (point, contact) in points.iter_mut().zip(contacts) {
             point.place(m, contact, |k| a.link(k));
         }
     }
 
     /// What the directions of all contacts yield, where no joint follows another.
-    fn SetYields((points, yields, posed, m): (&mut [Point], &Yields, &Posed<'_>, &Mechanism)) -> () {
+    fn SetYields<O: Operator>((points, yields, at, m): (&mut [Point], &Yields, &O, &Mechanism)) -> () {
         let root = |k: usize| m.compiled.bodies[k].root;
         for point in points {
             match point.arms.ends {
                 [Some(a), Some(b)] if a == b => {}
                 [Some(a), Some(b)] if root(a) == root(b) => {
-                    let arm = point.given.point - posed.home(a);
-                    point.set_yields(|f: Vec3| posed.yield_between(a, b, Force::from_array(about(arm, f))));
+                    let arm = point.given.point - at.home(a);
+                    point.set_yields(|f: Vec3| at.yield_between(a, b, Force::from_array(about(arm, f))));
                 }
                 [a, b] => {
-                    let own = |end: Option<usize>| end.map(|k| (&yields.own[k], posed.home(k)));
+                    let own = |end: Option<usize>| end.map(|k| (&yields.own[k], at.home(k)));
                     point.set_yield([own(a), own(b)], None);
                 }
             }
@@ -78,11 +78,10 @@ const DEAD: f64 = 1e-12;
 
 impl Work {
     /// The contacts' rows, and what their directions yield.
-    pub(super) fn find_points(
+    pub(super) async fn find_points(
         &mut self,
         given: &State<'_>,
-        posed: &mut Posed<'_>,
-        memory: &mut Augmented,
+        a: &mut impl Operator,
         contacts: &[Contact],
     ) -> Result<()> {
         self.places.clear();
@@ -90,20 +89,24 @@ impl Work {
         if contacts.is_empty() {
             return Ok(());
         }
-        let a = posed.augment(memory, Masses::Kept)?;
+        a.begin()?;
         let wide = a.instructions();
-        wide.call(PlaceAll, (&mut self.sum.points[..], contacts, given.m, &a));
+        wide.call(PlaceAll, (&mut self.sum.points[..], contacts, given.m, &*a));
         let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
         let yields = &mut self.yields;
         yields.pair = None;
         yields.both.resize(144, 0.0);
         if !coupled {
-            yields.find(posed, compiled.bodies.len())?;
-        }
-        if !coupled {
-            wide.call(SetYields, (&mut self.sum.points[..], &*yields, &*posed, given.m));
+            yields.find(a, compiled.bodies.len()).await?;
+            for k in self.sum.points.iter().flat_map(|point| point.arms.ends).flatten() {
+                a.take_yield(k, &mut yields.own);
+            }
+            wide.call(SetYields, (&mut self.sum.points[..], &*yields, &*a, given.m));
         }
         for point in self.sum.points.iter_mut().filter(|_| coupled) {
+            let Some((mut posed, _)) = a.alone() else {
+                unreachable!("couplings are stepped alone");
+            };
             if let [Some(a), Some(b)] = point.arms.ends
                 && a == b
             {
@@ -182,7 +185,7 @@ impl Work {
     }
 
     /// Limits that are near, and dry friction.
-    pub(super) fn find_lines(&mut self, given: &State<'_>, posed: &mut Posed<'_>) -> Result<()> {
+    pub(super) async fn find_lines(&mut self, given: &State<'_>, a: &mut impl Operator) -> Result<()> {
         let (dt, settings) = (self.settings.step, self.settings);
         self.sum.lines.clear();
         if settings.joint_limits {
@@ -244,18 +247,25 @@ impl Work {
         }
         let (compiled, coupled) = (&given.m.compiled, given.m.is_coupled());
         if !coupled && self.sum.points.is_empty() {
-            self.yields.find(posed, compiled.bodies.len())?;
+            self.yields.find(a, compiled.bodies.len()).await?;
         }
         for line in &mut self.sum.lines {
             let body = &compiled.bodies[self.bodies[line.v]];
             let w = match body.dofs {
                 // [𝓜⁻¹]_jj = D⁻¹ + G*Υ(p)G, at home.
                 1 if !coupled => {
-                    let (d_inv, g) = posed.home_gain(line.v);
+                    let (d_inv, g) = a.home_gain(line.v);
                     let g = g.to_array();
-                    d_inv + body.parent.map_or(0.0, |p| dot(&g, &apply(&self.yields.own[p], &g)))
+                    d_inv
+                        + body.parent.map_or(0.0, |p| {
+                            a.take_yield(p, &mut self.yields.own);
+                            dot(&g, &apply(&self.yields.own[p], &g))
+                        })
                 }
-                _ => posed.inverse_mass_element(self.bodies[line.v], line.v, &mut self.room)?,
+                _ => {
+                    a.inverse_mass_element(self.bodies[line.v], line.v, &mut self.room)
+                        .await?
+                }
             };
             line.r *= w * line.slope * line.slope;
         }

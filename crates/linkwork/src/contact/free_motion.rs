@@ -1,16 +1,16 @@
 //! How a mechanism would move without contacts.
 
+use super::operator::Operator;
 use super::step::{State, TURNS, Work};
 use crate::Result;
 use crate::spatial::Motion;
-use crate::workspace::{Augmented, AugmentedMass, Posed};
 
 impl Work {
     /// v* = v + 𝓐₀⁻¹ of what drives, where it is needed; single free bodies turn by themselves.
-    pub(super) fn free_velocity(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) -> Result<()> {
+    pub(super) async fn free_velocity(&mut self, given: &State<'_>, a: &mut impl Operator) -> Result<()> {
         if self.knows_free && !self.all_alone() {
-            a.factor()?;
-            a.solve_pushed(Some(&self.drive), false, &mut self.newton.v_star);
+            a.factor().await?;
+            a.solve(Some(&self.drive), false, &mut self.newton.v_star).await;
             for (v_star, v) in self.newton.v_star.iter_mut().zip(given.v) {
                 *v_star += v;
             }
@@ -38,12 +38,7 @@ impl Work {
     }
 
     /// C at ½(v + v*), so that what turns does not gain energy; once more where much turns.
-    pub(super) fn turn_implicitly(
-        &mut self,
-        given: &State<'_>,
-        posed: &mut Posed<'_>,
-        memory: &mut Augmented,
-    ) -> Result<()> {
+    pub(super) async fn turn_implicitly(&mut self, given: &State<'_>, a: &mut impl Operator) -> Result<()> {
         let n = given.v.len();
         let fastest = given.v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let times = if fastest * self.settings.step < TURNS { 1 } else { 2 };
@@ -52,9 +47,8 @@ impl Work {
             for i in 0..n {
                 middle[i] = 0.5 * (given.v[i] + self.newton.v_star[i]);
             }
-            self.drive(given, &middle, posed)?;
-            let mut a = posed.resume(memory);
-            self.free_velocity(given, &mut a)?;
+            self.drive(given, &middle, a).await?;
+            self.free_velocity(given, a).await?;
         }
         self.middle = middle;
         Ok(())

@@ -212,6 +212,7 @@ impl Tied {
 pub(super) struct Ties {
     all: Vec<Tied>,
     flow: Flow<f64>,
+    v: Vec<f64>,
 }
 
 impl Ties {
@@ -246,7 +247,11 @@ impl Ties {
                 work.settings.step,
             ));
         }
-        Self { all, flow }
+        Self {
+            all,
+            flow,
+            v: v.to_vec(),
+        }
     }
 
     /// Whether there are none.
@@ -258,7 +263,7 @@ impl Ties {
     pub(super) fn change(&self, roots: &[Root], [dq, dv]: [&[f64]; 2], moved: &[Motion], a: &mut AugmentedMass<'_>) {
         let mut dx = vec![0.0; dv.len()];
         for root in roots {
-            root.turn_change(&self.flow.v, dv, &mut dx);
+            root.turn_change(&self.v, dv, &mut dx);
         }
         dx.iter_mut().for_each(|x| *x = -*x);
         let mut flows = vec![[Motion::ZERO; 2]; moved.len()];
@@ -303,7 +308,7 @@ impl Ties {
         a.follow_adjoint(&self.flow, &mut flows, [by_q, &mut *by_v, &mut by_x]);
         by_x.iter_mut().for_each(|x| *x = -*x);
         for root in roots {
-            root.turn_adjoint(&self.flow.v, &by_x, by_v);
+            root.turn_adjoint(&self.v, &by_x, by_v);
         }
     }
 }

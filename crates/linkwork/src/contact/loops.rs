@@ -5,12 +5,13 @@
 //! hundredths of a second, so that a loop that starts open is not torn together. Rows of velocities alone have no g.
 
 use super::cone::{ROWS, Rows};
+use super::operator::Weights;
 use super::rows::{Arms, Term, back};
 use super::step::{State, Work};
 use crate::closed::{ClosedMechanism, Row};
 use crate::model::FrameId;
 use crate::spatial::{Force, Motion, Pose, Vec3};
-use crate::workspace::{Augmented, AugmentedMass, Masses, Posed};
+use crate::workspace::{Augmented, Masses, Posed};
 use crate::{Reference, Result};
 
 /// R over what a row yields.
@@ -66,7 +67,7 @@ impl Loop {
     }
 
     /// Adds BGB* to the links, and what joins them.
-    pub(super) fn weigh(&self, operator: &mut AugmentedMass<'_>) {
+    pub(super) fn weigh(&self, operator: &mut impl Weights) {
         let b = &self.arms.b;
         let mut terms = [Term::NONE; ROWS];
         for i in 0..self.count {

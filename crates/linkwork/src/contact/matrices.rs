@@ -1,5 +1,6 @@
 //! The matrices of a step's derivatives.
 
+use super::impulse_matrix::{AddImpulses, Parts};
 use super::step_derivatives::ContactDerivatives;
 use crate::workspace::Derivatives;
 use crate::{Error, Result};
@@ -48,11 +49,17 @@ impl ContactDerivatives<'_> {
             inverse.by_q().iter().map(|x| -dt * x).collect(),
             mass.iter().zip(inverse.by_qd()).map(|(m, x)| m - dt * x).collect(),
         ];
+        let tied = !self.ties.is_empty();
+        if !tied {
+            self.add_impulse_matrix(&mut changes[0]);
+        }
         let [mut column, mut unit, mut turned] = [(); 3].map(|()| vec![0.0; nv]);
         for j in 0..nv {
             unit[j] = 1.0;
             column.fill(0.0);
-            self.add_impulses([Some(&unit), None], None, &mut column);
+            if tied {
+                self.add_impulses([Some(&unit), None], None, &mut column);
+            }
             column[j] -= self.springs[j];
             self.turns.iter().for_each(|turn| turn.add(false, &unit, &mut column));
             add(&column, &mut changes[0], j);
@@ -70,7 +77,7 @@ impl ContactDerivatives<'_> {
             add(&column, &mut changes[1], j);
             unit[j] = 0.0;
         }
-        if !self.ties.is_empty() {
+        if tied {
             // So stiff that each solution is refined.
             for (from, to) in changes.iter().zip([&mut *by_q, &mut *by_v]) {
                 for j in 0..nv {
@@ -88,13 +95,30 @@ impl ContactDerivatives<'_> {
             self.solve(&mut column);
             put(&column, by_torque, j);
         }
-        if self.ties.is_empty() {
+        if !tied {
             for (from, to) in changes.iter().zip([by_q, by_v]) {
                 self.posed.call(Product, (nv, &*by_torque, &from[..], to));
             }
         }
         by_torque.iter_mut().for_each(|x| *x *= dt);
         Ok(())
+    }
+
+    /// Adds how J*γ of contacts changes with q.
+    fn add_impulse_matrix(&mut self, out: &mut [f64]) {
+        let m = &self.m.compiled;
+        let users: Vec<_> = (0..m.nv).map(|v| self.posed.follows(v)).collect();
+        let (world, wide) = self.posed.world();
+        let parts = Parts {
+            m,
+            world,
+            touching: &self.touching,
+            velocities: &self.velocities,
+            totals: &self.totals,
+            users: &users,
+            n: self.v.len(),
+        };
+        wide.call(AddImpulses, (&parts, out));
     }
 }
 

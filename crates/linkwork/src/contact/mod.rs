@@ -49,15 +49,19 @@ mod fill_report;
 mod find_rows;
 mod free_motion;
 mod free_roots;
+mod impulse_matrix;
 mod loop_derivatives;
 mod loops;
 mod matrices;
 mod newton;
+mod operator;
+mod passive_terms;
 mod point_loops;
 mod report;
 mod restitution;
 mod rows;
 mod sensors;
+mod side_by_side;
 mod step;
 mod step_derivatives;
 
@@ -65,6 +69,7 @@ pub use cone::Region;
 pub use contact_derivatives::Meeting;
 pub use report::{Impulse, JointImpulse, JointRow, LoopEnd, LoopImpulse, Residuals, StepReport};
 pub use sensors::{Imu, LinkForce, StepSensors};
+pub use side_by_side::{Next, Seen, SideBySide, World};
 pub use step::Stepper;
 pub use step_derivatives::{Change, ContactDerivatives, Gradient};
 

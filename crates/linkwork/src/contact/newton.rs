@@ -11,6 +11,7 @@
 use super::Settings;
 use super::cone::{ROWS, Rows};
 use super::loops::Loop;
+use super::operator::Operator;
 use super::point_loops::{
     AdvancePoints, ArriveAtPoints, BendOfPoints, ComparePoints, CurveOfPoints, MovePoints, PushPoints, SlopeOfPoints,
     StartPoints, TryPoints, WeighPoints,
@@ -18,8 +19,6 @@ use super::point_loops::{
 use super::rows::{Line, Point};
 use crate::Result;
 use crate::simd::Instructions;
-use crate::spatial::Force;
-use crate::workspace::AugmentedMass;
 
 /// All rows of a step.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +63,7 @@ pub(super) struct Newton {
 /// Differences of impulses below this share of the largest are rounding.
 const ROUNDING: f64 = 1e-13;
 /// Where less than this is asked for, the gradient is followed by 𝓐₀dv itself.
-const EXACT: f64 = 1e-11;
+pub(super) const EXACT: f64 = 1e-11;
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
@@ -92,15 +91,15 @@ impl Newton {
     }
 
     /// Takes in v as it is, with 𝓐₀(v − v*) in the place of the gradient: the velocities of all rows, and no impulses yet.
-    pub(super) fn start(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum, settings: &Settings) {
+    pub(super) async fn start(&mut self, a: &mut impl Operator, sum: &mut Sum, settings: &Settings) {
         self.exact = !sum.loops.is_empty() || settings.tolerance < EXACT;
         self.moved.copy_from_slice(&self.gradient);
-        a.move_links(&self.v);
+        let energy = a.move_with_energy(&self.v).await;
         let wide = a.instructions();
-        let motions = &a.memory().lambda;
-        wide.call(StartPoints, (&mut sum.points[..], &motions[..]));
+        let motions = a.motions();
+        wide.call(StartPoints, (&mut sum.points[..], &motions));
         for tie in &mut sum.loops {
-            tie.u = tie.arms.velocity(tie.count, motions);
+            tie.u = tie.arms.velocity(tie.count, &motions);
             tie.gamma = [0.0; ROWS];
         }
         for line in &mut sum.lines {
@@ -108,7 +107,7 @@ impl Newton {
         }
         // 𝓐₀(v − v*) and the momentum 𝓐₀v, by their own norms.
         let held = self.diagonal.iter().zip(&self.v).map(|(a, v)| a * v * v).sum::<f64>();
-        self.size = self.length(&self.gradient).max((a.energy_moved(&self.v) + held).sqrt());
+        self.size = self.length(&self.gradient).max((energy + held).sqrt());
     }
 
     /// v⁺ = v*, for there are no rows.
@@ -119,18 +118,18 @@ impl Newton {
     }
 
     /// γ of all rows at v, and the gradient with them.
-    pub(super) fn answer(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    pub(super) async fn answer(&mut self, a: &mut impl Operator, sum: &mut Sum) {
         self.evaluations += 1;
         a.instructions().call(TryPoints, &mut sum.points[..]);
         sum.loops.iter_mut().for_each(|tie| tie.try_at(0.0));
         for line in &mut sum.lines {
             (line.next, _) = line.answer(self.v[line.v]);
         }
-        self.take_in(a, sum);
+        self.take_in(a, sum).await;
     }
 
     /// Takes in the next impulses, and adds J* of what they differ by to the gradient; or all of it, where that is followed.
-    fn take_in(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    async fn take_in(&mut self, a: &mut impl Operator, sum: &mut Sum) {
         if self.exact {
             self.gradient.copy_from_slice(&self.moved);
             sum.points.iter_mut().for_each(|point| point.gamma = [0.0; ROWS]);
@@ -151,13 +150,15 @@ impl Newton {
         let [most, change] = wide.call(ComparePoints, &sum.points[..]);
         (largest, differ) = (largest.max(most), differ.max(change));
         if differ > ROUNDING * largest {
-            let forces = &mut a.memory().forces;
-            forces.fill(Force::ZERO);
-            wide.call(PushPoints, (&sum.points[..], &mut forces[..]));
-            for tie in &sum.loops {
-                tie.arms.push_between(tie.count, &tie.gamma, &tie.next, forces);
+            a.clear_forces();
+            {
+                let mut forces = a.forces();
+                wide.call(PushPoints, (&sum.points[..], &mut forces));
+                for tie in &sum.loops {
+                    tie.arms.push_between(tie.count, &tie.gamma, &tie.next, &mut forces);
+                }
             }
-            a.gather(&mut self.room);
+            a.gather(&mut self.room).await;
             for (gradient, more) in self.gradient.iter_mut().zip(&self.room) {
                 *gradient += more;
             }
@@ -180,14 +181,14 @@ impl Newton {
     }
 
     /// Goes on from v to the minimum; whether it settled.
-    pub(super) fn minimize(
+    pub(super) async fn minimize(
         &mut self,
-        a: &mut AugmentedMass<'_>,
+        a: &mut impl Operator,
         sum: &mut Sum,
         settings: &Settings,
         tolerance: f64,
     ) -> Result<bool> {
-        self.answer(a, sum);
+        self.answer(a, sum).await;
         for iteration in 0.. {
             let left = self.measure();
             if left <= tolerance {
@@ -197,42 +198,44 @@ impl Newton {
                 return Ok(false);
             }
             self.iterations += 1;
-            self.step(a, sum)?;
+            self.step(a, sum).await?;
         }
         Ok(false)
     }
 
     /// One step: dv = −𝓐⁻¹ gradient, as far as the line search says.
-    fn step(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
-        self.factor(a, sum)?;
+    async fn step(&mut self, a: &mut impl Operator, sum: &mut Sum) -> Result<()> {
+        self.factor(a, sum).await?;
         for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
             *room = -gradient;
         }
-        a.solve_pushed(Some(&self.room), false, &mut self.dv);
-        self.move_rows(a, sum);
+        a.solve(Some(&self.room), false, &mut self.dv).await;
+        self.move_rows(a, sum).await;
         let wide = a.instructions();
         let t = self.search(wide, sum, self.exact);
         self.go(wide, sum, t);
-        self.take_in(a, sum);
+        self.take_in(a, sum).await;
         Ok(())
     }
 
     /// J dv, from the links' motions at dv.
-    fn move_rows(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    async fn move_rows(&mut self, a: &mut impl Operator, sum: &mut Sum) {
         let wide = a.instructions();
-        let motions = &a.memory().lambda;
-        wide.call(MovePoints, (&mut sum.points[..], &motions[..]));
-        for tie in &mut sum.loops {
-            tie.du = tie.arms.velocity(tie.count, motions);
+        {
+            let motions = a.motions();
+            wide.call(MovePoints, (&mut sum.points[..], &motions));
+            for tie in &mut sum.loops {
+                tie.du = tie.arms.velocity(tie.count, &motions);
+            }
         }
         if self.exact {
-            self.find_a0dv(a);
+            self.find_a0dv(a).await;
         }
     }
 
     /// 𝓐₀dv, from the links' motions at dv.
-    fn find_a0dv(&mut self, a: &mut AugmentedMass<'_>) {
-        a.mass_times_moved(&self.dv, &mut self.a0dv);
+    async fn find_a0dv(&mut self, a: &mut impl Operator) {
+        a.mass_times_moved(&self.dv, &mut self.a0dv).await;
         for ((a0dv, held), dv) in self.a0dv.iter_mut().zip(&self.diagonal).zip(&self.dv) {
             *a0dv += held * dv;
         }
@@ -276,53 +279,56 @@ impl Newton {
     }
 
     /// −𝓐⁻¹ gradient after [`Newton::factor`], the bounds of contacts that slide changed by so much: the links' motions are left in λ.
-    pub(super) fn descend(&mut self, a: &mut AugmentedMass<'_>, sum: &Sum, sliding: &[usize], more: &[f64]) {
+    pub(super) async fn descend(&mut self, a: &mut impl Operator, sum: &Sum, sliding: &[usize], more: &[f64]) {
         for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
             *room = -gradient;
         }
         if !more.is_empty() {
-            let forces = &mut a.memory().forces;
-            forces.fill(Force::ZERO);
+            a.clear_forces();
+            let mut forces = a.forces();
             for (&i, more) in sliding.iter().zip(more) {
                 let (point, mut push) = (&sum.points[i], [0.0; ROWS]);
                 for j in 1..point.cone.rows {
                     push[j] = more * point.weight.t[j];
                 }
-                point.push(&push, forces);
+                point.push(&push, &mut forces);
             }
         }
-        a.solve_pushed(Some(&self.room), !more.is_empty(), &mut self.dv);
+        a.solve(Some(&self.room), !more.is_empty(), &mut self.dv).await;
     }
 
     /// Goes all of that way.
-    pub(super) fn leap(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    pub(super) async fn leap(&mut self, a: &mut impl Operator, sum: &mut Sum) {
         self.iterations += 1;
-        self.move_rows(a, sum);
+        self.move_rows(a, sum).await;
         self.go(a.instructions(), sum, 1.0);
     }
 
     /// Goes all of that way, to the impulses that are there.
-    pub(super) fn arrive(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) {
+    pub(super) async fn arrive(&mut self, a: &mut impl Operator, sum: &mut Sum) {
         self.iterations += 1;
         self.evaluations += 1;
-        self.move_rows(a, sum);
+        self.move_rows(a, sum).await;
         for (v, dv) in self.v.iter_mut().zip(&self.dv) {
             *v += dv;
         }
         let (wide, exact) = (a.instructions(), self.exact);
-        let forces = &mut a.memory().forces;
-        forces.fill(Force::ZERO);
-        let [largest, differ] = wide.call(ArriveAtPoints, (&mut sum.points[..], exact, &mut forces[..]));
-        for tie in &mut sum.loops {
-            for i in 0..tie.count {
-                tie.u[i] += tie.du[i];
+        a.clear_forces();
+        let [largest, differ] = {
+            let mut forces = a.forces();
+            let told = wide.call(ArriveAtPoints, (&mut sum.points[..], exact, &mut forces));
+            for tie in &mut sum.loops {
+                for i in 0..tie.count {
+                    tie.u[i] += tie.du[i];
+                }
+                tie.try_at(0.0);
+                tie.gamma = tie.next;
+                tie.arms.push_between(tie.count, &[0.0; ROWS], &tie.gamma, &mut forces);
             }
-            tie.try_at(0.0);
-            tie.gamma = tie.next;
-            tie.arms.push_between(tie.count, &[0.0; ROWS], &tie.gamma, forces);
-        }
+            told
+        };
         if exact || differ > ROUNDING * largest {
-            a.gather(&mut self.gradient);
+            a.gather(&mut self.gradient).await;
         } else {
             self.gradient.fill(0.0);
         }
@@ -347,18 +353,17 @@ impl Newton {
     }
 
     /// 𝓐⁻¹J*t of a contact that slides along t, after [`Newton::factor`]: the links' motions are left in λ.
-    pub(super) fn slide(&mut self, a: &mut AugmentedMass<'_>, point: &Point) {
-        let forces = &mut a.memory().forces;
-        forces.fill(Force::ZERO);
-        point.push(&point.weight.t, forces);
-        a.solve_pushed(None, true, &mut self.dv);
+    pub(super) async fn slide(&mut self, a: &mut impl Operator, point: &Point) {
+        a.clear_forces();
+        point.push(&point.weight.t, &mut a.forces());
+        a.solve(None, true, &mut self.dv).await;
     }
 
     /// A whole step with the bounds of some contacts that slide changed by so much, after [`Newton::factor`]: dv = 𝓐⁻¹(J*tδb − g).
-    pub(super) fn follow(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum, sliding: &[usize], more: &[f64]) {
+    pub(super) async fn follow(&mut self, a: &mut impl Operator, sum: &mut Sum, sliding: &[usize], more: &[f64]) {
         self.iterations += 1;
-        let forces = &mut a.memory().forces;
-        forces.fill(Force::ZERO);
+        a.clear_forces();
+        let mut forces = a.forces();
         for (&i, more) in sliding.iter().zip(more) {
             let point = &mut sum.points[i];
             for j in 1..point.cone.rows {
@@ -366,22 +371,27 @@ impl Newton {
                 point.gamma[j] += point.next.0[j];
             }
             point.next.0[0] = 0.0;
-            point.push(&point.next.0, forces);
+            point.push(&point.next.0, &mut forces);
         }
+        drop(forces);
         for (room, gradient) in self.room.iter_mut().zip(&self.gradient) {
             *room = -gradient;
         }
-        a.solve_pushed(Some(&self.room), true, &mut self.dv);
-        self.move_rows(a, sum);
+        a.solve(Some(&self.room), true, &mut self.dv).await;
+        self.move_rows(a, sum).await;
         self.go(a.instructions(), sum, 1.0);
     }
 
     /// 𝓐 = 𝓐₀ + ΣJ*GJ at the present velocity.
-    pub(super) fn factor(&mut self, a: &mut AugmentedMass<'_>, sum: &mut Sum) -> Result<()> {
-        a.memory().clear_weights();
-        a.instructions().call(WeighPoints, (&mut sum.points[..], &mut *a));
-        for tie in &sum.loops {
-            tie.weigh(a);
+    pub(super) async fn factor(&mut self, a: &mut impl Operator, sum: &mut Sum) -> Result<()> {
+        a.clear_weights();
+        let wide = a.instructions();
+        {
+            let mut weights = a.weights();
+            wide.call(WeighPoints, (&mut sum.points[..], &mut weights));
+            for tie in &sum.loops {
+                tie.weigh(&mut weights);
+            }
         }
         self.room.copy_from_slice(&self.diagonal);
         let mut any = self.diagonal.iter().any(|x| *x != 0.0);
@@ -390,10 +400,10 @@ impl Newton {
             self.room[line.v] += line.slope * line.slope * line.g;
             any |= line.g != 0.0;
         }
-        if any || a.memory().has_diagonal {
+        if any || a.has_diagonal() {
             a.set_diagonal(&self.room);
         }
-        a.factor()
+        a.factor().await
     }
 
     /// How far to go along dv: the slope is monotone, and zero at the best place. The impulses there are in `next`.

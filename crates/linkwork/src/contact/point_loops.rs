@@ -1,9 +1,8 @@
 //! Loops over all contacts, compiled for what the processor has: see [`Instructions::call`](crate::simd::Instructions::call).
 
 use super::cone::{ROWS, Rows};
+use super::operator::{Forces, Motions, Weights};
 use super::rows::Point;
-use crate::spatial::{Force, Motion};
-use crate::workspace::AugmentedMass;
 
 #[inline(always)]
 fn dot(rows: usize, x: &Rows, y: &Rows) -> f64 {
@@ -16,7 +15,7 @@ fn dot(rows: usize, x: &Rows, y: &Rows) -> f64 {
 
 crate::functions! {
     /// Jv, and no impulses yet.
-    pub(super) fn StartPoints((points, motions): (&mut [Point], &[Motion])) -> () {
+    pub(super) fn StartPoints<M: Motions>((points, motions): (&mut [Point], &M)) -> () {
         for point in points {
             point.u = point.velocity(motions);
             point.gamma = [0.0; ROWS];
@@ -24,7 +23,7 @@ crate::functions! {
     }
 
     /// J dv and GJ dv.
-    pub(super) fn MovePoints((points, motions): (&mut [Point], &[Motion])) -> () {
+    pub(super) fn MovePoints<M: Motions>((points, motions): (&mut [Point], &M)) -> () {
         for point in points {
             point.du = point.velocity(motions);
             point.gdu = point.weight.times(point.cone.rows, &point.du);
@@ -51,7 +50,7 @@ crate::functions! {
     }
 
     /// Adds what impulses lose to the forces on links.
-    pub(super) fn PushPoints((points, forces): (&[Point], &mut [Force])) -> () {
+    pub(super) fn PushPoints<F: Forces>((points, forces): (&[Point], &mut F)) -> () {
         for point in points {
             let rows = point.cone.rows;
             point.arms.push_between(rows, &point.gamma, &point.next.0, forces);
@@ -60,7 +59,7 @@ crate::functions! {
 
     /// Goes along dv, and adds γ − GJ dv − γ⁺ to the forces on links, or −γ⁺ alone; the largest impulse, and the largest of these
     /// differences.
-    pub(super) fn ArriveAtPoints((points, exact, forces): (&mut [Point], bool, &mut [Force])) -> [f64; 2] {
+    pub(super) fn ArriveAtPoints<F: Forces>((points, exact, forces): (&mut [Point], bool, &mut F)) -> [f64; 2] {
         let (mut largest, mut differ): (f64, f64) = (0.0, 0.0);
         for point in points {
             let rows = point.cone.rows;
@@ -95,7 +94,7 @@ crate::functions! {
     }
 
     /// G of all contacts, and its part of 𝓐.
-    pub(super) fn WeighPoints((points, a): (&mut [Point], &mut AugmentedMass<'_>)) -> () {
+    pub(super) fn WeighPoints<W: Weights>((points, a): (&mut [Point], &mut W)) -> () {
         for point in points {
             point.weight = point.weight();
             point.weigh(&point.weight, a);

@@ -1,19 +1,19 @@
 //! Restitution: how fast contacts close, and how fast they open again.
 
+use super::operator::Operator;
 use super::step::{State, Work};
-use crate::workspace::AugmentedMass;
 
 impl Work {
     /// How fast contacts close before and without the step.
-    pub(super) fn measure_closing(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) {
+    pub(super) async fn measure_closing(&mut self, given: &State<'_>, a: &mut impl Operator) {
         self.closing.clear();
-        a.move_links(&self.newton.v_star);
+        a.move_links(&self.newton.v_star).await;
         for point in &self.sum.points {
-            self.closing.push([0.0, point.velocity(&a.memory().lambda)[0]]);
+            self.closing.push([0.0, point.velocity(&a.motions())[0]]);
         }
-        a.move_links(given.v);
+        a.move_links(given.v).await;
         for (closing, point) in self.closing.iter_mut().zip(&self.sum.points) {
-            closing[0] = point.velocity(&a.memory().lambda)[0];
+            closing[0] = point.velocity(&a.motions())[0];
         }
     }
 
@@ -38,10 +38,10 @@ impl Work {
     }
 
     /// ½v*𝓜v.
-    pub(super) fn kinetic(&mut self, a: &mut AugmentedMass<'_>, v: &[f64]) -> f64 {
+    pub(super) async fn kinetic(&mut self, a: &mut impl Operator, v: &[f64]) -> f64 {
         let n = v.len();
-        a.move_links(v);
-        a.mass_times_moved(v, &mut self.room[..n]);
+        a.move_links(v).await;
+        a.mass_times_moved(v, &mut self.room[..n]).await;
         0.5 * v.iter().zip(&self.room).map(|(v, p)| v * p).sum::<f64>()
     }
 }

@@ -1,10 +1,10 @@
 //! Contacts, limits and dry friction as rows of one sum.
 
 use super::cone::{Cone, Law, ROWS, Region, Rows, Weight};
+use super::operator::{Forces, Motions, Weights};
 use super::{Contact, Settings};
 use crate::model::{FrameId, JointId, Mechanism};
-use crate::spatial::{Articulated, Force, Motion, Pose, Rotation, Vec3};
-use crate::workspace::AugmentedMass;
+use crate::spatial::{Articulated, Pose, Rotation, Vec3};
 use crate::{Error, Result};
 
 /// What a row measures.
@@ -108,11 +108,11 @@ pub(super) fn tangents(n: Vec3) -> [Vec3; 2] {
 impl Arms {
     /// The relative velocity for some motions of links.
     #[inline(always)]
-    pub(super) fn velocity(&self, rows: usize, motions: &[Motion]) -> Rows {
+    pub(super) fn velocity(&self, rows: usize, motions: &(impl Motions + ?Sized)) -> Rows {
         let mut u = [0.0; ROWS];
         for (end, b) in self.ends.iter().zip(&self.b) {
             let Some(k) = *end else { continue };
-            let motion = motions[k].to_array();
+            let motion = motions.motion(k);
             for (u, b) in u[..rows].iter_mut().zip(b) {
                 *u += dot(b, &motion);
             }
@@ -122,7 +122,7 @@ impl Arms {
 
     /// Adds what the difference of two impulses does to the links.
     #[inline(always)]
-    pub(super) fn push_between(&self, rows: usize, old: &Rows, new: &Rows, forces: &mut [Force]) {
+    pub(super) fn push_between(&self, rows: usize, old: &Rows, new: &Rows, forces: &mut (impl Forces + ?Sized)) {
         let mut gamma = [0.0; ROWS];
         for i in 0..rows {
             gamma[i] = old[i] - new[i];
@@ -132,22 +132,22 @@ impl Arms {
 
     /// Adds what an impulse does to the links.
     #[inline(always)]
-    pub(super) fn push(&self, rows: usize, gamma: &Rows, forces: &mut [Force]) {
+    pub(super) fn push(&self, rows: usize, gamma: &Rows, forces: &mut (impl Forces + ?Sized)) {
         for (end, b) in self.ends.iter().zip(&self.b) {
             let Some(k) = *end else { continue };
-            let mut sum = forces[k].to_array();
+            let mut sum = forces.force(k);
             for (gamma, b) in gamma[..rows].iter().zip(b) {
                 for c in 0..6 {
                     sum[c] += b[c] * gamma;
                 }
             }
-            forces[k] = Force::from_array(sum);
+            forces.set_force(k, sum);
         }
     }
 
     /// Adds Σ w xx* to the links, or between them.
     #[inline(always)]
-    pub(super) fn weigh(&self, terms: &[Term], operator: &mut AugmentedMass<'_>) {
+    pub(super) fn weigh(&self, terms: &[Term], operator: &mut impl Weights) {
         if let [Some(one), Some(two)] = self.ends {
             if operator.joins_by_rows([one, two]) {
                 for term in terms.iter().filter(|term| term.weight != 0.0) {
@@ -164,16 +164,15 @@ impl Arms {
                     }
                 }
             }
-            operator.memory().pairs.join(one, two, &joined);
+            operator.join(one, two, &joined);
         }
-        let memory = operator.memory();
         for side in 0..2 {
             let Some(k) = self.ends[side] else { continue };
             let mut own = Articulated::ZERO;
             for term in terms {
                 own.add_square(term.weight, &term.x[side]);
             }
-            memory.weigh(k, &own);
+            operator.weigh(k, &own);
         }
     }
 }
@@ -302,13 +301,13 @@ impl Point {
 
     /// The relative velocity for some motions of links.
     #[inline(always)]
-    pub(super) fn velocity(&self, motions: &[Motion]) -> Rows {
+    pub(super) fn velocity(&self, motions: &(impl Motions + ?Sized)) -> Rows {
         self.arms.velocity(self.cone.rows, motions)
     }
 
     /// Adds what an impulse does to the links.
     #[inline(always)]
-    pub(super) fn push(&self, gamma: &Rows, forces: &mut [Force]) {
+    pub(super) fn push(&self, gamma: &Rows, forces: &mut (impl Forces + ?Sized)) {
         self.arms.push(self.cone.rows, gamma, forces);
     }
 
@@ -363,7 +362,7 @@ impl Point {
 
     /// Adds BGB* to the links, or between them.
     #[inline(always)]
-    pub(super) fn weigh(&self, g: &Weight, operator: &mut AugmentedMass<'_>) {
+    pub(super) fn weigh(&self, g: &Weight, operator: &mut impl Weights) {
         if g.is_none() {
             return;
         }

@@ -6,7 +6,8 @@ use super::coulomb::{Coulomb, Passes};
 use super::find_rows::{Stop, Yields, stops};
 use super::free_roots::{Root, roots};
 use super::loops::Loops;
-use super::newton::{Newton, Sum};
+use super::newton::{EXACT, Newton, Sum};
+use super::operator::{Alone, Operator, now};
 use super::report::StepReport;
 use super::rows::check;
 use super::sensors::Last;
@@ -14,7 +15,7 @@ use super::{Contact, Friction, Settings, Start};
 use crate::closed::{ClosedMechanism, ConstraintTarget};
 use crate::model::Mechanism;
 use crate::spatial::{Force, Vec3};
-use crate::workspace::{Augmented, AugmentedMass, Masses, Moving, Posed};
+use crate::workspace::{Augmented, Masses, Moving, Posed};
 use crate::{Error, Result, Workspace};
 
 /// Steps a mechanism in time, with contacts. All memory is here; what is remembered of contacts too.
@@ -214,6 +215,11 @@ impl Stepper {
         })
     }
 
+    /// Whether the gradient is followed with all digits.
+    pub(super) fn is_exact(&self) -> bool {
+        self.closed.is_some() || self.work.settings.tolerance < EXACT
+    }
+
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.work.settings
@@ -274,6 +280,11 @@ impl Stepper {
         drive: impl FnOnce(&mut Moving<'_>, &mut [f64], &mut [f64]) -> Result<()>,
     ) -> Result<&StepReport> {
         self.solve_driven(q, v, find, drive)?;
+        self.advance(q, v)
+    }
+
+    /// To the end of a step whose velocity is known.
+    pub(super) fn advance(&mut self, q: &mut [f64], v: &mut [f64]) -> Result<&StepReport> {
         let work = &mut self.work;
         let dt = work.settings.step;
         v.copy_from_slice(&work.report.velocity);
@@ -336,7 +347,11 @@ impl Stepper {
             q,
             v,
         };
-        work.solve(&given, &mut posed, &mut self.augmented, contacts)?;
+        let mut alone = Alone {
+            posed: &mut posed,
+            memory: &mut self.augmented,
+        };
+        now(work.solve(&given, &mut alone, contacts))?;
         Ok(&work.report)
     }
 }
@@ -351,23 +366,25 @@ pub(super) struct State<'a> {
 }
 
 impl Work {
-    fn solve(
-        &mut self,
-        given: &State<'_>,
-        posed: &mut Posed<'_>,
-        memory: &mut Augmented,
-        contacts: &[Contact],
-    ) -> Result<()> {
+    pub(super) async fn solve(&mut self, given: &State<'_>, a: &mut impl Operator, contacts: &[Contact]) -> Result<()> {
         self.passive(given)?;
         self.resist(given);
-        self.find_points(given, posed, memory, contacts)?;
-        self.find_lines(given, posed)?;
-        self.find_turns(given, posed, memory)?;
+        self.find_points(given, a, contacts).await?;
+        self.find_lines(given, a).await?;
+        if !self.ball_stops.is_empty() {
+            let Some((mut posed, memory)) = a.alone() else {
+                unreachable!("ball joints with limits are stepped alone");
+            };
+            self.find_turns(given, &mut posed, memory)?;
+        }
         if let Some(closed) = given.closed {
-            self.find_loops(closed, given, posed, memory)?;
+            let Some((mut posed, memory)) = a.alone() else {
+                unreachable!("loops are stepped alone");
+            };
+            self.find_loops(closed, given, &mut posed, memory)?;
         }
         if !self.all_alone() {
-            self.drive(given, given.v, posed)?;
+            self.drive(given, given.v, a).await?;
         }
         let bouncing = self.sum.points.iter().any(|p| p.given.surface.restitution > 0.0);
         let bare = self.sum.is_empty();
@@ -375,47 +392,41 @@ impl Work {
         // Where Newton's method starts at v, and nothing asks for v*, it is not computed.
         self.knows_free = bare || bouncing || fast || self.all_alone() || self.settings.start == Start::Free;
         if !bare {
-            self.set_scale(given, posed, memory)?;
+            self.set_scale(given, a).await?;
         }
-        let mut a = posed.augment(memory, Masses::Kept)?;
+        a.begin()?;
         if self.newton.diagonal.iter().any(|x| *x != 0.0) {
             a.set_diagonal(&self.newton.diagonal);
         }
-        self.free_velocity(given, &mut a)?;
+        self.free_velocity(given, a).await?;
         if fast {
-            self.turn_implicitly(given, posed, memory)?;
+            self.turn_implicitly(given, a).await?;
         }
-        let mut a = posed.resume(memory);
         if bare {
             self.newton.rest_free();
             self.keep();
             self.tell(Passes::none(), 0, 0.0, contacts);
             return self.check_finite();
         }
+        let mut energies = [0.0; 2];
         if bouncing {
-            self.measure_closing(given, &mut a);
+            self.measure_closing(given, a).await;
+            let v_star = core::mem::take(&mut self.newton.v_star);
+            energies = [self.kinetic(a, given.v).await, self.kinetic(a, &v_star).await];
+            self.newton.v_star = v_star;
         }
-        let energies = match bouncing {
-            true => {
-                let v_star = core::mem::take(&mut self.newton.v_star);
-                let energies = [given.v, &v_star].map(|v| self.kinetic(&mut a, v));
-                self.newton.v_star = v_star;
-                energies
-            }
-            false => [0.0; 2],
-        };
         (self.newton.iterations, self.newton.evaluations) = (0, 0);
         let (mut share, mut guarded) = (1.0, 0);
         let passes = loop {
             if bouncing {
                 self.bounce(share);
             }
-            let passes = self.run(given, &mut a)?;
+            let passes = self.run(given, a).await?;
             if !bouncing || share == 0.0 {
                 break passes;
             }
             let v = core::mem::take(&mut self.newton.v);
-            let energy = self.kinetic(&mut a, &v);
+            let energy = self.kinetic(a, &v).await;
             self.newton.v = v;
             if energy <= energies[0].max(energies[1]) * (1.0 + 1e-9) {
                 break passes;
@@ -424,27 +435,29 @@ impl Work {
             share = if guarded < 6 { 0.7 * share } else { 0.0 };
         };
         self.keep();
-        let pulled = self.pulled(&mut a);
+        let pulled = self.pulled(a).await;
         self.tell(passes, guarded, pulled, contacts);
         self.check_finite()
     }
 
     /// ½(v − v*)*𝓐₀(v − v*), where v* is known.
-    fn pulled(&mut self, a: &mut AugmentedMass<'_>) -> f64 {
+    async fn pulled(&mut self, a: &mut impl Operator) -> f64 {
         if !self.knows_free {
             return 0.0;
         }
         let Self { newton, sum, room, .. } = self;
-        let forces = &mut a.memory().forces;
-        forces.fill(Force::ZERO);
-        for point in &sum.points {
-            point.push(&point.gamma, forces);
-        }
-        for tie in &sum.loops {
-            tie.arms.push(tie.count, &tie.gamma, forces);
+        a.clear_forces();
+        {
+            let mut forces = a.forces();
+            for point in &sum.points {
+                point.push(&point.gamma, &mut forces);
+            }
+            for tie in &sum.loops {
+                tie.arms.push(tie.count, &tie.gamma, &mut forces);
+            }
         }
         let n = newton.v.len();
-        a.gather(&mut room[..n]);
+        a.gather(&mut room[..n]).await;
         for line in &sum.lines {
             room[line.v] += line.slope * line.gamma;
         }
@@ -466,7 +479,7 @@ impl Work {
     }
 
     /// From where Newton's method starts to v⁺.
-    fn run(&mut self, given: &State<'_>, a: &mut AugmentedMass<'_>) -> Result<Passes> {
+    async fn run(&mut self, given: &State<'_>, a: &mut impl Operator) -> Result<Passes> {
         let newton = &mut self.newton;
         match self.settings.start {
             Start::Free => {
@@ -480,16 +493,18 @@ impl Work {
                 }
             }
         }
-        newton.start(a, &mut self.sum, &self.settings);
-        self.coulomb.leap(newton, a, &mut self.sum)?;
+        newton.start(a, &mut self.sum, &self.settings).await;
+        self.coulomb.leap(newton, a, &mut self.sum).await?;
         let slides = self.sum.points.iter().any(|p| p.cone.mu > 0.0);
         if slides && self.settings.friction == Friction::Coulomb {
-            return self.coulomb.solve(newton, a, &mut self.sum, &self.settings);
+            return self.coulomb.solve(newton, a, &mut self.sum, &self.settings).await;
         }
         for point in &mut self.sum.points {
             point.law = Law::Cone;
         }
-        let settled = newton.minimize(a, &mut self.sum, &self.settings, self.settings.tolerance)?;
+        let settled = newton
+            .minimize(a, &mut self.sum, &self.settings, self.settings.tolerance)
+            .await?;
         Ok(Passes {
             settled,
             count: 1,
@@ -497,67 +512,18 @@ impl Work {
         })
     }
 
-    /// What springs and dampers are at a configuration: T with the springs' part, and what 𝓐₀ adds to 𝓜.
-    fn passive(&mut self, given: &State<'_>) -> Result<()> {
-        if !self.settings.passive {
-            self.newton.diagonal.fill(0.0);
-            return Ok(());
-        }
-        let (passive, dt) = (&given.m.passive, self.settings.step);
-        for &[q, v] in &self.springs {
-            self.torque[v] -= passive.stiffness[v] * (given.q[q] - passive.rest[q]);
-        }
-        if self.curved_springs {
-            let away = &mut self.room[..given.v.len()];
-            given.m.difference(&passive.rest, given.q, away)?;
-            for &[_, v] in &self.springs {
-                away[v] = 0.0;
-            }
-            for ((torque, away), k) in self.torque.iter_mut().zip(away).zip(&passive.stiffness) {
-                *torque -= k * *away;
-            }
-        }
-        let diagonal = &mut self.newton.diagonal;
-        for ((a, d), k) in diagonal.iter_mut().zip(&passive.damping).zip(&passive.stiffness) {
-            *a = dt * (d + dt * k);
-        }
-        for follower in &passive.followers {
-            let [at, to] = follower.leader;
-            let [q, slope, ..] = follower.follower.at(given.q[at]);
-            self.torque[to] -= slope * follower.stiffness * (q - follower.rest);
-            diagonal[to] += slope * slope * dt * (follower.damping + dt * follower.stiffness);
-        }
-        Ok(())
-    }
-
-    /// T + Rv − Rv⁺.
-    fn resist(&mut self, given: &State<'_>) {
-        for root in self.roots.iter().filter(|root| root.alone) {
-            self.resistance[root.v..root.v + 6].fill(0.0);
-        }
-        let dt = self.settings.step;
-        let diagonal = self.newton.diagonal.iter_mut().zip(&mut self.torque);
-        for ((a, torque), (r, v)) in diagonal.zip(self.resistance.iter().zip(given.v)) {
-            if *r > 0.0 {
-                *a += dt * r;
-                *torque += r * v;
-            }
-        }
-    }
-
     /// 𝓐₀(v* − v) = Δt(T − C̄) − (Δt damping + Δt² stiffness) v, with C̄ = C − 𝓜x at some velocity.
-    pub(super) fn drive(&mut self, given: &State<'_>, at: &[f64], posed: &mut Posed<'_>) -> Result<()> {
+    pub(super) async fn drive(&mut self, given: &State<'_>, at: &[f64], a: &mut impl Operator) -> Result<()> {
         let (dt, n) = (self.settings.step, given.v.len());
-        let mut moving = posed.moving(at)?;
         if self.roots.is_empty() {
-            moving.bias(&mut self.drive)?;
+            a.inverse_dynamics(at, None, &mut self.drive).await?;
         } else {
             let x = &mut self.room[..n];
             x.fill(0.0);
             for root in &self.roots {
                 root.turn(at, -1.0, x);
             }
-            moving.inverse_dynamics(x, &mut self.drive)?;
+            a.inverse_dynamics(at, Some(x), &mut self.drive).await?;
         }
         for i in 0..n {
             let held = self.newton.diagonal[i] * given.v[i];
@@ -578,14 +544,17 @@ impl Work {
     }
 
     /// 1/D, by which gradients are measured.
-    fn set_scale(&mut self, given: &State<'_>, posed: &mut Posed<'_>, memory: &mut Augmented) -> Result<()> {
+    async fn set_scale(&mut self, given: &State<'_>, a: &mut impl Operator) -> Result<()> {
         let newton = &mut self.newton;
         if given.m.is_coupled() {
+            let Some((mut posed, memory)) = a.alone() else {
+                unreachable!("couplings are stepped alone");
+            };
             let mut a = posed.augment(memory, Masses::Kept)?;
             a.factor()?;
             a.inverse_pivots(&mut newton.scale);
         } else {
-            posed.inverse_mass_pivots(&mut newton.scale);
+            a.inverse_mass_pivots(&mut newton.scale).await;
         }
         for (scale, a) in newton.scale.iter_mut().zip(&newton.diagonal) {
             *scale /= 1.0 + *scale * a;

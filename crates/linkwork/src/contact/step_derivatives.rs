@@ -30,13 +30,13 @@ pub struct ContactDerivatives<'a> {
     pub(super) v: Vec<f64>,
     /// ā.
     pub(super) acceleration: Vec<f64>,
-    touching: Vec<Touching>,
+    pub(super) touching: Vec<Touching>,
     /// The loops, if there are some.
     pub(super) ties: Ties,
     /// Of each contact given: its place in `touching`, if it bears anything.
     places: Vec<Option<usize>>,
-    velocities: Vec<Motion>,
-    totals: Vec<Force>,
+    pub(super) velocities: Vec<Motion>,
+    pub(super) totals: Vec<Force>,
     /// Per degree of freedom: what springs and limits add to F_q.
     pub(super) springs: Vec<f64>,
     /// What limits of ball joints add to −F_q.
@@ -97,8 +97,8 @@ fn refused(problem: impl Into<String>) -> Error {
 impl Stepper {
     /// Makes a step as [`Stepper::solve`] does, and differentiates it. `meetings` says of each contact what touches.
     ///
-    /// Velocity terms must be explicit: `gyroscopic` off, unless nothing moves fast. Mechanisms with couplings, springs of joints
-    /// that turn about more than one axis, and contacts that bounce are refused.
+    /// Velocity terms must be explicit: `gyroscopic` off, unless nothing moves fast. Joints that follow others other than in
+    /// proportion, springs of joints that turn about more than one axis, and contacts that bounce are refused.
     pub fn derivatives(
         &mut self,
         q: &[f64],
@@ -115,9 +115,9 @@ impl Stepper {
             });
         }
         let m = &self.mechanism;
-        if m.is_coupled() {
+        if m.compiled.reduction.as_ref().is_some_and(|r| r.is_curved) {
             return Err(refused(
-                "joints that follow others are not differentiated; take a mechanism without couplings",
+                "joints that follow others by curves are not differentiated; take ones that follow in proportion",
             ));
         }
         for joint in m.joints() {
@@ -197,6 +197,11 @@ impl Stepper {
             true => m.passive.stiffness.iter().map(|k| dt * k).collect(),
             false => vec![0.0; nv],
         };
+        for follower in m.passive.followers.iter().filter(|_| work.settings.passive) {
+            let [at, to] = follower.leader;
+            let [_, slope, ..] = follower.follower.at(q[at]);
+            springs[to] += dt * slope * slope * follower.stiffness;
+        }
         for line in &work.sum.lines {
             let (_, g) = line.answer(plus[line.v]);
             diagonal[line.v] += line.slope * line.slope * g;

@@ -145,6 +145,12 @@ impl Step {
 
     /// Sees all tasks at a configuration, pulls included: ½Σe*Ge of those that count.
     pub(super) fn look(&mut self, posed: &mut Configured<'_>, q: &[f64], tasks: &[Task]) -> Result<f64> {
+        self.see(posed, q, tasks)?;
+        Ok(self.weigh(posed, tasks))
+    }
+
+    /// The same, to be weighed later.
+    pub(super) fn see(&mut self, posed: &mut Configured<'_>, q: &[f64], tasks: &[Task]) -> Result<()> {
         let m = posed.mechanism();
         if self.reach.is_some() {
             let (world, instructions) = posed.world();
@@ -176,7 +182,7 @@ impl Step {
                 seen.e = [0, 1].map(|i| seen.e[i] + seen.axes * share.pull[i]);
             }
         }
-        Ok(self.weigh(posed, tasks))
+        Ok(())
     }
 
     /// The weights of what counts, from errors that are set: ½Σe*Ge.

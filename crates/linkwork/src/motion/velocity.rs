@@ -51,6 +51,7 @@ impl InverseKinematics {
     pub fn differential(&mut self, q: &[f64], damping: f64, dq: &mut [f64]) -> Result<()> {
         positive("damping", damping)?;
         check_length("dq", self.step.numbers.dq.len(), dq.len())?;
+        self.workspace.mechanism().check_configuration("q", q)?;
         self.limits.within_velocities(None);
         self.by_levels(q, 1.0, 0.0, damping)?;
         dq.copy_from_slice(&self.step.numbers.dq);
@@ -98,9 +99,8 @@ impl InverseKinematics {
         &self.step.numbers.held
     }
 
-    /// dq that does `part` of all errors and what targets move in a period, level by level.
+    /// dq that does `part` of all errors and what targets move in a period, level by level; q is known to be right.
     fn by_levels(&mut self, q: &[f64], part: f64, period: f64, damping: f64) -> Result<()> {
-        self.workspace.mechanism().check_configuration("q", q)?;
         self.q.copy_from_slice(q);
         self.limits.check_start(self.workspace.mechanism(), &mut self.q)?;
         let Self {
@@ -115,7 +115,7 @@ impl InverseKinematics {
             share.reset(1.0);
         }
         let mut posed = self.workspace.at(&self.q)?;
-        step.look(&mut posed, &self.q, tasks)?;
+        step.see(&mut posed, &self.q, tasks)?;
         for (((task, seen), share), wanted) in tasks
             .iter()
             .zip(&step.seen)

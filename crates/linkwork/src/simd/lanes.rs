@@ -16,6 +16,11 @@ pub(crate) trait Lanes: Scalar {
     fn from_lanes(lane: impl Fn(usize) -> Self::Element) -> Self;
     /// What stands in a lane.
     fn element(self, lane: usize) -> Self::Element;
+    /// The same of a number in memory, of which only that is read.
+    #[inline(always)]
+    fn at(&self, lane: usize) -> Self::Element {
+        self.element(lane)
+    }
     /// Exchanges what stands in a lane.
     fn put(&mut self, lane: usize, x: Self::Element);
     /// States of `lanes.len()` numbers, one every `stride` numbers and to each lane; the last one also in the lanes left
@@ -309,6 +314,13 @@ macro_rules! lanes {
             #[inline(always)]
             fn element(self, lane: usize) -> $element {
                 self.to_array()[lane]
+            }
+
+            #[inline(always)]
+            fn at(&self, lane: usize) -> $element {
+                let numbers: *const [$element; $n] = core::ptr::from_ref(&self.0).cast();
+                // SAFETY: a register is as large and at least as aligned as so many numbers.
+                unsafe { (*numbers)[lane] }
             }
 
             #[inline(always)]

@@ -131,12 +131,12 @@ pub trait Function<A> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! functions {
-    ($($(#[$meta:meta])* $seen:vis fn $name:ident($input:tt: $takes:ty $(,)?) -> $gives:ty $body:block)*) => {$(
+    ($($(#[$meta:meta])* $seen:vis fn $name:ident$(<$($kind:ident: $bound:path),+>)?($input:tt: $takes:ty $(,)?) -> $gives:ty $body:block)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
         $seen struct $name;
 
-        impl $crate::Function<$takes> for $name {
+        impl$(<$($kind: $bound),+>)? $crate::Function<$takes> for $name {
             type Out = $gives;
 
             #[inline(always)]

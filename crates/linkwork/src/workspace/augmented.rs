@@ -1,13 +1,15 @@
 //! 𝓐 = 𝓜 + A + ΣJ*GJ as an operation of a posed state.
 
+mod changes;
+
 use super::{Configured, check_length};
 use crate::body::Hinge;
-use crate::dynamics::augmented::{Augmented as Memory, Flow, Row, Tree};
+use crate::dynamics::augmented::{Augmented as Memory, Row, Tree};
 use crate::dynamics::kinematics::Placements;
 use crate::model::{FrameId, Mechanism, Placed};
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
-use crate::spatial::{Articulated, Force, Motion, Pose, Reference};
+use crate::spatial::{Articulated, Force, Pose, Reference};
 use crate::stage::Stages;
 use crate::{Error, Result};
 
@@ -311,11 +313,26 @@ impl<S: Scalar> AugmentedMass<'_, S> {
         if self.memory.is_factored {
             return Ok(());
         }
+        self.factor_unchecked();
+        for lane in 0..S::LANES {
+            if let Err(problem) = self.check_lane(lane) {
+                self.memory.is_factored = false;
+                return Err(problem);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where D is checked by the caller.
+    pub(crate) fn factor_unchecked(&mut self) {
         self.with(|memory, tree| memory.factor(tree));
-        let m = &self.mechanism.compiled;
-        let unsound = (0..S::LANES).find_map(|lane| self.memory.unsound(m, lane));
-        let Some((dof, value)) = unsound else { return Ok(()) };
-        self.memory.is_factored = false;
+    }
+
+    /// An error if nothing resists a joint in one lane.
+    pub(crate) fn check_lane(&self, lane: usize) -> Result<()> {
+        let Some((dof, value)) = self.memory.unsound(&self.mechanism.compiled, lane) else {
+            return Ok(());
+        };
         let (joint, index) = self.mechanism.joint_of_any_dof(dof);
         let joint = self.mechanism.joints()[joint.index()].name.clone();
         Err(Error::Singular { joint, index, value })
@@ -372,16 +389,6 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             body.parent.is_none() && matches!(body.hinge, Hinge::Free) && body.end == k + 1
         };
         m.reduction.is_none() && !ends.into_iter().any(is_alone)
-    }
-
-    /// How many degrees of freedom there are.
-    pub(crate) fn dofs(&self) -> usize {
-        self.mechanism.nv()
-    }
-
-    /// Whether [`AugmentedMass::innovations`] are known.
-    pub(crate) fn has_innovations(&self) -> bool {
-        self.mechanism.compiled.reduction.is_none() && self.memory.pairs.is_empty()
     }
 
     /// L⁻¹J*f of a force on at most two links after a factor, and with it what gives J𝓐⁻¹J* as a product.
@@ -456,50 +463,6 @@ impl<S: Scalar> AugmentedMass<'_, S> {
             tree.coupled.contract(r, &tau, out);
             memory.wide = [wide, tau];
         });
-    }
-
-    // Changes with the configuration, of mechanisms without couplings.
-
-    /// δV of links at fixed rates, into λ.
-    pub(crate) fn bend(&mut self, velocities: &[Motion<S>], dq: &[S]) {
-        self.with(|memory, tree| memory.bend(tree, velocities, dq));
-    }
-
-    /// Forces across the joints, in the place of forces on links.
-    pub(crate) fn total_forces(&mut self) {
-        self.with(|memory, tree| memory.total_forces(tree));
-    }
-
-    /// How T = Hφf changes: f by the present forces in the links' frames, φ by δq.
-    pub(crate) fn gather_change(&mut self, totals: &[Force<S>], dq: &[S], tau: &mut [S]) {
-        self.with(|memory, tree| memory.gather_change(tree, totals, dq, tau));
-    }
-
-    /// The transpose of changes by δq, added.
-    pub(crate) fn add_across(&mut self, motions: &[Motion<S>], totals: &[Force<S>], tau: &mut [S]) {
-        self.with(|memory, tree| memory.add_across(tree, motions, totals, tau));
-    }
-
-    /// How links move at joint rates v and accelerations x of the joints.
-    pub(crate) fn follow(&mut self, v: &[S], x: &[S]) -> Flow<S> {
-        let links = self.mechanism.compiled.bodies.len();
-        let mut flow = Flow {
-            v: v.to_vec(),
-            velocities: vec![Motion::ZERO; links],
-            accelerations: vec![Motion::ZERO; links],
-        };
-        self.with(|memory, tree| memory.follow(tree, x, &mut flow));
-        flow
-    }
-
-    /// δV and δA of links for changes of q, v and x.
-    pub(crate) fn follow_change(&mut self, flow: &Flow<S>, by: [&[S]; 3], out: &mut [[Motion<S>; 2]]) {
-        self.with(|memory, tree| memory.follow_change(tree, flow, by, out));
-    }
-
-    /// The transpose of that, added; forces become totals.
-    pub(crate) fn follow_adjoint(&mut self, flow: &Flow<S>, forces: &mut [[Force<S>; 2]], by: [&mut [S]; 3]) {
-        self.with(|memory, tree| memory.follow_adjoint(tree, flow, forces, by));
     }
 
     /// D⁻¹ after a factor.

@@ -1,20 +1,40 @@
 //! What a step with contact asks a configuration for, beside 𝓐.
 
-use super::Configured;
+use super::{Configured, Posed, View};
 use crate::Result;
 use crate::dynamics::forward::Gains;
 use crate::dynamics::operational::{Compliances, HomeGains};
 use crate::scalar::Scalar;
 use crate::simd::Instructions;
-use crate::spatial::{Force, Vec3};
+use crate::spatial::{Force, Pose, Vec3};
 use crate::stage::crossing::{AnyJoint, Crossing};
 use crate::stage::world::World;
+
+impl<S: Scalar> Posed<'_, S> {
+    /// The same view, lent.
+    pub(crate) fn again(&mut self) -> Posed<'_, S> {
+        let view = &mut self.0.view;
+        let view = View {
+            stages: &mut *view.stages,
+            ..*view
+        };
+        Posed(Configured { view })
+    }
+}
 
 impl<S: Scalar> Configured<'_, S> {
     /// Where links are in the world, and the motions that joints allow.
     pub(crate) fn world(&mut self) -> (&World<S>, Instructions) {
         self.prepare_jacobians();
         (&self.view.stages.world, self.view.instructions)
+    }
+
+    /// The users' degree of freedom that one of all joints follows, and its ratio.
+    pub(crate) fn follows(&self, v: usize) -> (usize, S) {
+        match &self.view.mechanism.compiled.reduction {
+            None => (v, S::ONE),
+            Some(r) => (r.v_from[v], self.view.stages.coupled.ratio[v]),
+        }
     }
 
     /// What the processor has.
@@ -43,10 +63,15 @@ impl<S: Scalar> Configured<'_, S> {
 
     /// J𝓜⁻¹J* of every link at its home, in the world's axes; not of mechanisms with couplings.
     pub(crate) fn compliances(&mut self, out: &mut [[[S; 6]; 6]]) -> Result<()> {
+        self.compliances_unchecked(out);
+        self.view.check_pivots()
+    }
+
+    /// The same where D is checked by the caller.
+    pub(crate) fn compliances_unchecked(&mut self, out: &mut [[[S; 6]; 6]]) {
         self.view.need::<HomeGains>();
         self.view
             .sweep::<Compliances>(&[], out.as_flattened_mut().as_flattened_mut());
-        self.view.check_pivots()
     }
 
     /// D⁻¹ and G of a degree of freedom at home, after [`Configured::compliances`].
@@ -87,6 +112,13 @@ impl<S: Scalar> Configured<'_, S> {
             }
         }
         sum
+    }
+
+    /// A link's compiled frame in the world, once the links' places are known.
+    #[inline(always)]
+    pub(crate) fn link(&self, k: usize) -> Pose<S> {
+        let (pose, home) = (self.view.stages.world.poses[k], self.view.stages.world.homes[k]);
+        Pose::new(pose.rotation, pose.translation + home)
     }
 
     /// Where a link's home is.

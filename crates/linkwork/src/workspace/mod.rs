@@ -155,6 +155,20 @@ impl<S: Scalar> Workspace<S> {
         Configured { view }
     }
 
+    /// That, moving at the velocity that is there.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn moving_again(&mut self) -> Moving<'_, S> {
+        Moving {
+            configured: self.at_again(),
+        }
+    }
+
+    /// What is known of the state that is there.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn stages(&self) -> &Stages<S> {
+        &self.stages
+    }
+
     /// Takes in velocities for configurations to come.
     pub(crate) fn set_velocity(&mut self, qd: &[S]) {
         self.view().set_moving(qd);

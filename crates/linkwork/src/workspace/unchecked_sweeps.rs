@@ -4,6 +4,8 @@ use super::{Configured, Moving, Scaling};
 use crate::Result;
 use crate::coupled::workspace::Product;
 use crate::dynamics::forward::Forward;
+#[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+use crate::dynamics::inverse::{Bias, Inverse};
 use crate::dynamics::kinematics::{self, JacobianOf, JacobianRateOf, Velocities};
 use crate::dynamics::operational::{FromInnovations, HomeGains, InnovationsOfForces};
 use crate::model::FrameId;
@@ -67,6 +69,18 @@ impl Configured<'_> {
 }
 
 impl<S: Scalar> Moving<'_, S> {
+    /// C.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn bias_unchecked(&mut self, tau: &mut [S]) {
+        self.view.sweep::<Bias>(&[], tau);
+    }
+
+    /// 𝓜q̈ + C of numbers that nobody checked.
+    #[cfg(all(target_arch = "x86_64", feature = "lanes"))]
+    pub(crate) fn inverse_dynamics_unchecked(&mut self, qdd: &[S], tau: &mut [S]) {
+        self.view.sweep::<Inverse>(qdd, tau);
+    }
+
     /// Forward dynamics that leaves accelerations of frames to be asked for.
     pub(crate) fn run_free(&mut self, tau: &[S], qdd: &mut [S]) -> Result<()> {
         self.view.sweep::<Forward>(tau, qdd);

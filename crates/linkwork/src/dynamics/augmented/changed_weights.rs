@@ -19,6 +19,8 @@ pub(crate) struct Kept<S> {
     weights: Vec<Articulated<S>>,
     weighed: Vec<bool>,
     rotors: Vec<S>,
+    /// Whether there was nothing but masses and rotors: done by other operations, and other roundings.
+    plain: bool,
     /// φP⁺φ*, and its sum over the children.
     carried: Vec<Articulated<S>>,
     sums: Vec<Articulated<S>>,
@@ -26,7 +28,7 @@ pub(crate) struct Kept<S> {
 
 impl<S: Scalar> Kept<S> {
     /// Another configuration.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.done.fill(false);
     }
 
@@ -59,6 +61,11 @@ impl<S: Scalar> Pass<S> for Refactor {
             ..
         } = a;
         let n = m.bodies.len();
+        let plain = a.inertial && !a.has_diagonal;
+        if kept.plain != plain {
+            kept.forget();
+            kept.plain = plain;
+        }
         for k in 0..n {
             let (body, done) = (&m.bodies[k], &mut kept.done[k]);
             let v = body.v..body.v + body.dofs;
@@ -82,7 +89,6 @@ impl<S: Scalar> Pass<S> for Refactor {
             }
         }
         kept.sums.fill(Articulated::ZERO);
-        let plain = a.inertial && !a.has_diagonal;
         for k in (0..n).rev() {
             let body = &m.bodies[k];
             let v = body.v;

@@ -97,6 +97,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("scale", "A scale has more than three numbers. The first three count."),
     ("sdf", "The file is SDF."),
     ("self-loop", "A joint connects a link to itself."),
+    ("sensor-target", "A sensor measures something that the file does not have. It gives nothing; correct the name."),
     ("shape-inertia", "Inertia is to be found from shapes whose volume is not known. Give the link an `<inertial>`."),
     ("shell", "`shellinertia` is not for meshes, whose asset says how they are filled. It is ignored."),
     ("split-free-joint", "A free joint with armature or a spring acts along the axes of the world in MuJoCo. It is read as a translation and a ball joint, which do so; q holds the position first, then the quaternion."),

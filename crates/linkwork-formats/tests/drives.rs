@@ -316,3 +316,44 @@ fn controls_over_time_have_closed_forms() {
     assert!(worst < 3e-4, "{worst}");
     assert!(Controls::constant(&robot, &[1.0]).is_err() && Controls::constant(&robot, &[f64::NAN; 4]).is_err());
 }
+
+#[test]
+fn names_that_nothing_has_are_told_with_their_lines() {
+    for (part, code) in [
+        (
+            "<tendon><spatial><site site=\"s\"/><site site=\"none\"/></spatial></tendon>",
+            "tendon",
+        ),
+        (
+            "<tendon><fixed><joint joint=\"none\" coef=\"1\"/></fixed></tendon>",
+            "tendon",
+        ),
+        ("<sensor><jointpos joint=\"none\"/></sensor>", "sensor-target"),
+        (
+            "<sensor><framepos objtype=\"body\" objname=\"none\"/></sensor>",
+            "sensor-target",
+        ),
+        (
+            "<sensor><framepos objtype=\"site\" objname=\"s\" reftype=\"site\" refname=\"none\"/></sensor>",
+            "sensor-target",
+        ),
+        ("<actuator><motor joint=\"none\"/></actuator>", "actuator"),
+    ] {
+        let with = |part: &str| {
+            let text = format!(
+                "<mujoco><worldbody><body name=\"b\"><joint name=\"j\"/><geom size=\"0.1\" pos=\"1 0 0\"/><site name=\"s\"/></body>\
+                 </worldbody>\n{part}</mujoco>"
+            );
+            let robot = loaded(&written("nothing", &text));
+            let told = robot.report.findings.into_iter();
+            told.filter(|f| f.code == code && f.line == 2 && f.message.contains("`none`"))
+                .count()
+        };
+        assert_eq!(with(part), 1, "{part}");
+        let there = part.replace("joint=\"none\"", "joint=\"j\"");
+        let there = there
+            .replace("objname=\"none\"", "objname=\"b\"")
+            .replace("\"none\"", "\"s\"");
+        assert_eq!(with(&there), 0, "{there}");
+    }
+}

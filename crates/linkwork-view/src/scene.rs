@@ -91,8 +91,9 @@ fn joint_of(mechanism: &Mechanism, joint: &Joint, parent: i64, child: i64) -> li
         .follows(id)?
         .map(|leader| &mechanism.joints()[leader.index()].name);
     let limit = |i: usize| joint.position_limits.get(i).or(joint.position_limits.first());
-    // Numbers without end are null in JSON.
-    let limits = (0..joint.kind.nv()).map(|i| limit(i).map(|(a, b)| json!([a, b])));
+    // One pair of a ball joint limits the whole angle, and so each component. Numbers without end are null in JSON.
+    let whole = joint.kind == JointKind::Spherical && joint.position_limits.len() == 1;
+    let limits = (0..joint.kind.nv()).map(|i| limit(i).map(|(a, b)| json!([if whole { -*b } else { *a }, b])));
     let axes: Vec<Vec3> = match joint.kind {
         JointKind::Revolute { axis }
         | JointKind::Continuous { axis }

@@ -20,7 +20,7 @@ const MOST_IN_ONE: f64 = 16.0;
 /// A joint that answers faster, in 1/s, shows no inertia but what rounding leaves of it.
 const ROUNDING: f64 = 1e12;
 /// Dry friction is left to the implicit rule where explicit steps would let joints slip at more than this, in rad/s or m/s.
-const CREEP: f64 = 0.02;
+const CREEP: f64 = 0.1;
 
 /// How to step, how far, and what resists the joints meanwhile.
 pub(super) fn method(

@@ -44,20 +44,11 @@ fn named(e: Element<'_>, attributes: &[(&'static str, &'static str)]) -> Referen
 impl<'a> Drives<'a> {
     /// Finds them all; a tendon counts if its joints are there, an actuator if what it drives is.
     pub(super) fn find(tree: &mut Tree<'a>, f: &mut Findings) -> Self {
-        let points = [("joint", "joint"), ("site", "site"), ("geom", "geom")];
-        let tendons = tree.elements("tendon", |e| e.children().flat_map(|c| named(c, &points)).collect(), f);
+        let tendons = tree.elements("tendon", passed, f);
         tree.add_names("tendon", &tendons);
         let actuators = tree.elements("actuator", |e| named(e, &TARGETS), f);
         tree.add_names("actuator", &actuators);
-        let sensors = tree.elements(
-            "sensor",
-            |e| {
-                let mut all = named(e, &TARGETS);
-                all.extend(object(e, "objtype", "objname"));
-                all
-            },
-            f,
-        );
+        let sensors = tree.elements("sensor", measured, f);
         Self {
             tendons,
             actuators,
@@ -68,6 +59,7 @@ impl<'a> Drives<'a> {
     /// Adds them to the draft.
     pub(super) fn read(&self, bodies: &Bodies<'_>, draft: &mut Draft, f: &mut Findings) {
         for item in &self.tendons {
+            tell_absent(item, bodies, &passed(item.e), "tendon", f);
             if let Some(tendon) = tendon(item, bodies, f) {
                 draft.tendons.push(tendon);
             }
@@ -97,6 +89,9 @@ impl<'a> Drives<'a> {
         }
         let mut unknown: Vec<(At<'_>, &str)> = Vec::new();
         for item in &self.sensors {
+            let mut named = measured(item.e);
+            named.extend(object(item.e, "reftype", "refname"));
+            tell_absent(item, bodies, &named, "sensor-target", f);
             let read = sensor(item, bodies, f);
             if !crate::sensors::KINDS.contains(&&*read.kind) {
                 unknown.push((item.e.at(), item.e.name()));
@@ -112,6 +107,28 @@ impl<'a> Drives<'a> {
             );
             f.note(*at, "unmodelled-sensor", message, "");
         }
+    }
+}
+
+/// What a tendon passes.
+fn passed(e: Element<'_>) -> References {
+    let points = [("joint", "joint"), ("site", "site"), ("geom", "geom")];
+    e.children().flat_map(|c| named(c, &points)).collect()
+}
+
+/// What a sensor measures.
+fn measured(e: Element<'_>) -> References {
+    let mut all = named(e, &TARGETS);
+    all.extend(object(e, "objtype", "objname"));
+    all
+}
+
+/// Tells of the first name that nothing has; what refers to it does nothing.
+fn tell_absent(item: &Item<'_>, bodies: &Bodies<'_>, names: &References, code: &'static str, f: &mut Findings) {
+    let there = |tag: &str, name: &str| name == "world" || bodies.tree.resolve(item.space, tag, name).is_some();
+    if let Some((tag, name)) = names.iter().find(|(tag, name)| !there(tag, name)) {
+        let message = format!("there is no {tag} `{}`; it does nothing", shortened(name));
+        f.doubt(item.e.at(), code, message, "correct the name");
     }
 }
 

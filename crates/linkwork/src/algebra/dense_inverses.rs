@@ -167,6 +167,41 @@ pub(super) fn invert<S: Scalar>(a: &mut [S], what: &str, memory: &mut Inverter<S
     Ok(())
 }
 
+/// Whether a symmetric matrix has no direction with a negative weight: by elimination with the largest pivots first.
+pub(super) fn is_weight<S: Scalar>(a: &[S], n: usize, lane: usize, x: &mut Vec<f64>) -> bool {
+    x.clear();
+    x.extend(a.iter().map(|x| x.lane(lane)));
+    let size = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    if !x.iter().all(|x| x.is_finite()) {
+        return false;
+    }
+    let small = 1e-9 * size;
+    if (0..n * n).any(|i| (x[i] - x[i % n * n + i / n]).abs() > small) {
+        return false;
+    }
+    for _ in 0..n {
+        let largest = (0..n).max_by(|&i, &j| x[i * (n + 1)].total_cmp(&x[j * (n + 1)]));
+        let k = largest.unwrap_or(0);
+        let pivot = x[k * (n + 1)];
+        // Where the largest is negligible, nothing else may be left.
+        if pivot <= small {
+            return x.iter().all(|x| x.abs() <= small);
+        }
+        for i in 0..n {
+            let factor = x[i * n + k] / pivot;
+            if i != k {
+                (0..n)
+                    .filter(|&j| j != k)
+                    .for_each(|j| x[i * n + j] -= factor * x[k * n + j]);
+            }
+        }
+        for i in 0..n {
+            (x[i * n + k], x[k * n + i]) = (0.0, 0.0);
+        }
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,39 +247,4 @@ mod tests {
             assert!(close(p, &transposed));
         }
     }
-}
-
-/// Whether a symmetric matrix has no direction with a negative weight: by elimination with the largest pivots first.
-pub(super) fn is_weight<S: Scalar>(a: &[S], n: usize, lane: usize, x: &mut Vec<f64>) -> bool {
-    x.clear();
-    x.extend(a.iter().map(|x| x.lane(lane)));
-    let size = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    if !x.iter().all(|x| x.is_finite()) {
-        return false;
-    }
-    let small = 1e-9 * size;
-    if (0..n * n).any(|i| (x[i] - x[i % n * n + i / n]).abs() > small) {
-        return false;
-    }
-    for _ in 0..n {
-        let largest = (0..n).max_by(|&i, &j| x[i * (n + 1)].total_cmp(&x[j * (n + 1)]));
-        let k = largest.unwrap_or(0);
-        let pivot = x[k * (n + 1)];
-        // Where the largest is negligible, nothing else may be left.
-        if pivot <= small {
-            return x.iter().all(|x| x.abs() <= small);
-        }
-        for i in 0..n {
-            let factor = x[i * n + k] / pivot;
-            if i != k {
-                (0..n)
-                    .filter(|&j| j != k)
-                    .for_each(|j| x[i * n + j] -= factor * x[k * n + j]);
-            }
-        }
-        for i in 0..n {
-            (x[i * n + k], x[k * n + i]) = (0.0, 0.0);
-        }
-    }
-    true
 }

@@ -3,6 +3,7 @@
 //! Each lane computes exactly what the plain number would: the same operations, each rounded the same. Such a number
 //! exists only where the processor has its instructions: [`super::Instructions`] are asked before one is made.
 
+use super::places::Places;
 use crate::scalar::angle::Quadrants;
 use crate::scalar::{Builds, Scalar};
 use core::fmt;
@@ -37,23 +38,6 @@ pub(crate) trait Lanes: Scalar {
             None => Self::store(&lanes[..each], states, stride),
             Some(from) => Self::spread(lanes, from, states, stride),
         }
-    }
-}
-
-/// Where the numbers of a state stand among lanes, and the last place of all, which is known without looking at each.
-#[derive(Debug, Default)]
-pub(crate) struct Places(Vec<u32>, usize);
-
-impl From<Vec<u32>> for Places {
-    fn from(places: Vec<u32>) -> Self {
-        let last = places.iter().max().map_or(0, |&place| place as usize);
-        Self(places, last)
-    }
-}
-
-impl Places {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

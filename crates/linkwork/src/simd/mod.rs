@@ -7,15 +7,17 @@
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod pack;
+mod places;
 mod scatter;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
+pub(crate) use lanes::Lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use lanes::{F32x8, F32x16, F64x4, F64x8};
-pub(crate) use lanes::{Lanes, Places};
+pub(crate) use places::Places;
 
 use crate::scalar::{Builds, Scalar};
 

@@ -97,7 +97,7 @@ fn what_is_not_modelled_and_wrong_controls_are_told() {
     let told = text(&run.stderr);
     assert!(run.status.success(), "{told}");
     assert!(
-        told.contains("`biceps`: a <muscle>") && !told.contains("skin"),
+        told.contains("`biceps`: no limits of joints end the length of this muscle") && !told.contains("skin"),
         "{told}"
     );
     for (ctrl, words) in [

@@ -28,6 +28,12 @@ impl Order<'_> {
         let n = self.dof.len();
         for (row, &u) in from.chunks_exact(n).zip(self.dof) {
             let out = &mut out[u * n..][..n];
+            if const { P::COLUMNS == 1 } {
+                for (x, &v) in row.iter().zip(self.dof) {
+                    out[v] = *x;
+                }
+                continue;
+            }
             let mut c = 0;
             while c < n {
                 let (run, to) = (self.runs[c], self.dof[c]);

@@ -535,3 +535,34 @@ fn check_weight<S: Scalar>(weight: &[[S; 6]; 6]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Masses;
+    use crate::model::examples;
+
+    #[test]
+    fn rows_between_links_of_one_tree_are_solved_as_they_multiply() {
+        let arm = examples::arm7();
+        let (mut workspace, mut memory) = (arm.workspace(), arm.augmented());
+        let mut posed = workspace.at(&[0.4; 7]).unwrap();
+        let (mut mass, mut product, mut back) = ([0.0; 7], [0.0; 7], [0.0; 7]);
+        let x = [0.3, -0.2, 0.5, 0.1, -0.4, 0.6, -0.1];
+        posed.mass_times(&x, &mut mass).unwrap();
+        let mut a = posed.augment(&mut memory, Masses::Kept).unwrap();
+        assert!(a.joins_by_rows([2, 5]));
+        a.weigh_row(
+            [2, 5],
+            [[0.5, -0.3, 0.2, 0.7, 0.1, -0.4], [-0.6, 0.2, 0.9, -0.8, 0.3, 0.5]],
+            3.0,
+        );
+        a.times(&x, &mut product).unwrap();
+        a.solve(&product, &mut back).unwrap();
+        for i in 0..7 {
+            assert!((back[i] - x[i]).abs() < 1e-9, "{back:?}");
+        }
+        // w(x*J*)² is what the row adds to x*𝓜x.
+        let added: f64 = (0..7).map(|i| x[i] * (product[i] - mass[i])).sum();
+        assert!(added > 1e-3, "{added}");
+    }
+}

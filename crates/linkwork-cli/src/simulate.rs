@@ -314,8 +314,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (running, watched) = (driver()?, driver()?);
     let locks = gimbal::locks(mechanism);
     setup::tell_of_locks(&locks);
-    let (method, step, resistance) = setup::method(arguments, mechanism, closed.as_ref(), &state, &machinery)?;
     let mut scene = arguments.scene(&loaded.robot, mechanism)?;
+    let bound = (closed.as_ref(), scene.is_some());
+    let (method, step, resistance) = setup::method(arguments, mechanism, bound, &state, &machinery)?;
     if let Some(scene) = &mut scene {
         arguments.surroundings.settle(scene, closed.as_ref(), &mut state)?;
     }

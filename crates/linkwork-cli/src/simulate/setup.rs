@@ -22,11 +22,11 @@ const ROUNDING: f64 = 1e12;
 /// Dry friction is left to the implicit rule where explicit steps would let joints slip at more than this, in rad/s or m/s.
 const CREEP: f64 = 0.1;
 
-/// How to step, how far, and what resists the joints meanwhile.
+/// How to step, how far, and what resists the joints meanwhile. Steps with contact hold dry friction by themselves.
 pub(super) fn method(
     arguments: &Arguments,
     mechanism: &Mechanism,
-    closed: Option<&ClosedMechanism>,
+    (closed, touches): (Option<&ClosedMechanism>, bool),
     state: &State,
     machinery: &Machinery,
 ) -> Result<(Method, f64, PassiveForces)> {
@@ -37,7 +37,7 @@ pub(super) fn method(
         return Ok((asked, step, resistance));
     }
     let word = style::paint(style::HEAD, "note");
-    if let Some((joint, slip)) = creeping(mechanism, &resistance).filter(|_| closed.is_none()) {
+    if let Some((joint, slip)) = creeping(mechanism, &resistance).filter(|_| closed.is_none() && !touches) {
         let what = format!(
             "the dry friction of joint `{joint}` is too much for {} with steps of {step} s, which would let it slip at up to {} rad/s or m/s",
             asked.words(),
